@@ -1,0 +1,1 @@
+export function build(options: { declarations: boolean }): Promise<void>;

@@ -1,0 +1,15 @@
+import type { SaveOutcome } from "../../messages/rollout-command.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
+
+/** Where one conversation's lines go. Never throws and never blocks: what fails is said by `flush`. */
+export interface Rollout {
+  /** Null when nothing is written to a file. */
+  readonly path: string | null;
+  /** Whether so much is waiting that no new turn should begin. */
+  readonly full: boolean;
+  append(line: OwnLine): void;
+  /** Answers for every line appended so far, within ten seconds. */
+  flush(): Promise<SaveOutcome>;
+  /** Flushes and lets go of the file and its lock. */
+  close(): Promise<SaveOutcome>;
+}

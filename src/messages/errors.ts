@@ -1,0 +1,62 @@
+import type { Failure } from "./failure.js";
+
+/** A failure on its way to someone who awaits: the one error class with a `Failure` inside. */
+export class FailureError extends Error {
+  override readonly name = "FailureError";
+  readonly failure: Failure;
+
+  constructor(failure: Failure, options?: ErrorOptions) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+
+  get code(): Failure["code"] {
+    return this.failure.code;
+  }
+}
+
+export class ConversationNotFoundError extends Error {
+  override readonly name = "ConversationNotFoundError";
+  readonly code = "CONVERSATION_NOT_FOUND";
+
+  constructor(conversationId: string) {
+    super(`Conversation ${conversationId} not found. Run: cody list`);
+  }
+}
+
+export class EmptyRolloutError extends Error {
+  override readonly name = "EmptyRolloutError";
+  readonly code = "EMPTY_ROLLOUT";
+
+  constructor(conversationId: string) {
+    super(`Conversation ${conversationId} has no turns`);
+  }
+}
+
+/** Damage before the last line of a rollout; `detail` never quotes the file. */
+export class CorruptedRolloutError extends Error {
+  override readonly name = "CorruptedRolloutError";
+  readonly code = "CORRUPTED_ROLLOUT";
+  readonly line: number;
+
+  constructor(conversationId: string, line: number, detail: string) {
+    super(`Conversation ${conversationId}: line ${line}: ${detail}`);
+    this.line = line;
+  }
+}
+
+/** Another process, or another manager of this one, is writing the conversation. */
+export class ConversationInUseError extends Error {
+  override readonly name = "ConversationInUseError";
+  readonly code = "CONVERSATION_IN_USE";
+
+  constructor(conversationId: string, owner: string) {
+    super(`Conversation ${conversationId} is in use by ${owner}`);
+  }
+}
+
+/** Input that does not have the shape it must have; the message says where and what was expected. */
+export class InvalidInputError extends Error {
+  override readonly name = "InvalidInputError";
+  readonly code = "INVALID_INPUT";
+}

@@ -1,0 +1,147 @@
+import * as z from "zod";
+import { ExecApprovalRequest } from "./approval.js";
+import { TokenUsageInfo } from "./token-usage.js";
+
+const type = <T extends string>(name: T) => ({ type: z.literal(name) });
+
+/** How a turn failed, in Codex's words: a name, or a name with details. */
+export const ErrorInfo = z.union([z.string(), z.record(z.string(), z.unknown())]);
+
+/** When a turn began and ended; seconds since 1970 as in Codex, the duration in milliseconds. */
+const turnTimes = {
+  started_at: z.number().nullish(),
+  completed_at: z.number().nullish(),
+  duration_ms: z.number().nullish(),
+};
+
+const persisted = {
+  task_started: z.object({
+    ...type("task_started"),
+    turn_id: z.string(),
+    started_at: z.number().nullish(),
+    model_context_window: z.number().nullish(),
+  }),
+  task_complete: z.object({
+    ...type("task_complete"),
+    turn_id: z.string(),
+    last_agent_message: z.string().nullable(),
+    error: z.object({ message: z.string(), codex_error_info: ErrorInfo.nullish() }).nullish(),
+    ...turnTimes,
+    /** Only on the event queue: whether the turn is on disk. */
+    saved: z.boolean().optional(),
+  }),
+  turn_aborted: z.object({
+    ...type("turn_aborted"),
+    turn_id: z.string().nullish(),
+    reason: z.enum(["interrupted", "replaced", "review_ended", "budget_limited"]),
+    ...turnTimes,
+    saved: z.boolean().optional(),
+  }),
+  user_message: z.object({ ...type("user_message"), message: z.string(), images: z.array(z.string()).nullish() }),
+  agent_message: z.object({ ...type("agent_message"), message: z.string(), item_id: z.string().optional() }),
+  agent_reasoning: z.object({ ...type("agent_reasoning"), text: z.string(), item_id: z.string().optional() }),
+  token_count: z.object({
+    ...type("token_count"),
+    info: TokenUsageInfo.nullable(),
+    rate_limits: z.unknown().optional(),
+  }),
+  thread_rolled_back: z.object({ ...type("thread_rolled_back"), num_turns: z.number().int().nonnegative() }),
+  entered_review_mode: z.object({ ...type("entered_review_mode") }),
+  exited_review_mode: z.object({ ...type("exited_review_mode") }),
+  context_compacted: z.object({ ...type("context_compacted") }),
+} as const;
+
+const transient = {
+  session_configured: z.object({
+    ...type("session_configured"),
+    session_id: z.string(),
+    model: z.string(),
+    model_provider_id: z.string(),
+    reasoning_effort: z.string().nullish(),
+    history_log_id: z.number(),
+    history_entry_count: z.number(),
+    initial_messages: z.array(z.unknown()).nullish(),
+    /** Null when the conversation is not saved. */
+    rollout_path: z.string().nullable(),
+    approval_policy: z.string(),
+    sandbox_mode: z.string(),
+    cwd: z.string(),
+  }),
+  agent_message_delta: z.object({ ...type("agent_message_delta"), delta: z.string(), item_id: z.string() }),
+  agent_reasoning_delta: z.object({ ...type("agent_reasoning_delta"), delta: z.string(), item_id: z.string() }),
+  raw_response_item: z.object({ ...type("raw_response_item"), item: z.unknown() }),
+  exec_approval_request: z.object({ ...type("exec_approval_request"), ...ExecApprovalRequest.shape }),
+  exec_command_begin: z.object({
+    ...type("exec_command_begin"),
+    call_id: z.string(),
+    turn_id: z.string(),
+    command: z.array(z.string()),
+    cwd: z.string(),
+  }),
+  exec_command_output_delta: z.object({
+    ...type("exec_command_output_delta"),
+    call_id: z.string(),
+    stream: z.enum(["stdout", "stderr"]),
+    /** Base64. */
+    chunk: z.string(),
+  }),
+  exec_command_end: z.object({
+    ...type("exec_command_end"),
+    call_id: z.string(),
+    stdout: z.string(),
+    stderr: z.string(),
+    exit_code: z.number(),
+    duration: z.object({ secs: z.number(), nanos: z.number() }),
+  }),
+  warning: z.object({ ...type("warning"), message: z.string() }),
+  error: z.object({ ...type("error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
+  stream_error: z.object({ ...type("stream_error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
+  /** A reader fell behind its bound: the events from `from` to `to` were not given to it. */
+  lagged: z.object({ ...type("lagged"), from: z.number().int(), to: z.number().int() }),
+  shutdown_complete: z.object({ ...type("shutdown_complete") }),
+} as const;
+
+/** Events that can stand in a rollout. */
+export const PersistedEventMsg = z.discriminatedUnion("type", [
+  persisted.task_started,
+  persisted.task_complete,
+  persisted.turn_aborted,
+  persisted.user_message,
+  persisted.agent_message,
+  persisted.agent_reasoning,
+  persisted.token_count,
+  persisted.thread_rolled_back,
+  persisted.entered_review_mode,
+  persisted.exited_review_mode,
+  persisted.context_compacted,
+]);
+export type PersistedEventMsg = z.infer<typeof PersistedEventMsg>;
+
+/** Everything a conversation can say. */
+export const EventMsg = z.discriminatedUnion("type", [
+  ...PersistedEventMsg.options,
+  transient.session_configured,
+  transient.agent_message_delta,
+  transient.agent_reasoning_delta,
+  transient.raw_response_item,
+  transient.exec_approval_request,
+  transient.exec_command_begin,
+  transient.exec_command_output_delta,
+  transient.exec_command_end,
+  transient.warning,
+  transient.error,
+  transient.stream_error,
+  transient.lagged,
+  transient.shutdown_complete,
+]);
+export type EventMsg = z.infer<typeof EventMsg>;
+
+/** What comes out of a conversation's queue: `seq` has no gap and no double. */
+export const Event = z.object({
+  /** The submission that caused it; empty for what nobody asked for. */
+  id: z.string(),
+  seq: z.number().int().nonnegative(),
+  conversation_id: z.string(),
+  msg: EventMsg,
+});
+export type Event = z.infer<typeof Event>;

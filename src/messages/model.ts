@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { Failure } from "./failure.js";
+import { ResponseItem } from "./response-item.js";
+import { TokenUsage } from "./token-usage.js";
+import { ToolSpec } from "./tool.js";
+
+/** What a provider is asked: everything the model gets to see. */
+export const ModelRequest = z.object({
+  conversationId: z.string(),
+  model: z.string(),
+  /** The system prompt, made anew for every request. */
+  instructions: z.string(),
+  input: z.array(ResponseItem),
+  tools: z.array(ToolSpec),
+  effort: z.string().nullish(),
+});
+export type ModelRequest = z.infer<typeof ModelRequest>;
+
+export const FinishReason = z.enum(["stop", "length", "tool_calls"]);
+export type FinishReason = z.infer<typeof FinishReason>;
+
+/**
+ * What a model's stream says, in one dialect for all wire APIs. The last event is `done` or `failed`; a stream that
+ * ends without one was cut.
+ */
+export const ModelEvent = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text_delta"), itemId: z.string(), delta: z.string() }),
+  z.object({ type: z.literal("reasoning_delta"), itemId: z.string(), delta: z.string() }),
+  /** A finished item: what enters history. */
+  z.object({ type: z.literal("item"), itemId: z.string(), item: ResponseItem }),
+  z.object({ type: z.literal("usage"), usage: TokenUsage }),
+  z.object({ type: z.literal("done"), finishReason: FinishReason }),
+  z.object({ type: z.literal("failed"), failure: Failure }),
+]);
+export type ModelEvent = z.infer<typeof ModelEvent>;

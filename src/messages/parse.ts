@@ -1,0 +1,35 @@
+import type * as z from "zod";
+import { InvalidInputError } from "./errors.js";
+
+/**
+ * Checks a value and gives back that very value, not a copy: keys a schema does not know stay, so what was read
+ * from a newer version is kept whole.
+ */
+export function check<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
+  const result = schema.safeParse(value);
+  if (!result.success) throw new InvalidInputError(`${what}: ${issueText(result.error)}`);
+  return value as z.infer<S>;
+}
+
+export function parseJson<S extends z.ZodType>(text: string, schema: S, what: string): z.infer<S> {
+  return check(schema, jsonValue(text, what), what);
+}
+
+/** V8's own message quotes the text, which may hold a secret: only the position is passed on. */
+export function jsonValue(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = /position (\d+)/.exec(String(error))?.[1];
+    throw new InvalidInputError(`${what}: invalid JSON${position === undefined ? "" : ` at position ${position}`}`);
+  }
+}
+
+/** The first problem, as a path and what was expected there; values are never shown. */
+function issueText(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return "invalid";
+  const path = issue.path.map(String).join(".");
+  const text = issue.message.slice(0, 200);
+  return path === "" ? text : `${path}: ${text}`;
+}

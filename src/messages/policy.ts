@@ -1,0 +1,19 @@
+import * as z from "zod";
+
+/** When a person is asked before a tool runs. `on-failure` is an old word for `on-request`. */
+export const ApprovalPolicy = z.enum(["untrusted", "on-request", "on-failure", "never"]);
+export type ApprovalPolicy = z.infer<typeof ApprovalPolicy>;
+
+/** What a tool may touch, as a word on the command line and in the configuration. */
+export const SandboxMode = z.enum(["read-only", "workspace-write", "danger-full-access"]);
+export type SandboxMode = z.infer<typeof SandboxMode>;
+
+/** The same as it stands in a rollout. Codex up to 0.58 wrote `mode` where later versions write `type`. */
+export const SandboxPolicy = z.union([z.object({ type: z.string() }), z.object({ mode: z.string() })]);
+export type SandboxPolicy = z.infer<typeof SandboxPolicy>;
+
+export function sandboxPolicy(mode: SandboxMode): SandboxPolicy {
+  return mode === "workspace-write"
+    ? ({ type: mode, network_access: false, exclude_tmpdir_env_var: false, exclude_slash_tmp: false } as SandboxPolicy)
+    : { type: mode };
+}

@@ -1,0 +1,97 @@
+import * as z from "zod";
+import { typesOf, unknownVariant } from "./unknown-type.js";
+
+/** One part of a message. Codex drops a line whose part has another `type` than these. */
+export const ContentPart = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("input_text"), text: z.string() }),
+  z.object({ type: z.literal("output_text"), text: z.string() }),
+  z.object({ type: z.literal("input_image"), image_url: z.string(), detail: z.string().nullish() }),
+  z.object({ type: z.literal("input_audio"), audio_url: z.string() }),
+]);
+export type ContentPart = z.infer<typeof ContentPart>;
+
+export const MessageItem = z.object({
+  type: z.literal("message"),
+  id: z.string().nullish(),
+  role: z.enum(["user", "assistant", "developer", "system"]),
+  content: z.array(ContentPart),
+});
+export type MessageItem = z.infer<typeof MessageItem>;
+
+export const ReasoningItem = z.object({
+  type: z.literal("reasoning"),
+  id: z.string().nullish(),
+  summary: z.array(z.object({ type: z.literal("summary_text"), text: z.string() })),
+  content: z.array(z.object({ type: z.enum(["reasoning_text", "text"]), text: z.string() })).nullish(),
+  encrypted_content: z.string().nullish(),
+});
+export type ReasoningItem = z.infer<typeof ReasoningItem>;
+
+export const FunctionCallItem = z.object({
+  type: z.literal("function_call"),
+  id: z.string().nullish(),
+  name: z.string(),
+  namespace: z.string().nullish(),
+  /** JSON as the model wrote it, not yet parsed. */
+  arguments: z.string(),
+  call_id: z.string(),
+});
+export type FunctionCallItem = z.infer<typeof FunctionCallItem>;
+
+export const ToolOutputContent = z.union([z.string(), z.array(ContentPart)]);
+export type ToolOutputContent = z.infer<typeof ToolOutputContent>;
+
+export const FunctionCallOutputItem = z.object({
+  type: z.literal("function_call_output"),
+  call_id: z.string(),
+  output: ToolOutputContent,
+});
+export type FunctionCallOutputItem = z.infer<typeof FunctionCallOutputItem>;
+
+const variants = [
+  MessageItem,
+  ReasoningItem,
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  z.object({
+    type: z.literal("custom_tool_call"),
+    status: z.string().nullish(),
+    call_id: z.string(),
+    name: z.string(),
+    input: z.string(),
+  }),
+  z.object({ type: z.literal("custom_tool_call_output"), call_id: z.string(), output: ToolOutputContent }),
+  z.object({
+    type: z.literal("local_shell_call"),
+    call_id: z.string().nullish(),
+    status: z.string(),
+    action: z.looseObject({ type: z.string() }),
+  }),
+  z.object({
+    type: z.literal("web_search_call"),
+    status: z.string().nullish(),
+    action: z.looseObject({ type: z.string() }).nullish(),
+  }),
+  z.object({ type: z.literal("tool_search_call"), call_id: z.string().nullish(), arguments: z.unknown() }),
+  z.object({ type: z.literal("tool_search_output"), call_id: z.string().nullish(), tools: z.array(z.unknown()) }),
+  z.object({ type: z.literal("image_generation_call"), status: z.string(), result: z.string().nullish() }),
+  z.object({ type: z.literal("ghost_snapshot"), ghost_commit: z.looseObject({ id: z.string() }) }),
+  z.object({ type: z.literal("compaction"), encrypted_content: z.string() }),
+  z.object({ type: z.literal("compaction_summary"), encrypted_content: z.string() }),
+  z.object({ type: z.literal("context_compaction"), encrypted_content: z.string().nullish() }),
+  z.object({
+    type: z.literal("agent_message"),
+    author: z.string(),
+    recipient: z.string().nullish(),
+    content: z.unknown(),
+  }),
+] as const;
+
+/** One entry of history, in Codex's own shape, so nothing is renamed on its way to disk. */
+export const ResponseItem = z.union([z.discriminatedUnion("type", variants), unknownVariant(typesOf(variants))]);
+export type ResponseItem = z.infer<typeof ResponseItem>;
+
+/** The text of a message: its text parts joined by newlines. */
+export function messageText(item: MessageItem): string {
+  return item.content.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n");
+}

@@ -1,0 +1,86 @@
+import * as z from "zod";
+import { PersistedEventMsg } from "./event.js";
+import { ResponseItem } from "./response-item.js";
+import { TurnContext } from "./turn-context.js";
+import { typesOf, unknownVariant } from "./unknown-type.js";
+
+const timestamp = z.string();
+
+/** What the first line says besides Codex's own fields; `format` is the version of our additions. */
+export const RolloutMetadata = z.object({ provider: z.string(), model: z.string(), format: z.literal(1) });
+export type RolloutMetadata = z.infer<typeof RolloutMetadata>;
+
+/** How a conversation was started, in the words of the state document; `source` is Codex's word for it. */
+export const SessionSource = z.union([
+  z.enum(["interactive", "non_interactive", "mcp"]),
+  z.object({ resume: z.string() }),
+]);
+export type SessionSource = z.infer<typeof SessionSource>;
+
+export const GitInfo = z.object({
+  commit_hash: z.string().nullish(),
+  branch: z.string().nullish(),
+  repository_url: z.string().nullish(),
+});
+export type GitInfo = z.infer<typeof GitInfo>;
+
+export const SessionMeta = z.object({
+  id: z.string(),
+  timestamp,
+  cwd: z.string(),
+  originator: z.string(),
+  cli_version: z.string(),
+  instructions: z.string().nullish(),
+  source: z.unknown(),
+  session_source: SessionSource.optional(),
+  model_provider: z.string().nullish(),
+  git: GitInfo.nullish(),
+});
+export type SessionMeta = z.infer<typeof SessionMeta>;
+
+export const Compacted = z.object({
+  message: z.string(),
+  replacement_history: z.array(ResponseItem).nullish(),
+});
+export type Compacted = z.infer<typeof Compacted>;
+
+/** A record Codex has no type for; it skips the line and keeps the rest. */
+export const CodyRecord = z.discriminatedUnion("type", [
+  /** A torn last line was cut off and kept beside the file. */
+  z.object({ type: z.literal("torn_tail"), bytes: z.number().int(), kept_as: z.string() }),
+  /** History was replaced from outside; `items` is all of it. */
+  z.object({ type: z.literal("history_replaced"), items: z.array(ResponseItem) }),
+]);
+export type CodyRecord = z.infer<typeof CodyRecord>;
+
+const variants = [
+  z.object({
+    timestamp,
+    type: z.literal("session_meta"),
+    metadata: z.unknown().optional(),
+    payload: SessionMeta,
+  }),
+  z.object({ timestamp, type: z.literal("response_item"), payload: ResponseItem }),
+  z.object({ timestamp, type: z.literal("compacted"), payload: Compacted }),
+  z.object({ timestamp, type: z.literal("turn_context"), payload: TurnContext }),
+  z.object({
+    timestamp,
+    type: z.literal("event_msg"),
+    payload: z.union([
+      PersistedEventMsg,
+      unknownVariant(PersistedEventMsg.options.flatMap((o) => [...o.shape.type.values])),
+    ]),
+  }),
+  z.object({
+    timestamp,
+    type: z.literal("cody"),
+    payload: z.union([CodyRecord, unknownVariant(CodyRecord.options.flatMap((o) => [...o.shape.type.values]))]),
+  }),
+] as const;
+
+/** One line of a rollout. Lines of a type we do not know are kept in the file and passed over. */
+export const RolloutLine = z.union([z.discriminatedUnion("type", variants), unknownVariant(typesOf(variants))]);
+export type RolloutLine = z.infer<typeof RolloutLine>;
+
+/** A line cody writes itself. */
+export type OwnLine = Exclude<RolloutLine, { type: "(unknown)" }>;

@@ -1,0 +1,54 @@
+import * as z from "zod";
+import { ReviewDecision } from "./approval.js";
+import { ApprovalPolicy, SandboxPolicy } from "./policy.js";
+import { UserInput } from "./user-input.js";
+
+const items = z.array(UserInput).min(1, "at least one input is needed").max(1000);
+const none = <T extends string>(type: T) => z.strictObject({ type: z.literal(type) });
+
+/** The settings a submission may change for the turns to come. */
+const settings = {
+  cwd: z.string(),
+  approval_policy: ApprovalPolicy,
+  sandbox_policy: SandboxPolicy,
+  model: z.string().min(1),
+  effort: z.string().nullish(),
+  summary: z.string(),
+};
+
+/** What a conversation can be asked to do, under the wire names of Codex 0.58. */
+export const Op = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("user_input"), items }),
+  z.strictObject({
+    type: z.literal("user_turn"),
+    items,
+    ...settings,
+    final_output_json_schema: z.unknown().optional(),
+  }),
+  z.strictObject({
+    type: z.literal("override_turn_context"),
+    cwd: settings.cwd.optional(),
+    approval_policy: settings.approval_policy.optional(),
+    sandbox_policy: settings.sandbox_policy.optional(),
+    model: settings.model.optional(),
+    effort: settings.effort,
+    summary: settings.summary.optional(),
+  }),
+  none("interrupt"),
+  z.strictObject({ type: z.literal("exec_approval"), id: z.string(), decision: ReviewDecision }),
+  z.strictObject({ type: z.literal("patch_approval"), id: z.string(), decision: ReviewDecision }),
+  none("compact"),
+  none("undo"),
+  z.strictObject({ type: z.literal("review"), review_request: z.looseObject({ prompt: z.string() }) }),
+  z.strictObject({ type: z.literal("add_to_history"), text: z.string() }),
+  z.strictObject({ type: z.literal("get_history_entry_request"), offset: z.number().int(), log_id: z.number().int() }),
+  none("list_mcp_tools"),
+  none("list_custom_prompts"),
+  z.strictObject({ type: z.literal("run_user_shell_command"), command: z.string() }),
+  none("shutdown"),
+]);
+export type Op = z.infer<typeof Op>;
+
+/** What is put into a conversation's queue; every event it causes carries its id. */
+export const Submission = z.strictObject({ id: z.string().min(1), op: Op });
+export type Submission = z.infer<typeof Submission>;

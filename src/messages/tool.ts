@@ -1,0 +1,14 @@
+import * as z from "zod";
+
+/** A tool as the model is told of it. */
+export const ToolSpec = z.object({
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+  description: z.string(),
+  /** JSON Schema of the arguments. */
+  parameters: z.record(z.string(), z.unknown()),
+});
+export type ToolSpec = z.infer<typeof ToolSpec>;
+
+/** What a tool gives back: text for the model, and whether the call did what was asked. */
+export const ToolOutput = z.object({ content: z.string(), success: z.boolean() });
+export type ToolOutput = z.infer<typeof ToolOutput>;
