@@ -1,1 +1,2 @@
 export function build(options: { declarations: boolean }): Promise<void>;
+export function buildIfNeeded(): Promise<void>;

@@ -12,10 +12,8 @@ const dist = join(root, "dist");
 /** Bundles what runs; the declarations take longer and only a package needs them. */
 export async function build({ declarations }) {
   const entries = await readdir(join(root, "src/workers/entries"));
-  const keep = declarations ? [] : ["types"];
-  for (const name of await readdir(dist).catch(() => [])) {
-    if (!keep.includes(name)) await rm(join(dist, name), { recursive: true, force: true });
-  }
+  // Only a package must be free of what older builds left; elsewhere someone may be running from dist.
+  if (declarations) await rm(dist, { recursive: true, force: true });
   await bundle({
     absWorkingDir: root,
     entryPoints: ["src/index.ts", "src/cli/main.ts", ...entries.map((name) => `src/workers/entries/${name}`)],
@@ -46,7 +44,11 @@ export async function build({ declarations }) {
   }
 }
 
-/** Whether a source is newer than what was built from it. */
+/** Bundles when a source is newer than what was built from it. */
+export async function buildIfNeeded() {
+  if (await isStale()) await build({ declarations: false });
+}
+
 async function isStale() {
   const built = await stat(join(dist, "cli/main.js")).catch(() => undefined);
   if (built === undefined) return true;
@@ -59,7 +61,5 @@ async function isStale() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (!process.argv.includes("--if-needed") || (await isStale())) {
-    await build({ declarations: !process.argv.includes("--if-needed") });
-  }
+  await (process.argv.includes("--if-needed") ? buildIfNeeded() : build({ declarations: true }));
 }

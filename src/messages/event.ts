@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ExecApprovalRequest } from "./approval.js";
+import { SessionSource } from "./session-source.js";
 import { TokenUsageInfo } from "./token-usage.js";
 
 const type = <T extends string>(name: T) => ({ type: z.literal(name) });
@@ -66,6 +67,7 @@ const transient = {
     approval_policy: z.string(),
     sandbox_mode: z.string(),
     cwd: z.string(),
+    session_source: SessionSource,
   }),
   agent_message_delta: z.object({ ...type("agent_message_delta"), delta: z.string(), item_id: z.string() }),
   agent_reasoning_delta: z.object({ ...type("agent_reasoning_delta"), delta: z.string(), item_id: z.string() }),

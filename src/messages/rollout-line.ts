@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { PersistedEventMsg } from "./event.js";
 import { ResponseItem } from "./response-item.js";
+import { SessionSource } from "./session-source.js";
 import { TurnContext } from "./turn-context.js";
 import { typesOf, unknownVariant } from "./unknown-type.js";
 
@@ -9,13 +10,6 @@ const timestamp = z.string();
 /** What the first line says besides Codex's own fields; `format` is the version of our additions. */
 export const RolloutMetadata = z.object({ provider: z.string(), model: z.string(), format: z.literal(1) });
 export type RolloutMetadata = z.infer<typeof RolloutMetadata>;
-
-/** How a conversation was started, in the words of the state document; `source` is Codex's word for it. */
-export const SessionSource = z.union([
-  z.enum(["interactive", "non_interactive", "mcp"]),
-  z.object({ resume: z.string() }),
-]);
-export type SessionSource = z.infer<typeof SessionSource>;
 
 export const GitInfo = z.object({
   commit_hash: z.string().nullish(),
@@ -26,6 +20,7 @@ export type GitInfo = z.infer<typeof GitInfo>;
 
 export const SessionMeta = z.object({
   id: z.string(),
+  forked_from_id: z.string().nullish(),
   timestamp,
   cwd: z.string(),
   originator: z.string(),

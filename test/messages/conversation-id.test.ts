@@ -1,0 +1,22 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { bareId, isConversationId, shownId } from "../../src/messages/conversation-id.js";
+
+const uuid = "0192aaaa-bbbb-7ccc-8ddd-eeeeffff0001";
+
+test("an id is shown with a prefix and written without", () => {
+  expect(shownId(uuid)).toBe(`conv_${uuid}`);
+  expect(bareId(`conv_${uuid}`)).toBe(uuid);
+  expect(shownId("my-own-id")).toBe("my-own-id");
+  expect(bareId("conv_nothing")).toBe("conv_nothing");
+});
+
+test("nothing that could leave a directory is an id", () => {
+  for (const text of ["", ".", "..", "../x", "a/b", "a\\b", "a.jsonl", "-rf", "_x", "a\0", "a\n", "é", "x".repeat(129)]) {
+    expect([text, isConversationId(text)]).toEqual([text, false]);
+  }
+});
+
+test("whatever is an id has no character a path gives a meaning to", () => {
+  fc.assert(fc.property(fc.string(), (text) => !isConversationId(text) || !/[/\\.\0]/.test(text)));
+});

@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { expect, test } from "vitest";
+import { Event } from "../../src/messages/event.js";
+import { ResponseItem } from "../../src/messages/response-item.js";
+import { RolloutLine } from "../../src/messages/rollout-line.js";
+import { Submission } from "../../src/messages/submission.js";
+
+// After a change of the protocol: npm test -- test/messages/protocol-schema.test.ts -u
+test("the published JSON Schema of the protocol is that of the sources", async () => {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries({ Event, ResponseItem, RolloutLine, Submission })) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    unrepresentable: "any",
+    io: "input",
+    uri: (id) => `#/$defs/${id}`,
+  });
+  const document = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "The public protocol of cody: what goes in, what comes out, what is saved",
+    $defs: Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _, $id: __, ...rest }]) => [id, rest])),
+  };
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../../docs/protocol.schema.json");
+});

@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import * as z from "zod";
+import { expect, test } from "vitest";
+import { Config } from "../../src/messages/config.js";
+import { Event, EventMsg } from "../../src/messages/event.js";
+import { Failure } from "../../src/messages/failure.js";
+import { ModelEvent, ModelRequest } from "../../src/messages/model.js";
+import { check } from "../../src/messages/parse.js";
+import { ResponseItem } from "../../src/messages/response-item.js";
+import { RolloutCommand, OpenOutcome, RolloutEvent, SaveOutcome } from "../../src/messages/rollout-command.js";
+import { RolloutLine } from "../../src/messages/rollout-line.js";
+import { Op, Submission } from "../../src/messages/submission.js";
+import { arbitraryOf } from "../support/arbitrary-of.js";
+
+const schemas = {
+  Config,
+  Event,
+  EventMsg,
+  Failure,
+  ModelEvent,
+  ModelRequest,
+  OpenOutcome,
+  Op,
+  ResponseItem,
+  RolloutCommand,
+  RolloutEvent,
+  RolloutLine,
+  SaveOutcome,
+  Submission,
+} satisfies Record<string, z.ZodType>;
+
+for (const [name, schema] of Object.entries(schemas)) {
+  test(`every ${name} survives JSON unchanged`, () => {
+    fc.assert(
+      fc.property(arbitraryOf(schema), (value) => {
+        const text = JSON.stringify(value);
+        const read: unknown = check(schema as z.ZodType, JSON.parse(text), name);
+        expect(JSON.stringify(read)).toBe(text);
+      }),
+      { numRuns: 200 },
+    );
+  });
+}

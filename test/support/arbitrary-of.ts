@@ -1,0 +1,42 @@
+import fc, { type Arbitrary } from "fast-check";
+import * as z from "zod";
+
+/** Values of a schema, made by walking it: what our messages use and nothing more. */
+export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
+  if (schema instanceof z.ZodObject) return objectOf(schema);
+  if (schema instanceof z.ZodUnion) return fc.oneof(...schema.options.map(arbitraryOf));
+  if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.element), { minLength: 1, maxLength: 3 });
+  if (schema instanceof z.ZodOptional) return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
+  if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.unwrap()), { nil: null });
+  if (schema instanceof z.ZodRecord) return fc.dictionary(fc.string().filter(isPlainKey), jsonValue());
+  if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
+  if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
+  if (schema instanceof z.ZodString) return stringOf(schema);
+  if (schema instanceof z.ZodNumber) return fc.nat();
+  if (schema instanceof z.ZodBoolean) return fc.boolean();
+  if (schema instanceof z.ZodUnknown) return jsonValue();
+  // The one custom schema stands for a type we do not know.
+  if (schema instanceof z.ZodCustom) return fc.constant("a_type_from_the_future");
+  throw new Error(`no values for ${schema._zod.def.type}`);
+}
+
+function objectOf(schema: z.ZodObject): Arbitrary<unknown> {
+  const entries = Object.entries(schema.shape).map(([key, value]) => [key, arbitraryOf(value)] as const);
+  return fc.record(Object.fromEntries(entries));
+}
+
+function stringOf(schema: z.ZodString): Arbitrary<string> {
+  for (const { _zod } of schema.def.checks ?? []) {
+    if ("pattern" in _zod.def && _zod.def.pattern instanceof RegExp) return fc.stringMatching(_zod.def.pattern);
+  }
+  return fc.string({ minLength: 1 });
+}
+
+function jsonValue(): Arbitrary<unknown> {
+  return fc.jsonValue({ maxDepth: 2 });
+}
+
+/** JSON cannot carry `__proto__` as an ordinary key through an object literal. */
+function isPlainKey(key: string): boolean {
+  return key !== "__proto__";
+}
