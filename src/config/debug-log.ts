@@ -1,0 +1,122 @@
+import { constants } from "node:fs";
+import { appendFile, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { encodeLogLine } from "./log-line.js";
+
+const levels = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof levels)[number];
+
+export interface DebugLogOptions {
+  readonly directory: string;
+  readonly redact: (text: string) => string;
+  /** The least important level that is written. */
+  readonly level: LogLevel;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Writes beside everything else and never throws: a log must not be the reason something fails. */
+export interface DebugLog {
+  write(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
+  close(): Promise<void>;
+}
+
+interface Line {
+  readonly day: string;
+  readonly text: string;
+}
+
+const burst = 50;
+const linesPerSecond = 10;
+const maxWaiting = 1_000;
+const maxFileBytes = 32 * 1024 * 1024;
+const keptDays = 14;
+const dayMs = 24 * 60 * 60 * 1000;
+const appending = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
+
+export function openDebugLog({ directory, redact, level, now }: DebugLogOptions): DebugLog {
+  let waiting: Line[] = [];
+  let draining: Promise<void> | undefined;
+  let prepared = false;
+  let dropped = 0;
+  let allowance = burst;
+  let filledAt = now();
+
+  function isAllowed(time: number): boolean {
+    allowance = Math.min(burst, allowance + (Math.max(0, time - filledAt) / 1000) * linesPerSecond);
+    filledAt = time;
+    if (allowance < 1 || waiting.length >= maxWaiting) return false;
+    allowance -= 1;
+    return true;
+  }
+
+  function push(time: number, lineLevel: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void {
+    const entry = { time: new Date(time).toISOString(), level: lineLevel, message, ...(fields && { fields }) };
+    waiting.push({ day: dayOf(time), text: encodeLogLine(entry, redact) });
+    draining ??= drain().finally(() => {
+      draining = undefined;
+    });
+  }
+
+  function confessDropped(time: number): void {
+    if (dropped > 0) push(time, "warn", `${dropped} lines were dropped: too many at once`);
+    dropped = 0;
+  }
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const lines = waiting;
+      waiting = [];
+      // What cannot be written is lost; there is nowhere to say so.
+      await append(lines).catch(() => undefined);
+    }
+  }
+
+  async function append(lines: readonly Line[]): Promise<void> {
+    if (!prepared) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await removeOld(directory, dayOf(now() - keptDays * dayMs));
+      prepared = true;
+    }
+    for (const day of new Set(lines.map((line) => line.day))) {
+      const text = lines.flatMap((line) => (line.day === day ? [`${line.text}\n`] : [])).join("");
+      const path = join(directory, `cody-${day}.log`);
+      if ((await sizeOf(path)) < maxFileBytes) await appendFile(path, text, { mode: 0o600, flag: appending });
+    }
+  }
+
+  return {
+    write: (lineLevel, message, fields) => {
+      if (levels.indexOf(lineLevel) > levels.indexOf(level)) return;
+      const time = now();
+      if (!isAllowed(time)) {
+        dropped += 1;
+        return;
+      }
+      confessDropped(time);
+      push(time, lineLevel, message, fields);
+    },
+    close: async () => {
+      confessDropped(now());
+      await draining;
+    },
+  };
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, "YYYY-MM-DD".length);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+async function removeOld(directory: string, firstKept: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const day = /^cody-(\d{4}-\d\d-\d\d)\.log$/.exec(name)?.[1];
+    if (day !== undefined && day < firstKept) await rm(join(directory, name), { force: true });
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { link, readFile, rename, rm } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
+import { FailureError } from "../messages/errors.js";
+import { writeNew } from "./write-atomic.js";
+
+const retryMs = 25;
+/** A holder keeps the lock for milliseconds: after this many looks at the same one, a dead holder's lock is taken, */
+const looksAtDead = 40;
+/** and after this many looks anybody's. */
+const looksAtAnyone = 400;
+const maxLooks = 1_200;
+
+/** Runs `work` while no other process runs any under the same lock file; waits at most half a minute for its turn. */
+export async function withFileLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
+  // Written first and linked into place, so that a lock is never seen half written.
+  const token = `${process.pid} ${randomUUID()}`;
+  const own = `${lock}.${token.replace(" ", ".")}`;
+  await writeNew(own, token);
+  try {
+    await acquire(lock, own);
+    try {
+      return await work();
+    } finally {
+      if ((await read(lock)) === token) await rm(lock, { force: true });
+    }
+  } finally {
+    await rm(own, { force: true });
+  }
+}
+
+async function acquire(lock: string, own: string): Promise<void> {
+  let seen: string | undefined;
+  let looks = 0;
+  for (let total = 0; total < maxLooks; total += 1) {
+    if (await linked(own, lock)) return;
+    const holder = await read(lock);
+    looks = holder === seen ? looks + 1 : 0;
+    seen = holder;
+    const stale = looks >= looksAtAnyone || (looks >= looksAtDead && isDead(holder));
+    if (holder !== undefined && stale && (await takeOver(lock, own, holder))) return;
+    await setTimeout(retryMs);
+  }
+  throw new FailureError({
+    code: "busy",
+    message: `another process is changing the same file. If none is running, delete ${lock}`,
+    retryable: true,
+  });
+}
+
+/** Of those who found the same dead holder one may replace its lock; who comes later sees that it has changed. */
+async function takeOver(lock: string, own: string, holder: string): Promise<boolean> {
+  const claim = `${lock}.after.${holder.replaceAll(/[^\w-]/g, "")}`;
+  if (!(await linked(own, claim))) return false;
+  try {
+    if ((await read(lock)) !== holder) return false;
+    const copy = `${own}.copy`;
+    await link(own, copy);
+    await rename(copy, lock);
+    return true;
+  } finally {
+    await rm(claim, { force: true });
+  }
+}
+
+function isDead(holder: string | undefined): boolean {
+  const pid = Number(holder?.split(" ")[0]);
+  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}
+
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function read(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch(() => undefined);
+}

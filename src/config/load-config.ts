@@ -1,0 +1,48 @@
+import { resolve } from "node:path";
+import type { Config } from "../messages/config.js";
+import { parseConfig, readConfigText } from "./config-file.js";
+import { homePaths } from "./paths.js";
+
+export type ConfigSource = "default" | "config.json" | "flag";
+export type ConfigKey = Exclude<keyof Config, "persistence"> | "persistence.enabled" | "persistence.directory";
+
+/** Settings of one run; what is undefined counts as not said. */
+export type ConfigFlags = { readonly [K in keyof Config]?: Config[K] | undefined };
+
+/** What holds for this run, and for each setting who said it. What nobody said and has no fixed default is absent. */
+export interface LoadedConfig {
+  readonly values: Omit<Config, "persistence"> & { readonly persistence: { enabled: boolean; directory: string } };
+  readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
+}
+
+/** Flags win over `config.json`, which wins over the defaults; relative directories lie in the home. */
+export async function loadConfig({ home, flags }: { home: string; flags: ConfigFlags }): Promise<LoadedConfig> {
+  const paths = homePaths(home);
+  const text = await readConfigText(paths.config);
+  const file = text === undefined ? {} : await parseConfig(text);
+  const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
+  const persistence = { ...file.persistence, ...given.persistence };
+  const sourceOf = (read: (config: Config) => unknown): ConfigSource => {
+    if (read(given) !== undefined) return "flag";
+    return read(file) === undefined ? "default" : "config.json";
+  };
+  return {
+    values: {
+      ...file,
+      ...given,
+      persistence: {
+        enabled: persistence.enabled ?? true,
+        directory: resolve(home, persistence.directory ?? paths.conversations),
+      },
+    },
+    sources: {
+      provider: sourceOf((config) => config.provider),
+      api: sourceOf((config) => config.api),
+      model: sourceOf((config) => config.model),
+      approvalPolicy: sourceOf((config) => config.approvalPolicy),
+      sandbox: sourceOf((config) => config.sandbox),
+      "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
+      "persistence.directory": sourceOf((config) => config.persistence?.directory),
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { GitInfo } from "../messages/rollout-line.js";
+
+const maxFileBytes = 4 * 1024 * 1024;
+
+/** The nearest ancestor with `.git`, which is a file in a worktree; without one the folder itself. */
+export async function findProjectRoot(cwd: string): Promise<string> {
+  const start = resolve(cwd);
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (await exists(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return start;
+  }
+}
+
+/** Read from git's files, because running git would run what the project configured. Damage is the same as no git. */
+export async function readGitInfo(root: string): Promise<GitInfo | undefined> {
+  try {
+    const gitDirectory = await findGitDirectory(root);
+    const head = (await readSmall(join(gitDirectory, "HEAD")))?.trim();
+    if (head === undefined) return undefined;
+    const common = await findCommonDirectory(gitDirectory);
+    const ref = /^ref: (refs\/\S+)$/.exec(head)?.[1];
+    const commit = ref === undefined ? hash(head) : await readRef([gitDirectory, common], ref);
+    const branch = ref?.startsWith("refs/heads/") === true ? ref.slice("refs/heads/".length) : undefined;
+    const url = originUrl((await readSmall(join(common, "config"))) ?? "");
+    return {
+      ...(commit === undefined ? {} : { commit_hash: commit }),
+      ...(branch === undefined ? {} : { branch }),
+      ...(url === undefined ? {} : { repository_url: url }),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A worktree's `.git` is a file that names its directory. */
+async function findGitDirectory(root: string): Promise<string> {
+  const path = join(root, ".git");
+  if ((await stat(path)).isDirectory()) return path;
+  const target = /^gitdir: (.+)$/m.exec((await readSmall(path)) ?? "")?.[1];
+  return target === undefined ? path : resolve(root, target.trim());
+}
+
+/** Branches, packed refs and the configuration of a worktree lie with its main repository. */
+async function findCommonDirectory(gitDirectory: string): Promise<string> {
+  const common = (await readSmall(join(gitDirectory, "commondir")))?.trim();
+  return common === undefined || common === "" ? gitDirectory : resolve(gitDirectory, common);
+}
+
+async function readRef(directories: readonly string[], ref: string): Promise<string | undefined> {
+  if (ref.split("/").includes("..")) return undefined;
+  for (const directory of directories) {
+    const loose = hash((await readSmall(join(directory, ref)))?.trim());
+    if (loose !== undefined) return loose;
+  }
+  const packed = (await readSmall(join(directories.at(-1) ?? "", "packed-refs"))) ?? "";
+  const line = packed.split("\n").find((text) => text.endsWith(` ${ref}`));
+  return hash(line?.split(" ")[0]);
+}
+
+function originUrl(config: string): string | undefined {
+  let section = "";
+  for (const line of config.split("\n").map((text) => text.trim())) {
+    if (line.startsWith("[")) section = line;
+    const url = /^url\s*=\s*(\S+)$/.exec(line)?.[1];
+    if (section === '[remote "origin"]' && url !== undefined) return withoutCredentials(url);
+  }
+  return undefined;
+}
+
+/** Everything before the last @ of an address with a scheme may be a password; `git@host:path` is no secret. */
+function withoutCredentials(url: string): string {
+  const [, scheme, rest] = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/i.exec(url) ?? [];
+  if (scheme === undefined || rest === undefined) return url;
+  const slash = rest.indexOf("/");
+  const authority = slash === -1 ? rest : rest.slice(0, slash);
+  return scheme + authority.slice(authority.lastIndexOf("@") + 1) + (slash === -1 ? "" : rest.slice(slash));
+}
+
+function hash(text: string | undefined): string | undefined {
+  return text !== undefined && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text) ? text : undefined;
+}
+
+/** A file's text; undefined when there is none or it is far larger than git makes it. */
+async function readSmall(path: string): Promise<string | undefined> {
+  try {
+    const info = await stat(path);
+    return info.isFile() && info.size <= maxFileBytes ? await readFile(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

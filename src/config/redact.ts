@@ -1,0 +1,62 @@
+const mask = "[redacted]";
+const minSecretChars = 6;
+
+/**
+ * Each looks at a character a bounded number of times: what must come first is either a fixed word or, where a run of
+ * characters follows, cannot begin inside that run.
+ */
+const shapes: readonly [RegExp, string][] = [
+  // A header's value goes to the end of its quotes or its line.
+  [
+    /((?:authorization|cookie|x-api-key)[\\"']{0,4}\s{0,10}[:=]\s{0,10})(?:"[^"\r\n]*"|'[^'\r\n]*'|[^"'\r\n][^\r\n]*)/gi,
+    `$1${mask}`,
+  ],
+  [
+    /((?:passw(?:or)?d|api[_-]?key|secret|(?:access|refresh|auth|id)_token)[\\"']{0,4}\s{0,10}[:=]\s{0,10})(?:"[^"\r\n]*"|'[^'\r\n]*'|[^\s"'&,;]+)/gi,
+    `$1${mask}`,
+  ],
+  [/(\bbearer\s{1,10})[\w.~+/=-]{6,}/gi, `$1${mask}`],
+  [/(:\/\/[^\s/@:]{0,200}:)[^\s/@]{1,200}@/g, `$1${mask}@`],
+  [/(?<![A-Za-z0-9])sk-[\w-]{8,}/g, mask],
+  [/(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_)\w{16,}/g, mask],
+  [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g, mask],
+];
+const secretVariable = /(?:_API_KEY|_TOKEN|_SECRET|_PASSWORD)$/i;
+
+/** Takes known secrets out of a text, and whatever has the shape of one. */
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
+  const known = new Set(secrets.filter((secret) => secret.length >= minSecretChars).flatMap(formsOf));
+  const longestFirst = [...known].toSorted((a, b) => b.length - a.length);
+  return (text) => {
+    const exact = longestFirst.reduce((rest, form) => rest.replaceAll(form, mask), text);
+    return shapes.reduce((rest, [shape, replacement]) => rest.replaceAll(shape, replacement), exact);
+  };
+}
+
+/** The values of the variables that hold secrets by their name. */
+export function secretsOf(env: Readonly<NodeJS.ProcessEnv>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => (secretVariable.test(name) && value ? [value] : []));
+}
+
+/** Whether a field's name says that its value is nobody's business. */
+export function isSecretName(name: string): boolean {
+  return /passw(?:or)?d|secret|api_?key|authorization|cookie|(?:^|_)token$|[a-z]Token$/i.test(name);
+}
+
+function formsOf(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const base64 = [0, 1, 2].map((shift) => base64At(secret, shift)).filter((form) => form.length >= minSecretChars);
+  const url = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
+  return [secret, json, ...base64, ...url, ...uriForms(secret)];
+}
+
+/** The characters base64 has for a text that begins at this offset of a group of three bytes, whatever stands around. */
+function base64At(secret: string, shift: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]);
+  return bytes.toString("base64").slice(shift === 0 ? 0 : shift + 1, Math.floor((bytes.length * 8) / 6));
+}
+
+function uriForms(secret: string): string[] {
+  const encoded = encodeURIComponent(secret.toWellFormed());
+  return [encoded, encoded.replaceAll("%20", "+")];
+}

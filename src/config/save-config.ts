@@ -1,0 +1,44 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import type { Config } from "../messages/config.js";
+import { check } from "../messages/parse.js";
+import { parseConfig, readConfigText, salvageConfig } from "./config-file.js";
+import { withFileLock } from "./file-lock.js";
+import type { ConfigFlags } from "./load-config.js";
+import { homePaths } from "./paths.js";
+import { writeAtomic } from "./write-atomic.js";
+
+export interface SavedConfig {
+  readonly config: Config;
+  /** Where a configuration that did not parse was copied before it was replaced. */
+  readonly setAside?: string;
+}
+
+/** Changes some settings and keeps the others; a setting given as undefined is taken out. */
+export async function saveConfig(home: string, change: ConfigFlags): Promise<SavedConfig> {
+  const path = homePaths(home).config;
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  return withFileLock(`${path}.lock`, async () => {
+    const { config: old, ...rest } = await readOld(path);
+    const persistence = { ...old.persistence, ...change.persistence };
+    const merged = { ...old, ...change, ...(Object.keys(persistence).length > 0 ? { persistence } : {}) };
+    // Through JSON, which leaves out what is undefined.
+    const text = `${JSON.stringify(merged, null, 2)}\n`;
+    const { Config } = await import("../messages/config.js");
+    const config = check(Config, JSON.parse(text), "settings");
+    await writeAtomic(path, text);
+    return { config, ...rest };
+  });
+}
+
+/** Saving also mends: a damaged configuration must not stand in the way of the command that replaces it. */
+async function readOld(path: string): Promise<SavedConfig> {
+  const text = await readConfigText(path);
+  if (text === undefined) return { config: {} };
+  try {
+    return { config: await parseConfig(text) };
+  } catch {
+    const setAside = `${path}.invalid`;
+    await copyFile(path, setAside);
+    return { config: await salvageConfig(text), setAside };
+  }
+}

@@ -1,0 +1,45 @@
+import { readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { clearActive, readActive, writeActive } from "../../src/config/active-conversation.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const key = { projectRoot: "/work/one", directory: "/home/alice/.cody/conversations" };
+
+test("each project and each directory of conversations has its own active one", async () => {
+  const home = await temporaryFolder();
+  const otherProject = { ...key, projectRoot: "/work/two" };
+  const otherDirectory = { ...key, directory: "/elsewhere" };
+  expect(await readActive(home, key)).toBeUndefined();
+  await writeActive(home, key, "conv_1");
+  await writeActive(home, otherProject, "conv_2");
+  expect(await readActive(home, key)).toBe("conv_1");
+  expect(await readActive(home, otherProject)).toBe("conv_2");
+  expect(await readActive(home, otherDirectory)).toBeUndefined();
+  await writeActive(home, key, "conv_3");
+  expect(await readActive(home, key)).toBe("conv_3");
+  await clearActive(home, key);
+  await clearActive(home, key);
+  expect(await readActive(home, key)).toBeUndefined();
+  expect(await readActive(home, otherProject)).toBe("conv_2");
+});
+
+test("the pointer is a file of its owner, named by a hash", async () => {
+  const home = await temporaryFolder();
+  await writeActive(home, key, "conv_1");
+  const [name, ...others] = await readdir(join(home, "active"));
+  expect([name, others]).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.json$/), []]);
+  expect((await stat(join(home, "active", name ?? ""))).mode & 0o777).toBe(0o600);
+  expect((await stat(join(home, "active"))).mode & 0o777).toBe(0o700);
+});
+
+test.each(["", "{", "null", "[]", '{"conversationId":7}', '{"conversationId":"../../etc/passwd"}'])(
+  "the damaged pointer %j is none",
+  async (text) => {
+    const home = await temporaryFolder();
+    await writeActive(home, key, "conv_1");
+    const [name] = await readdir(join(home, "active"));
+    await writeFile(join(home, "active", name ?? ""), text);
+    expect(await readActive(home, key)).toBeUndefined();
+  },
+);

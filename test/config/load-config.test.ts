@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { loadConfig } from "../../src/config/load-config.js";
+import { bundleModule } from "../support/bundle.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+async function homeWith(config: unknown): Promise<string> {
+  const home = await temporaryFolder();
+  await writeFile(join(home, "config.json"), typeof config === "string" ? config : JSON.stringify(config));
+  return home;
+}
+
+const allDefault = {
+  provider: "default",
+  api: "default",
+  model: "default",
+  approvalPolicy: "default",
+  sandbox: "default",
+  "persistence.enabled": "default",
+  "persistence.directory": "default",
+};
+
+test("without a file everything is default", async () => {
+  const home = join(await temporaryFolder(), "missing");
+  expect(await loadConfig({ home, flags: {} })).toEqual({
+    values: { persistence: { enabled: true, directory: join(home, "conversations") } },
+    sources: allDefault,
+  });
+});
+
+test("a flag wins over the file, the file over the default, and each value says where it is from", async () => {
+  const home = await homeWith({ provider: "openai", model: "gpt-4o", persistence: { directory: "elsewhere" } });
+  const flags = { model: "o3", sandbox: "read-only" as const, provider: undefined, persistence: { enabled: false } };
+  expect(await loadConfig({ home, flags })).toEqual({
+    values: {
+      provider: "openai",
+      model: "o3",
+      sandbox: "read-only",
+      persistence: { enabled: false, directory: join(home, "elsewhere") },
+    },
+    sources: {
+      ...allDefault,
+      provider: "config.json",
+      model: "flag",
+      sandbox: "flag",
+      "persistence.enabled": "flag",
+      "persistence.directory": "config.json",
+    },
+  });
+});
+
+test.each([
+  [{ model: 7 }, "config.json: model: expected string. Edit it or run: cody set-provider"],
+  [{ colour: "red" }, "config.json: colour: unknown key. Edit it or run: cody set-provider"],
+  [
+    { persistence: { enabled: 1 } },
+    "config.json: persistence.enabled: expected boolean. Edit it or run: cody set-provider",
+  ],
+  [{ persistence: { on: 1 } }, "config.json: persistence.on: unknown key. Edit it or run: cody set-provider"],
+  [{ api: "soap" }, "config.json: api: expected one of responses, chat, messages. Edit it or run: cody set-provider"],
+  [
+    { provider: "Open AI" },
+    "config.json: provider: a provider is a lower-case word. Edit it or run: cody set-provider",
+  ],
+  [[], "config.json: expected object. Edit it or run: cody set-provider"],
+  ['{"model": sk-secret}', "config.json: invalid JSON. Edit it or run: cody set-provider"],
+  ['{"model": "o3",}', "config.json: invalid JSON at position 15. Edit it or run: cody set-provider"],
+  ["", "config.json: invalid JSON. Edit it or run: cody set-provider"],
+])("the file %j is refused, with its key and what to do", async (config, message) => {
+  const home = await homeWith(config);
+  await expect(loadConfig({ home, flags: {} })).rejects.toMatchObject({ name: "InvalidInputError", message });
+});
+
+test("a file that cannot be read is said to be so", async () => {
+  const home = await temporaryFolder();
+  await mkdir(join(home, "config.json"));
+  await expect(loadConfig({ home, flags: {} })).rejects.toMatchObject({
+    name: "InvalidInputError",
+    message: "config.json: cannot be read (EISDIR). Check what it is and who may read it",
+  });
+});
+
+test("a byte order mark does no harm", async () => {
+  const home = await homeWith('\uFEFF{"model":"o3"}');
+  expect((await loadConfig({ home, flags: {} })).values.model).toBe("o3");
+});
+
+test("the schema library is not loaded when there is no file", async () => {
+  await using bundle = await bundleModule("config/load-config.ts");
+  const script = `
+    const { loadConfig } = await import(process.argv[1]);
+    await loadConfig({ home: process.argv[2], flags: {} });
+    process.stdout.write(String("__zod_globalConfig" in globalThis));
+  `;
+  const run = async (home: string) => {
+    const args = ["--input-type=module", "-e", script, bundle.file, home];
+    return (await promisify(execFile)(process.execPath, args)).stdout;
+  };
+  expect(await run(await homeWith({ model: "o3" }))).toBe("true");
+  expect(await run(await temporaryFolder())).toBe("false");
+});

@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { saveConfig } from "../../src/config/save-config.js";
+import { bundleModule } from "../support/bundle.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+async function readJson(home: string): Promise<unknown> {
+  return JSON.parse(await readFile(join(home, "config.json"), "utf8"));
+}
+
+test("a first setting makes the home and the file, for their owner alone", async () => {
+  const home = join(await temporaryFolder(), "deep/.cody");
+  expect(await saveConfig(home, { provider: "openai", model: "gpt-4o" })).toEqual({
+    config: { provider: "openai", model: "gpt-4o" },
+  });
+  expect(await readJson(home)).toEqual({ provider: "openai", model: "gpt-4o" });
+  expect((await stat(home)).mode & 0o777).toBe(0o700);
+  expect((await stat(join(home, "config.json"))).mode & 0o777).toBe(0o600);
+  expect(await readdir(home)).toEqual(["config.json"]);
+});
+
+test("other settings stay, and one given as undefined goes", async () => {
+  const home = await temporaryFolder();
+  await saveConfig(home, { provider: "openai", api: "chat", sandbox: "read-only", persistence: { directory: "d" } });
+  await saveConfig(home, { provider: "offline", api: undefined, persistence: { enabled: false } });
+  expect(await readJson(home)).toEqual({
+    provider: "offline",
+    sandbox: "read-only",
+    persistence: { directory: "d", enabled: false },
+  });
+});
+
+test("a setting that is not allowed changes nothing", async () => {
+  const home = await temporaryFolder();
+  await saveConfig(home, { model: "o3" });
+  await expect(saveConfig(home, { provider: "Open AI" })).rejects.toMatchObject({
+    name: "InvalidInputError",
+    message: "settings: provider: a provider is a lower-case word",
+  });
+  expect(await readJson(home)).toEqual({ model: "o3" });
+  expect(await readdir(home)).toEqual(["config.json"]);
+});
+
+test.each([
+  ["{ not json", { provider: "offline" }],
+  ['{"model":"o3","colour":"red","api":7}', { provider: "offline", model: "o3" }],
+  ["[1,2]", { provider: "offline" }],
+])("saving over the damaged file %j keeps what is right and sets the old file aside", async (text, config) => {
+  const home = await temporaryFolder();
+  await writeFile(join(home, "config.json"), text);
+  const setAside = join(home, "config.json.invalid");
+  expect(await saveConfig(home, { provider: "offline" })).toEqual({ config, setAside });
+  expect(await readJson(home)).toEqual(config);
+  expect(await readFile(setAside, "utf8")).toBe(text);
+});
+
+test("a file that cannot be read is not replaced", async () => {
+  const home = await temporaryFolder();
+  await mkdir(join(home, "config.json"));
+  await expect(saveConfig(home, { model: "o3" })).rejects.toThrow("cannot be read");
+  expect(await readdir(home)).toEqual(["config.json"]);
+});
+
+const settings = {
+  provider: "openai",
+  api: "chat",
+  model: "o3",
+  approvalPolicy: "never",
+  sandbox: "read-only",
+  persistence: { enabled: false, directory: "/elsewhere" },
+};
+
+test("twenty processes that save at once lose no update", async () => {
+  await using bundle = await bundleModule("config/save-config.ts");
+  const home = await temporaryFolder();
+  const script = `
+    const { saveConfig } = await import(process.argv[1]);
+    await saveConfig(process.argv[2], JSON.parse(process.argv[3]));
+  `;
+  const save = (change: object) =>
+    promisify(execFile)(process.execPath, [
+      "--input-type=module",
+      "-e",
+      script,
+      bundle.file,
+      home,
+      JSON.stringify(change),
+    ]);
+  const { model, persistence, ...others } = settings;
+  // Each but the model is set by one process alone, so that nobody can make up for an update that got lost.
+  const once = Object.entries(others).map((entry) => Object.fromEntries([entry]));
+  const parts = Object.entries(persistence).map((entry) => ({ persistence: Object.fromEntries([entry]) }));
+  const rest = Array.from({ length: 20 - once.length - parts.length }, () => ({ model }));
+  await Promise.all([...once, ...rest, ...parts].map(save));
+  expect(await readJson(home)).toEqual(settings);
+  expect(await readdir(home)).toEqual(["config.json"]);
+});

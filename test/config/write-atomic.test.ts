@@ -1,0 +1,38 @@
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { writeAtomic, writeNew } from "../../src/config/write-atomic.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+test("a file is replaced whole, and only its owner can read it", async () => {
+  const path = join(await temporaryFolder(), "new/file");
+  await writeAtomic(path, "one, and longer");
+  await writeAtomic(path, "two");
+  expect(await readFile(path, "utf8")).toBe("two");
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(path, ".."))).mode & 0o777).toBe(0o700);
+  expect(await readdir(join(path, ".."))).toEqual(["file"]);
+});
+
+test("many writers at once leave one of their texts", async () => {
+  const path = join(await temporaryFolder(), "file");
+  const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(100_000));
+  await Promise.all(texts.map((text) => writeAtomic(path, text)));
+  expect(texts).toContain(await readFile(path, "utf8"));
+  expect(await readdir(join(path, ".."))).toEqual(["file"]);
+});
+
+test("a write that fails leaves nothing behind", async () => {
+  const path = join(await temporaryFolder(), "file");
+  await mkdir(join(path, "occupied"), { recursive: true });
+  await expect(writeAtomic(path, "text")).rejects.toMatchObject({ code: "EISDIR" });
+  expect(await readdir(join(path, ".."))).toEqual(["file"]);
+});
+
+test("a new file is never written through a link someone laid", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "victim"), "untouched");
+  await symlink(join(folder, "victim"), join(folder, "link"));
+  await expect(writeNew(join(folder, "link"), "text")).rejects.toMatchObject({ code: "EEXIST" });
+  expect(await readFile(join(folder, "victim"), "utf8")).toBe("untouched");
+});
