@@ -1,0 +1,33 @@
+interface Proxies {
+  readonly httpProxy: string;
+  readonly httpsProxy: string;
+  readonly noProxy: string;
+}
+
+/**
+ * A fetch that honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY, which Node 20's own does not. As in undici, HTTP_PROXY
+ * also serves https addresses when HTTPS_PROXY is not set.
+ */
+export function createFetch(env: Readonly<NodeJS.ProcessEnv>): typeof fetch {
+  const proxies = proxiesOf(env);
+  if (proxies.httpProxy === "" && proxies.httpsProxy === "") return fetch;
+  let proxied: Promise<typeof fetch> | undefined;
+  return async (input, init) => {
+    proxied ??= loadProxied(proxies);
+    return (await proxied)(input, init);
+  };
+}
+
+/** Empty means none; the agent would look for undefined ones in the environment of the process. */
+function proxiesOf(env: Readonly<NodeJS.ProcessEnv>): Proxies {
+  const value = (name: string): string => env[name.toLowerCase()] || env[name] || "";
+  return { httpProxy: value("HTTP_PROXY"), httpsProxy: value("HTTPS_PROXY"), noProxy: value("NO_PROXY") };
+}
+
+/** Loaded on first use, because few need it and it takes time. */
+async function loadProxied(proxies: Proxies): Promise<typeof fetch> {
+  const undici = await import("undici");
+  const dispatcher = new undici.EnvHttpProxyAgent({ ...proxies });
+  const call = undici.fetch as unknown as (input: unknown, init: object) => Promise<Response>;
+  return (input, init) => call(input, { ...init, dispatcher });
+}
