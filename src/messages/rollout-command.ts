@@ -5,6 +5,8 @@ export const LockOwner = z.object({
   /** Random, one for each writing manager. */
   token: z.string().regex(/^[0-9a-f]{32}$/),
   pid: z.number().int(),
+  /** The machine and its name; empty where the machine has no id of its own. */
+  host: z.string(),
   bootId: z.string(),
   pidNamespace: z.string(),
   /** A unix socket the owner listens on for as long as it lives. */

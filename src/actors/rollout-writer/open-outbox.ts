@@ -1,0 +1,23 @@
+import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../messages/rollout-command.js";
+import { runtimeDirectory } from "../../rollouts/runtime-directory.js";
+import { entryUrl } from "../../workers/entry-url.js";
+import { spawnThread } from "../system/spawn-thread.js";
+import { RolloutOutbox } from "./outbox.js";
+import { openOwnerSocket, type OwnerSocket } from "./owner-socket.js";
+
+/** An outbox with a writer in its own thread; thread and socket are there from the first open until `stop`. */
+export function openOutbox(env: Readonly<Record<string, string | undefined>>): RolloutOutbox {
+  let socket: Promise<OwnerSocket> | undefined;
+  return new RolloutOutbox({
+    spawnWriter: (spawnOptions) =>
+      spawnThread<RolloutCommand, RolloutAnswers, null, RolloutEvent>(entryUrl("rollout-writer"), null, spawnOptions),
+    owner: async () => {
+      socket = runtimeDirectory(env).then(openOwnerSocket);
+      return (await socket).owner;
+    },
+    onStopped: async () => {
+      const opened = await socket?.catch(() => undefined);
+      await opened?.close();
+    },
+  });
+}

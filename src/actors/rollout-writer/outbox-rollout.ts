@@ -1,0 +1,239 @@
+import { FailureError } from "../../messages/errors.js";
+import type {
+  LockOwner,
+  OpenOutcome,
+  RolloutAnswers,
+  RolloutCommand,
+  SaveOutcome,
+} from "../../messages/rollout-command.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
+import { encodeLine } from "../../rollouts/encode.js";
+import type { Ref } from "../system/actor.js";
+import { Deferred } from "../system/deferred.js";
+import type { Rollout } from "./rollout.js";
+import { UnsavedLines } from "./unsaved-lines.js";
+
+export type RolloutWriterRef = Ref<RolloutCommand, RolloutAnswers>;
+
+export interface OpenRequest {
+  readonly conversationId: string;
+  readonly path: string;
+  readonly mode: "create" | "append";
+  /** Take it although its owner cannot be proved dead. */
+  readonly force?: boolean;
+}
+
+/** What a rollout needs from the outbox it belongs to. */
+export interface Outgoing {
+  readonly full: boolean;
+  readonly failure: string | undefined;
+  readonly deadlineMs: number;
+  owner(): Promise<LockOwner>;
+  writer(): RolloutWriterRef;
+  /** So many bytes more, or fewer, are waiting. */
+  count(bytes: number): void;
+  forget(rollout: OutboxRollout): void;
+}
+
+interface Waiter {
+  /** The number of the last line it asks about. */
+  readonly upTo: number;
+  answer(outcome: SaveOutcome): void;
+}
+
+/** One conversation's lines on their way to the writer. */
+export class OutboxRollout implements Rollout {
+  readonly conversationId: string;
+  readonly path: string;
+  readonly #request: OpenRequest;
+  readonly #outbox: Outgoing;
+  readonly #lines: UnsavedLines;
+  readonly #waiters = new Set<Waiter>();
+  readonly #opened = new Deferred<OpenOutcome>();
+  /**
+   * Nothing is sent before the writer has answered: it must be known where the first of our lines begins. `unopened`
+   * means that the writer could not open it and goes on trying, `unreached` that the writer was never asked.
+   */
+  #state: "opening" | "open" | "unopened" | "unreached" | "closed" = "opening";
+  /** Counts the writers; what is heard about a call to an earlier one no longer matters. */
+  #generation = 0;
+  #sending: Promise<void> | undefined;
+  #closing: Promise<SaveOutcome> | undefined;
+
+  constructor(outbox: Outgoing, request: OpenRequest) {
+    this.conversationId = request.conversationId;
+    this.path = request.path;
+    this.#request = request;
+    this.#outbox = outbox;
+    this.#lines = new UnsavedLines(request.mode === "create" ? 0 : undefined);
+  }
+
+  get full(): boolean {
+    return this.#outbox.full;
+  }
+
+  open(): Promise<OpenOutcome> {
+    void this.#open();
+    return this.#bounded(this.#opened.promise, (reason) => ({ status: "not_saved", reason }));
+  }
+
+  append(line: OwnLine): void {
+    if (this.#state === "closed" || this.#outbox.failure !== undefined) return;
+    this.#outbox.count(this.#lines.add(encodeLine(line)));
+    this.#send();
+  }
+
+  async flush(): Promise<SaveOutcome> {
+    if (this.#state === "closed") return { status: "not_saved", reason: "the conversation is closed" };
+    const { failure } = this.#outbox;
+    if (failure !== undefined) return { status: "not_saved", reason: failure };
+    if (this.#state === "open" && this.#lines.count === 0) return { status: "saved" };
+    const answer = new Deferred<SaveOutcome>();
+    const waiter: Waiter = { upTo: this.#lines.added, answer: (outcome) => answer.resolve(outcome) };
+    this.#waiters.add(waiter);
+    if (this.#state === "unreached") void this.#open();
+    else void this.#askFlush();
+    const outcome = await this.#bounded<SaveOutcome>(answer.promise, (reason) => ({ status: "not_saved", reason }));
+    this.#waiters.delete(waiter);
+    return outcome;
+  }
+
+  close(): Promise<SaveOutcome> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** The file is durable up to `bytes`; counted in bytes because an event of an earlier writer may come late. */
+  saved(bytes: number, lines: number): void {
+    if (this.#state === "closed") return;
+    if (this.#state === "unopened") this.#state = "open";
+    this.#outbox.count(-this.#lines.savedUpTo(bytes, lines));
+    for (const waiter of this.#waiters) {
+      if (waiter.upTo <= this.#lines.saved && this.#state === "open") waiter.answer({ status: "saved" });
+    }
+  }
+
+  /** There is a new writer, which knows nothing. */
+  sendAgain(): void {
+    if (this.#state !== "closed") void this.#open();
+  }
+
+  giveUp(reason: string): void {
+    this.#opened.resolve({ status: "not_saved", reason });
+    for (const waiter of this.#waiters) waiter.answer({ status: "not_saved", reason });
+    this.#outbox.count(-this.#lines.clear());
+  }
+
+  async #open(): Promise<void> {
+    this.#generation += 1;
+    const generation = this.#generation;
+    this.#state = "opening";
+    const owner = await this.#outbox.owner().catch(reasonOf);
+    if (typeof owner === "string") return this.#unreached(owner);
+    const outcome = await this.#askOpen(owner);
+    if (outcome === undefined || generation !== this.#generation || this.#isClosed) return;
+    if (outcome.status === "open") this.#lines.beginsAt(outcome.bytes);
+    this.#state = outcome.status === "open" ? "open" : "unopened";
+    this.#opened.resolve(outcome);
+    this.#lines.sendAgain();
+    this.#send();
+    if (this.#waiters.size > 0) void this.#askFlush();
+  }
+
+  /** Without an owner there can be no lock; the next flush tries again. */
+  #unreached(reason: string): void {
+    if (!this.#isClosed) this.#state = "unreached";
+    this.#opened.resolve({ status: "not_saved", reason });
+    for (const waiter of this.#waiters) waiter.answer({ status: "not_saved", reason });
+  }
+
+  /** Undefined when the writer died over it: there will be a new one, or `giveUp`. */
+  async #askOpen(owner: LockOwner): Promise<OpenOutcome | undefined> {
+    const { conversationId, path, mode, force = false } = this.#request;
+    const { savedBytes } = this.#lines;
+    // A writer before this one may have made the file already.
+    const known = this.#generation > 1 && savedBytes !== undefined ? { acknowledgedBytes: savedBytes } : {};
+    try {
+      return await this.#outbox.writer().ask({ type: "open", conversationId, path, mode, owner, force, ...known });
+    } catch (error) {
+      if (error instanceof FailureError) return undefined;
+      throw error;
+    }
+  }
+
+  async #close(): Promise<SaveOutcome> {
+    const outcome = await this.flush();
+    const reached = this.#state !== "unreached";
+    this.#state = "closed";
+    this.#outbox.count(-this.#lines.clear());
+    if (reached) {
+      const closing = this.#outbox.writer().ask({ type: "close", conversationId: this.conversationId });
+      await this.#bounded<unknown>(
+        closing.catch(() => undefined),
+        () => undefined,
+      );
+    }
+    this.#outbox.forget(this);
+    return outcome;
+  }
+
+  get #isClosed(): boolean {
+    return this.#state === "closed";
+  }
+
+  /** Sends what was added since; everything at once after a new writer, which compares it with the file. */
+  #send(): void {
+    if (this.#sending !== undefined || (this.#state !== "open" && this.#state !== "unopened")) return;
+    this.#sending = this.#sendAll();
+  }
+
+  async #sendAll(): Promise<void> {
+    try {
+      // In a microtask: what is appended in one go is sent in one go.
+      await Promise.resolve();
+      while (this.#state === "open" || this.#state === "unopened") {
+        const lines = this.#lines.takeUnsent();
+        if (lines.length === 0) break;
+        await this.#outbox.writer().tell({ type: "append", conversationId: this.conversationId, lines });
+      }
+    } catch {
+      // The writer died; a new one gets everything again, or `giveUp` is called.
+    } finally {
+      this.#sending = undefined;
+    }
+  }
+
+  async #askFlush(): Promise<void> {
+    const generation = this.#generation;
+    // What was appended before must be sent before.
+    await this.#sending;
+    if (this.#state === "opening" || this.#state === "closed" || generation !== this.#generation) return;
+    const upTo = this.#lines.sentThrough;
+    try {
+      const outcome = await this.#outbox.writer().ask({ type: "flush", conversationId: this.conversationId });
+      if (generation !== this.#generation) return;
+      for (const waiter of this.#waiters) {
+        if (outcome.status !== "saved" || waiter.upTo <= upTo) waiter.answer(outcome);
+      }
+    } catch {
+      // As above: the new writer is asked again.
+    }
+  }
+
+  async #bounded<T>(promise: Promise<T>, late: (reason: string) => T): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const { deadlineMs } = this.#outbox;
+    const deadline = new Promise<T>((resolve) => {
+      timer = setTimeout(() => resolve(late(`the writer did not answer in ${deadlineMs / 1000} s`)), deadlineMs);
+    });
+    try {
+      return await Promise.race([promise, deadline]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : "unexpected error";
+}

@@ -1,0 +1,120 @@
+import type { LockOwner, OpenOutcome, RolloutEvent } from "../../messages/rollout-command.js";
+import type { SpawnOptions } from "../system/actor.js";
+import { OutboxRollout, type OpenRequest, type Outgoing, type RolloutWriterRef } from "./outbox-rollout.js";
+import type { Rollout } from "./rollout.js";
+
+export interface RolloutOutboxOptions {
+  readonly spawnWriter: (spawnOptions: SpawnOptions<RolloutEvent>) => RolloutWriterRef;
+  /** Called once, before the first rollout is opened. */
+  readonly owner: () => Promise<LockOwner>;
+  /** When this much is waiting, all conversations together, no new turn should begin. */
+  readonly limitBytes?: number;
+  readonly deadlineMs?: number;
+  /** Called when the writer has ended and no lock is held any more. */
+  readonly onStopped?: () => Promise<void>;
+}
+
+const defaultLimitBytes = 64 * 1024 * 1024;
+const defaultDeadlineMs = 10_000;
+
+/**
+ * Stands beside the reference to the writer and keeps every line until the writer has said that it is durable, so
+ * that a new writer thread can be given what the old one had not yet written.
+ */
+export class RolloutOutbox implements Outgoing {
+  readonly #options: RolloutOutboxOptions;
+  readonly #rollouts = new Map<string, OutboxRollout>();
+  readonly #limitBytes: number;
+  readonly deadlineMs: number;
+  #writer: RolloutWriterRef | undefined;
+  #owner: Promise<LockOwner> | undefined;
+  #waitingBytes = 0;
+  #failure: string | undefined;
+
+  constructor(options: RolloutOutboxOptions) {
+    this.#options = options;
+    this.#limitBytes = options.limitBytes ?? defaultLimitBytes;
+    this.deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
+  }
+
+  /** The writer's thread starts with the first call. Never rejects: what is wrong stands in the outcome. */
+  async open(request: OpenRequest): Promise<{ outcome: OpenOutcome; rollout: Rollout }> {
+    const { conversationId } = request;
+    if (this.#failure !== undefined) {
+      return { outcome: { status: "not_saved", reason: this.#failure }, rollout: new OutboxRollout(this, request) };
+    }
+    if (this.#rollouts.has(conversationId)) {
+      return { outcome: { status: "in_use", owner: `this process (pid ${process.pid})` }, rollout: unsavedRollout };
+    }
+    const rollout = new OutboxRollout(this, request);
+    this.#rollouts.set(conversationId, rollout);
+    const outcome = await rollout.open();
+    if (outcome.status !== "in_use") return { outcome, rollout };
+    this.forget(rollout);
+    return { outcome, rollout: unsavedRollout };
+  }
+
+  /** Saves what waits, closes every rollout and ends the writer. */
+  async stop(): Promise<void> {
+    await Promise.all(Array.from(this.#rollouts.values(), (rollout) => rollout.close()));
+    this.#failed("the writer was stopped");
+    await this.#writer?.stop();
+    await this.#options.onStopped?.();
+  }
+
+  get full(): boolean {
+    return this.#waitingBytes > this.#limitBytes;
+  }
+
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  owner(): Promise<LockOwner> {
+    this.#owner ??= this.#options.owner().catch((error: unknown) => {
+      // Not for ever: a directory can be put right.
+      this.#owner = undefined;
+      throw error;
+    });
+    return this.#owner;
+  }
+
+  writer(): RolloutWriterRef {
+    this.#writer ??= this.#options.spawnWriter({
+      onEvent: ({ msg }) => this.#heard(msg),
+      onRestart: () => this.#restarted(),
+      onFailed: ({ message }) => this.#failed(message),
+    });
+    return this.#writer;
+  }
+
+  count(bytes: number): void {
+    this.#waitingBytes += bytes;
+  }
+
+  forget(rollout: OutboxRollout): void {
+    if (this.#rollouts.get(rollout.conversationId) === rollout) this.#rollouts.delete(rollout.conversationId);
+  }
+
+  #heard(event: RolloutEvent): void {
+    if (event.type === "saved") this.#rollouts.get(event.conversationId)?.saved(event.bytes, event.lines);
+  }
+
+  #restarted(): void {
+    for (const rollout of this.#rollouts.values()) rollout.sendAgain();
+  }
+
+  #failed(message: string): void {
+    this.#failure = message;
+    for (const rollout of this.#rollouts.values()) rollout.giveUp(message);
+  }
+}
+
+/** For who does not want to be saved. */
+export const unsavedRollout: Rollout = {
+  path: null,
+  full: false,
+  append: () => {},
+  flush: async () => ({ status: "off" }),
+  close: async () => ({ status: "off" }),
+};

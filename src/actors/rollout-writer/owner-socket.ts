@@ -1,0 +1,58 @@
+import { randomBytes } from "node:crypto";
+import { readFile, readlink, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { hostname } from "node:os";
+import type { LockOwner } from "../../messages/rollout-command.js";
+import { socketPath } from "../../rollouts/runtime-directory.js";
+
+export interface OwnerSocket {
+  readonly owner: LockOwner;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for as long as this process lives: whoever finds one of our locks connects to learn whether we do. Held by
+ * the main thread, so that a new writer thread keeps the locks of the old one.
+ */
+export async function openOwnerSocket(directory: string): Promise<OwnerSocket> {
+  const token = randomBytes(16).toString("hex");
+  const path = socketPath(directory, token);
+  const server = createServer((socket) => socket.destroy());
+  await listen(server, path);
+  // It must never be the reason why a process does not end.
+  server.unref();
+  const owner: LockOwner = {
+    token,
+    pid: process.pid,
+    host: await hostIdentity(),
+    bootId: (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "")).trim(),
+    pidNamespace: await readlink("/proc/self/ns/pid").catch(() => ""),
+    socket: path,
+  };
+  return { owner, close: () => close(server, path) };
+}
+
+/** A machine id alone may be that of an image many machines were made from. */
+async function hostIdentity(): Promise<string> {
+  const id = (await readFile("/etc/machine-id", "utf8").catch(() => "")).trim();
+  return id === "" ? "" : `${id} ${hostname()}`;
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, () => {
+      server.off("error", reject);
+      // A connection that could not be taken says nothing about the locks.
+      server.on("error", () => {});
+      resolve();
+    });
+  });
+}
+
+async function close(server: Server, path: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  await rm(path, { force: true });
+}

@@ -1,0 +1,29 @@
+/** Something is wrong with the file that no errno names; the message is for people. */
+export class RolloutFileError extends Error {
+  override readonly name = "RolloutFileError";
+}
+
+const words: Readonly<Record<string, string>> = {
+  ENOSPC: "disk full",
+  EDQUOT: "disk quota exceeded",
+  EFBIG: "the file would be too large",
+  EACCES: "permission denied",
+  EPERM: "operation not permitted",
+  EROFS: "read-only file system",
+  EIO: "input/output error",
+  EMFILE: "too many open files",
+  ENFILE: "too many open files",
+  ENOENT: "the file or its directory does not exist",
+  ENOTDIR: "a file stands where its directory should be",
+  EEXIST: "a conversation with this id exists already",
+  ELOOP: "not a regular file",
+  ENXIO: "not a regular file",
+  EISDIR: "not a regular file",
+};
+
+/** Why something could not be saved, in a few words and without a path. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof RolloutFileError) return error.message;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === undefined ? "unexpected error" : (words[code] ?? code);
+}

@@ -1,0 +1,180 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { isConversationId, shownId } from "../../messages/conversation-id.js";
+import {
+  ConversationInUseError,
+  ConversationNotFoundError,
+  EmptyRolloutError,
+  FailureError,
+} from "../../messages/errors.js";
+import { check } from "../../messages/parse.js";
+import { ResponseItem } from "../../messages/response-item.js";
+import type { SaveOutcome } from "../../messages/rollout-command.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
+import { firstLine } from "../../rollouts/first-line.js";
+import { listConversations } from "../../rollouts/list.js";
+import { readRollout } from "../../rollouts/read.js";
+import { linesOfTurn, TurnGrouping, type RolloutTurn, type TurnMetadata } from "../../rollouts/turns.js";
+import { openOutbox } from "./open-outbox.js";
+import type { RolloutOutbox } from "./outbox.js";
+import { RecorderRollout } from "./recorder-rollout.js";
+import type { Rollout } from "./rollout.js";
+
+/** A saved conversation, as far as its file tells cheaply. */
+export interface ConversationMetadata {
+  id: string;
+  /** Milliseconds since 1970 of the last change. */
+  updatedAt: number;
+  provider?: string;
+  model?: string;
+}
+
+export interface CompactionRecord {
+  timestamp: number;
+  summary: string;
+  /** How many old items had to be dropped before the summary could be made. */
+  truncatedCount: number;
+}
+
+/** Where whole turns are kept; anything of this shape can take the place of files. */
+export interface TurnRecorder {
+  appendTurn(conversationId: string, turn: RolloutTurn): Promise<void>;
+  readRollout(conversationId: string): Promise<RolloutTurn[]>;
+  list(): Promise<ConversationMetadata[]>;
+  appendCompacted?(conversationId: string, record: CompactionRecord): Promise<void>;
+}
+
+export interface RecorderOptions {
+  /** For `XDG_RUNTIME_DIR`; without it sockets live in `/tmp`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly now?: () => Date;
+}
+
+interface OpenFile {
+  readonly rollout: Rollout;
+  /** Turns that were refused: they wait to be written, and giving one again must not write it twice. */
+  readonly refused: Set<string>;
+}
+
+/** Conversations as rollout files in one directory, turn by turn. */
+export class RolloutRecorder implements TurnRecorder {
+  readonly #baseDir: string;
+  readonly #now: () => Date;
+  readonly #outbox: RolloutOutbox;
+  readonly #files = new Map<string, Promise<OpenFile>>();
+
+  constructor(baseDir: string, options: RecorderOptions = {}) {
+    this.#baseDir = baseDir;
+    this.#now = options.now ?? (() => new Date());
+    this.#outbox = openOutbox(options.env ?? {});
+  }
+
+  /** Resolves when the turn is durable. A turn that was refused goes on waiting; giving it again asks again. */
+  async appendTurn(conversationId: string, turn: RolloutTurn): Promise<void> {
+    const items = check(z.array(ResponseItem), turn.items.map(withCodexParts), "turn.items");
+    const lines = linesOfTurn({ ...turn, items }, this.#now().getTime());
+    await this.#append(conversationId, turn.metadata ?? {}, JSON.stringify(turn), lines);
+  }
+
+  async appendCompacted(conversationId: string, record: CompactionRecord): Promise<void> {
+    const payload = { message: record.summary, truncated_count: record.truncatedCount };
+    const timestamp = new Date(record.timestamp).toISOString();
+    await this.#append(conversationId, {}, JSON.stringify(record), [{ timestamp, type: "compacted", payload }]);
+  }
+
+  async readRollout(conversationId: string): Promise<RolloutTurn[]> {
+    const grouping = new TurnGrouping();
+    for await (const { line } of readRollout(this.#pathOf(conversationId), conversationId)) grouping.add(line);
+    const { turns } = grouping;
+    if (turns.length === 0) throw new EmptyRolloutError(conversationId);
+    return turns;
+  }
+
+  async list(): Promise<ConversationMetadata[]> {
+    const summaries = await listConversations(this.#baseDir);
+    return summaries.map(({ id, updatedAt, provider, model }) => ({
+      id,
+      updatedAt,
+      ...(provider === undefined ? {} : { provider }),
+      ...(model === undefined ? {} : { model }),
+    }));
+  }
+
+  /** Saves what waits and lets go of files, locks and the writer. */
+  close(): Promise<void> {
+    return this.#outbox.stop();
+  }
+
+  async #append(conversationId: string, metadata: TurnMetadata, key: string, lines: readonly OwnLine[]): Promise<void> {
+    const { rollout, refused } = await this.#open(conversationId, metadata);
+    if (!refused.has(key)) for (const line of lines) rollout.append(line);
+    const outcome = await rollout.flush();
+    if (outcome.status !== "not_saved") return refused.clear();
+    refused.add(key);
+    throw notSaved(conversationId, outcome);
+  }
+
+  #open(conversationId: string, metadata: TurnMetadata): Promise<OpenFile> {
+    const path = this.#pathOf(conversationId);
+    const opened = this.#files.get(path) ?? this.#openFile(conversationId, path, metadata);
+    this.#files.set(path, opened);
+    opened.catch(() => this.#files.delete(path));
+    return opened;
+  }
+
+  async #openFile(conversationId: string, path: string, metadata: TurnMetadata): Promise<OpenFile> {
+    const exists = await lstat(path).then(
+      () => true,
+      () => false,
+    );
+    const { outcome, rollout } = await this.#outbox.open({
+      conversationId: shownId(conversationId),
+      path,
+      mode: exists ? "append" : "create",
+    });
+    if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
+    const begins = !exists || (outcome.status === "open" && outcome.bytes === 0);
+    if (begins) rollout.append(this.#firstLine(conversationId, metadata));
+    return { rollout, refused: new Set() };
+  }
+
+  #firstLine(conversationId: string, { provider, model }: TurnMetadata): OwnLine {
+    const line = firstLine({
+      conversationId,
+      now: this.#now(),
+      cwd: this.#baseDir,
+      provider: provider ?? "unknown",
+      model: model ?? "unknown",
+      source: "non_interactive",
+    });
+    return provider === undefined && model === undefined ? withoutMetadata(line) : line;
+  }
+
+  #pathOf(conversationId: string): string {
+    if (!isConversationId(conversationId)) throw new ConversationNotFoundError(conversationId);
+    return join(this.#baseDir, `${shownId(conversationId)}.jsonl`);
+  }
+}
+
+/** A recorder as a conversation's rollout: lines go in, each turn comes out once, when it has ended. */
+export function recorderRollout(recorder: TurnRecorder, conversationId: string, metadata: TurnMetadata): Rollout {
+  return new RecorderRollout(recorder, conversationId, metadata);
+}
+
+function notSaved(conversationId: string, { reason }: Extract<SaveOutcome, { status: "not_saved" }>): FailureError {
+  const message = `conversation ${conversationId}: the turn is not saved: ${reason}`;
+  return new FailureError({ code: "not_saved", message, retryable: true });
+}
+
+function withoutMetadata(line: OwnLine): OwnLine {
+  return line.type === "session_meta" ? { ...line, metadata: undefined } : line;
+}
+
+/** Callers may write plain `text` parts; on disk they have Codex's names. */
+function withCodexParts(item: ResponseItem): ResponseItem {
+  if (item.type !== "message" || !Array.isArray(item.content)) return item;
+  const type = item.role === "assistant" ? "output_text" : "input_text";
+  const content = item.content.map((part) => ((part.type as string) === "text" ? { ...part, type } : part));
+  return { ...item, content: content as typeof item.content };
+}

@@ -1,0 +1,246 @@
+import { constants, type Stats } from "node:fs";
+import { dirname } from "node:path";
+import type { OpenOutcome, RolloutCommand } from "../../messages/rollout-command.js";
+import { readRange, writeAll, type FileSystem } from "../../rollouts/file-system.js";
+import { releaseLock, takeLock } from "../../rollouts/lock.js";
+import { mendTail } from "../../rollouts/torn-tail.js";
+import type { Descriptors, Holder } from "./descriptors.js";
+import type { DirectorySyncs } from "./directory-syncs.js";
+import { makeDirectory } from "./make-directory.js";
+import { RolloutFileError } from "./reason.js";
+
+export type OpenCommand = Extract<RolloutCommand, { type: "open" }>;
+
+/** What all rollouts of a writer share. */
+export interface Disk {
+  readonly fileSystem: FileSystem;
+  readonly descriptors: Descriptors;
+  readonly directories: DirectorySyncs;
+}
+
+export interface Saved {
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+/**
+ * One rollout and the lines that wait to be in it. Every call may fail and be made again: up to `#savedBytes` the
+ * file is known to be durable, and what stands behind is compared with the waiting lines before anything is added.
+ * Only one call at a time.
+ */
+export class RolloutFile implements Holder {
+  readonly #fileSystem: FileSystem;
+  readonly #descriptors: Descriptors;
+  readonly #directories: DirectorySyncs;
+  readonly #command: OpenCommand;
+  #lines: string[] = [];
+  #fd: number | undefined;
+  #identity: Pick<Stats, "dev" | "ino"> | undefined;
+  #savedBytes = 0;
+  #opened = false;
+  #created = false;
+  /**
+   * What must be done before appending: nothing, compare what stands behind the saved bytes, or write it again.
+   * After a failed sync the cache may show bytes that are not on the disk and never will be.
+   */
+  #before: "append" | "compare" | "rewrite" = "append";
+
+  constructor(disk: Disk, command: OpenCommand) {
+    this.#fileSystem = disk.fileSystem;
+    this.#descriptors = disk.descriptors;
+    this.#directories = disk.directories;
+    this.#command = command;
+  }
+
+  get opened(): boolean {
+    return this.#opened;
+  }
+
+  get savedBytes(): number {
+    return this.#savedBytes;
+  }
+
+  get waitingLines(): number {
+    return this.#lines.length;
+  }
+
+  add(lines: readonly string[]): void {
+    for (const line of lines) this.#lines.push(line);
+  }
+
+  /** Takes the lock and opens the file; only after `settle` is it open. */
+  async open(): Promise<Exclude<OpenOutcome, { status: "not_saved" }>> {
+    const { path, owner, mode, force, acknowledgedBytes } = this.#command;
+    const lock = await takeLock(path, owner, { force: force ?? false }).catch(async (error: NodeJS.ErrnoException) => {
+      if (mode !== "create" || error.code !== "ENOENT") throw error;
+      await makeDirectory(this.#fileSystem, dirname(path));
+      return takeLock(path, owner, { force: force ?? false });
+    });
+    if (lock.status === "in_use") return lock;
+    try {
+      return await this.#openLocked();
+    } catch (error) {
+      await this.letGo();
+      // Nothing of ours stands in the file, so nobody need be kept from it; a new attempt takes the lock again.
+      if (acknowledgedBytes === undefined && !this.#created) await releaseLock(path, owner).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Makes the name of a new file durable. Apart from opening: one sync can serve many new files. */
+  async settle(): Promise<void> {
+    const { path, mode } = this.#command;
+    if (mode === "create") await this.#directories.sync(dirname(path));
+    this.#opened = true;
+  }
+
+  /** Writes every waiting line and answers when they are durable. */
+  async commit(): Promise<Saved> {
+    this.#descriptors.inUse(this);
+    try {
+      const { fd, present } = await this.#ready();
+      const count = this.#lines.length;
+      const bytes = Buffer.from(this.#lines.slice(present).join(""));
+      await writeAll(this.#fileSystem, fd, bytes);
+      await this.#sync(fd);
+      const end = this.#savedBytes + byteLength(this.#lines.slice(0, present)) + bytes.length;
+      await this.#verify(end);
+      this.#lines.splice(0, count);
+      this.#savedBytes = end;
+      this.#before = "append";
+      await this.#descriptors.idle(this);
+      return { lines: count, bytes: end };
+    } catch (error) {
+      await this.letGo();
+      if (this.#before === "append") this.#before = "compare";
+      throw error;
+    }
+  }
+
+  /** Closes the file; whoever needs it next opens it again. */
+  async letGo(): Promise<void> {
+    const fd = this.#fd;
+    this.#fd = undefined;
+    this.#descriptors.inUse(this);
+    // An error of close says nothing new: what counts was synced before.
+    if (fd !== undefined) await this.#fileSystem.close(fd).catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    await this.letGo();
+    await releaseLock(this.#command.path, this.#command.owner).catch(() => {});
+  }
+
+  async #openLocked(): Promise<Extract<OpenOutcome, { status: "open" }>> {
+    const { path, mode, acknowledgedBytes } = this.#command;
+    // After a crash of the thread the file may be there already, made by the one before.
+    const exclusive = acknowledgedBytes === undefined ? constants.O_EXCL : 0;
+    const { fd, size } = await this.#openFd(mode === "create" && !this.#created ? constants.O_CREAT | exclusive : 0);
+    if (mode === "create") await this.#fileSystem.fchmod(fd, 0o600);
+    const known = acknowledgedBytes ?? (mode === "create" ? 0 : undefined);
+    if (known === undefined) {
+      const mended = await mendTail(this.#fileSystem, fd, path, size);
+      return this.#isOpen(mended.bytes, mended.torn);
+    }
+    if (size < known) throw new RolloutFileError("the file has become shorter");
+    this.#before = "compare";
+    return this.#isOpen(known, undefined);
+  }
+
+  async #isOpen(
+    bytes: number,
+    torn: { bytes: number; keptAs: string } | undefined,
+  ): Promise<Extract<OpenOutcome, { status: "open" }>> {
+    this.#savedBytes = bytes;
+    await this.#descriptors.idle(this);
+    return { status: "open", bytes, ...(torn === undefined ? {} : { torn }) };
+  }
+
+  /** A descriptor to append to, and how many of the waiting lines stand in the file already. */
+  async #ready(): Promise<{ fd: number; present: number }> {
+    if (this.#fd !== undefined && this.#before === "append") return { fd: this.#fd, present: 0 };
+    const { fd, size } = this.#fd === undefined ? await this.#openFd(0) : await this.#sizeOf(this.#fd);
+    return { fd, present: await this.#compare(fd, size) };
+  }
+
+  async #openFd(flags: number): Promise<{ fd: number; size: number }> {
+    const fd = await this.#openOrMakeRoom(
+      constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK | flags,
+    );
+    this.#fd = fd;
+    if ((flags & constants.O_CREAT) !== 0) this.#created = true;
+    const stats = await this.#fileSystem.fstat(fd);
+    if (!stats.isFile()) throw new RolloutFileError("not a regular file");
+    this.#identity ??= { dev: stats.dev, ino: stats.ino };
+    this.#requireSame(stats);
+    return { fd, size: stats.size };
+  }
+
+  async #openOrMakeRoom(flags: number): Promise<number> {
+    const { path } = this.#command;
+    try {
+      return await this.#fileSystem.open(path, flags, 0o600);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EMFILE" && code !== "ENFILE") throw error;
+      await this.#descriptors.closeIdle();
+      return this.#fileSystem.open(path, flags, 0o600);
+    }
+  }
+
+  async #sizeOf(fd: number): Promise<{ fd: number; size: number }> {
+    return { fd, size: (await this.#fileSystem.fstat(fd)).size };
+  }
+
+  /** Cuts off the part of a line that was not written whole; what is not ours is never touched. */
+  async #compare(fd: number, size: number): Promise<number> {
+    if (size < this.#savedBytes) throw new RolloutFileError("the file has become shorter");
+    if (size === this.#savedBytes) return 0;
+    const found = await readRange(this.#fileSystem, fd, this.#savedBytes, size);
+    const expected = Buffer.from(this.#lines.join(""));
+    if (!found.equals(expected.subarray(0, found.length))) {
+      throw new RolloutFileError("the file was changed by another program");
+    }
+    const { lines, bytes } =
+      this.#before === "rewrite" ? { lines: 0, bytes: 0 } : wholeLines(this.#lines, found.length);
+    if (bytes < found.length) await this.#fileSystem.ftruncate(fd, this.#savedBytes + bytes);
+    return lines;
+  }
+
+  async #sync(fd: number): Promise<void> {
+    try {
+      await this.#fileSystem.fdatasync(fd);
+    } catch (error) {
+      this.#before = "rewrite";
+      throw error;
+    }
+  }
+
+  /** The name must still mean the file we wrote to, and nobody else may have written to it. */
+  async #verify(end: number): Promise<void> {
+    const stats = await this.#fileSystem.lstat(this.#command.path);
+    this.#requireSame(stats);
+    if (stats.size !== end) throw new RolloutFileError("the file was changed by another program");
+  }
+
+  #requireSame(stats: Stats): void {
+    if (stats.ino === this.#identity?.ino && stats.dev === this.#identity.dev) return;
+    throw new RolloutFileError("the file was replaced by another one");
+  }
+}
+
+function wholeLines(lines: readonly string[], length: number): { lines: number; bytes: number } {
+  let bytes = 0;
+  let count = 0;
+  for (const line of lines) {
+    const next = bytes + Buffer.byteLength(line);
+    if (next > length) break;
+    bytes = next;
+    count += 1;
+  }
+  return { lines: count, bytes };
+}
+
+function byteLength(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
+}

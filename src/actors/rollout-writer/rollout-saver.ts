@@ -1,0 +1,164 @@
+import type { OpenOutcome, RolloutEvent, SaveOutcome } from "../../messages/rollout-command.js";
+import type { Lanes } from "./lanes.js";
+import { reasonOf, RolloutFileError } from "./reason.js";
+import type { RolloutFile } from "./rollout-file.js";
+
+const firstRetryMs = 250;
+const longestRetryMs = 30_000;
+
+interface Waiter {
+  /** The number of the last line it asks about. */
+  readonly upTo: number;
+  answer(outcome: SaveOutcome): void;
+}
+
+/**
+ * Keeps one conversation's lines until they are durable. At most one step is under way at a time; lines that come
+ * meanwhile go out together in the next one. What fails is said at once and tried again, later and later, or at once
+ * when someone asks.
+ */
+export class RolloutSaver {
+  readonly #conversationId: string;
+  readonly #file: RolloutFile;
+  readonly #lanes: Lanes;
+  readonly #publish: (event: RolloutEvent) => void;
+  readonly #waiters: Waiter[] = [];
+  #added = 0;
+  #savedLines = 0;
+  #step: Promise<void> | undefined;
+  #failure: string | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs = firstRetryMs;
+  #ended = false;
+
+  constructor(conversationId: string, file: RolloutFile, lanes: Lanes, publish: (event: RolloutEvent) => void) {
+    this.#conversationId = conversationId;
+    this.#file = file;
+    this.#lanes = lanes;
+    this.#publish = publish;
+  }
+
+  /** `before` is waited for: two must not have the file at once. */
+  async open(before?: Promise<void>): Promise<OpenOutcome> {
+    const opening = this.#openFile(before);
+    this.#begin(opening);
+    await this.#step;
+    return opening.catch(() => ({ status: "not_saved", reason: this.#failure ?? "not open" }));
+  }
+
+  append(lines: readonly string[]): void {
+    if (this.#ended) return;
+    this.#file.add(lines);
+    this.#added += lines.length;
+    // While it fails, the clock or a flush decides when it is tried again.
+    if (this.#retry === undefined) this.#next();
+  }
+
+  flush(): Promise<SaveOutcome> {
+    if (this.#ended) return Promise.resolve({ status: "not_saved", reason: "the conversation is not open" });
+    if (this.#isSaved) return Promise.resolve({ status: "saved" });
+    return new Promise((answer) => {
+      this.#waiters.push({ upTo: this.#added, answer });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<SaveOutcome> {
+    const outcome = await this.flush();
+    await this.release();
+    return outcome;
+  }
+
+  /** Stops without saving and lets go of the lock. */
+  async release(): Promise<void> {
+    await this.abandon();
+    await this.#file.close();
+  }
+
+  /** Stops without saving and keeps the lock: whoever comes next for this conversation goes on with it. */
+  async abandon(): Promise<void> {
+    this.#end();
+    await this.#step;
+    await this.#file.letGo();
+  }
+
+  get #isSaved(): boolean {
+    return this.#step === undefined && this.#file.opened && this.#file.waitingLines === 0;
+  }
+
+  /** The next step, unless one is under way: that one looks again when it ends. */
+  #next(): void {
+    if (this.#step === undefined && !this.#ended) this.#begin(this.#lanes.run(() => this.#save()));
+  }
+
+  async #openFile(before: Promise<void> | undefined): Promise<OpenOutcome> {
+    const outcome = await this.#lanes.run(async () => {
+      await before;
+      return this.#file.open();
+    });
+    if (outcome.status === "open") await this.#file.settle();
+    else this.#end();
+    return outcome;
+  }
+
+  #begin(work: Promise<unknown>): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    this.#step = work.then(
+      () => this.#succeeded(),
+      (error: unknown) => this.#failed(reasonOf(error)),
+    );
+  }
+
+  async #save(): Promise<void> {
+    if (this.#ended) return;
+    if (!this.#file.opened) {
+      const outcome = await this.#file.open();
+      if (outcome.status === "in_use") throw new RolloutFileError(`in use by ${outcome.owner}`);
+      await this.#file.settle();
+      // Before the first line of ours can be in the file, its sender must know where it begins.
+      this.#say({ type: "saved", conversationId: this.#conversationId, lines: 0, bytes: this.#file.savedBytes });
+    }
+    if (this.#file.waitingLines === 0) return;
+    const { lines, bytes } = await this.#file.commit();
+    this.#savedLines += lines;
+    this.#say({ type: "saved", conversationId: this.#conversationId, lines, bytes });
+  }
+
+  #say(event: RolloutEvent): void {
+    if (!this.#ended) this.#publish(event);
+  }
+
+  #succeeded(): void {
+    this.#step = undefined;
+    this.#failure = undefined;
+    this.#retryMs = firstRetryMs;
+    if (this.#ended) return;
+    while (this.#waiters[0] !== undefined && this.#waiters[0].upTo <= this.#savedLines) {
+      this.#waiters.shift()?.answer({ status: "saved" });
+    }
+    if (this.#file.waitingLines > 0 || this.#waiters.length > 0) this.#next();
+  }
+
+  #failed(reason: string): void {
+    this.#step = undefined;
+    if (this.#ended) return;
+    if (reason !== this.#failure) this.#publish({ type: "not_saved", conversationId: this.#conversationId, reason });
+    this.#failure = reason;
+    for (const waiter of this.#waiters.splice(0)) waiter.answer({ status: "not_saved", reason });
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#next();
+    }, this.#retryMs).unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
+  }
+
+  #end(): void {
+    this.#ended = true;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    for (const waiter of this.#waiters.splice(0)) {
+      waiter.answer({ status: "not_saved", reason: "the conversation was closed" });
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { EventReader, type ReaderOptions } from "./event-reader.js";
+
+const defaultBound = 1_024;
+
+export interface EventQueueOptions<E> {
+  /** How many unread events a reader may have. */
+  readonly bound?: number;
+  /** How many events are kept for readers that come later. */
+  readonly replay?: number;
+  /** Joins two neighbours into one that carries the newer number, or declines. */
+  readonly merge?: (older: E, newer: E) => E | undefined;
+  /** The event that stands for all from `from` to `to`, which the reader was too slow for. */
+  readonly lagged: (from: number, to: number) => E;
+  /** What must not be missed, however slow a reader is: repeated after a lag as far as it was in it or before it. */
+  readonly onLagged?: () => readonly E[];
+}
+
+/** Events for any number of readers, each at its own pace. The numbers of the events have no gap. */
+export class EventQueue<E extends { readonly seq: number }> {
+  readonly #options: EventQueueOptions<E>;
+  readonly #readers = new Set<EventReader<E>>();
+  readonly #replay: E[] = [];
+  #isClosed = false;
+
+  constructor(options: EventQueueOptions<E>) {
+    this.#options = options;
+  }
+
+  /** Never blocks; after `close` it does nothing. */
+  publish(event: E): void {
+    if (this.#isClosed) return;
+    const { bound = defaultBound, replay = bound } = this.#options;
+    this.#replay.push(event);
+    // Cut off in larger pieces, because each cut moves all that stays.
+    if (this.#replay.length >= replay * 2) this.#replay.splice(0, this.#replay.length - replay);
+    for (const reader of this.#readers) reader.receive(event);
+  }
+
+  /** Without `since` a reader sees what is published from now on; with it, everything from that number on. */
+  reader(options: { readonly since?: number; readonly bound?: number } = {}): EventReader<E> {
+    const { merge, lagged, onLagged, bound = defaultBound, replay = bound } = this.#options;
+    const readerOptions: ReaderOptions<E> = { merge, lagged, onLagged, bound: options.bound ?? bound };
+    const reader = new EventReader<E>(readerOptions, options.since, () => this.#readers.delete(reader));
+    if (options.since !== undefined) {
+      for (const event of replay > 0 ? this.#replay.slice(-replay) : []) reader.receive(event);
+    }
+    if (this.#isClosed) reader.close();
+    else this.#readers.add(reader);
+    return reader;
+  }
+
+  /** Readers end when they have read what they still have. */
+  close(): void {
+    this.#isClosed = true;
+    for (const reader of this.#readers) reader.close();
+    this.#readers.clear();
+  }
+}

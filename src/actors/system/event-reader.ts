@@ -1,0 +1,117 @@
+// Merging costs the reader the rhythm of the events, so one that keeps up is left alone.
+const mergeAbove = 4;
+
+export interface ReaderOptions<E> {
+  readonly bound: number;
+  readonly merge: ((older: E, newer: E) => E | undefined) | undefined;
+  readonly lagged: (from: number, to: number) => E;
+  readonly onLagged: (() => readonly E[]) | undefined;
+}
+
+/** One reader of an event queue. `next` may be called again before it has resolved: the calls are served in order. */
+export class EventReader<E extends { readonly seq: number }> implements AsyncIterableIterator<E> {
+  readonly #options: ReaderOptions<E>;
+  readonly #leave: () => void;
+  /** The number the reader wants next; undefined until the first event says where it starts. */
+  #position: number | undefined;
+  /** The last number that was dropped from the front of the backlog. */
+  #droppedThrough: number | undefined;
+  #repeats: E[] = [];
+  /** Unread events; those before `#head` have been taken. */
+  #backlog: E[] = [];
+  #head = 0;
+  readonly #waiting: ((result: IteratorResult<E, undefined>) => void)[] = [];
+  #isClosed = false;
+
+  constructor(options: ReaderOptions<E>, since: number | undefined, leave: () => void) {
+    this.#options = options;
+    this.#position = since;
+    this.#leave = leave;
+  }
+
+  /** For the queue: takes an event in, and never more than the bound of them. */
+  receive(event: E): void {
+    if (this.#isClosed || event.seq < (this.#position ?? event.seq)) return;
+    if (this.#position === undefined) this.#position = event.seq;
+    // Everything unread is contiguous, so only the first event can come after a gap.
+    else if (this.#unread === 0 && event.seq > this.#position) this.#droppedThrough = event.seq - 1;
+    if (!this.#mergeIntoLast(event)) this.#backlog.push(event);
+    if (this.#unread > this.#options.bound) this.#droppedThrough = this.#shift()?.seq;
+    while (this.#waiting.length > 0) {
+      const next = this.#take();
+      if (next === undefined) return;
+      this.#waiting.shift()?.({ done: false, value: next });
+    }
+  }
+
+  /** For the queue: no more events come. */
+  close(): void {
+    this.#isClosed = true;
+    for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+  }
+
+  next(): Promise<IteratorResult<E, undefined>> {
+    const value = this.#take();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  return(): Promise<IteratorResult<E, undefined>> {
+    this.#leave();
+    this.#backlog = [];
+    this.#head = 0;
+    this.#repeats = [];
+    this.#droppedThrough = undefined;
+    this.close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  get #unread(): number {
+    return this.#backlog.length - this.#head;
+  }
+
+  #mergeIntoLast(event: E): boolean {
+    const last = this.#backlog.at(-1);
+    if (last === undefined || this.#unread <= mergeAbove) return false;
+    const merged = this.#options.merge?.(last, event);
+    if (merged === undefined) return false;
+    this.#backlog[this.#backlog.length - 1] = merged;
+    return true;
+  }
+
+  #take(): E | undefined {
+    if (this.#droppedThrough !== undefined) return this.#takeLag(this.#droppedThrough);
+    const repeat = this.#repeats.shift();
+    if (repeat !== undefined) return repeat;
+    const event = this.#shift();
+    if (event !== undefined) this.#position = event.seq + 1;
+    return event;
+  }
+
+  #takeLag(to: number): E {
+    const lagged = this.#options.lagged(this.#position ?? to, to);
+    // What comes later than the lag is still in the backlog.
+    this.#repeats = (this.#options.onLagged?.() ?? []).filter(({ seq }) => seq <= to);
+    this.#droppedThrough = undefined;
+    this.#position = to + 1;
+    return lagged;
+  }
+
+  #shift(): E | undefined {
+    const event = this.#backlog[this.#head];
+    if (event === undefined) return undefined;
+    this.#head += 1;
+    if (this.#head > this.#options.bound || this.#head === this.#backlog.length) {
+      this.#backlog.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return event;
+  }
+}

@@ -1,0 +1,19 @@
+import { messageOf } from "./failures.js";
+
+/** A listener that cannot harm who calls it: what it throws is warned about, once. */
+export function isolated<T>(owner: string, listener: ((value: T) => unknown) | undefined): (value: T) => void {
+  let warned = false;
+  const warn = (error: unknown): void => {
+    if (warned) return;
+    warned = true;
+    process.emitWarning(`${owner}: a listener threw: ${messageOf(error)}`);
+  };
+  return (value) => {
+    try {
+      const result = listener?.(value);
+      if (result instanceof Promise) result.catch(warn);
+    } catch (error) {
+      warn(error);
+    }
+  };
+}

@@ -1,0 +1,49 @@
+import { setImmediate } from "node:timers";
+import { LinkedList, type Linked } from "./linked-list.js";
+
+/** Something with messages to handle; `ready` is true while it stands in line. */
+export interface Runnable extends Linked<Runnable> {
+  ready: boolean;
+  /** Handles up to `limit` messages and says how many it has handled. */
+  take(limit: number): number;
+  readonly hasWork: boolean;
+}
+
+// A loop of ready promises never lets sockets and timers run, and all actors of a thread are one such loop.
+const messagesPerTurn = 64;
+
+const line = new LinkedList<Runnable>();
+let left = messagesPerTurn;
+let armed = false;
+
+/** Lets an actor handle its messages soon: from a microtask, or once the event loop has had its turn. */
+export function schedule(runnable: Runnable): void {
+  if (runnable.ready) return;
+  runnable.ready = true;
+  line.push(runnable);
+  if (!armed) arm();
+}
+
+function arm(): void {
+  armed = true;
+  if (left > 0) queueMicrotask(work);
+  else setImmediate(nextTurn);
+}
+
+function nextTurn(): void {
+  left = messagesPerTurn;
+  work();
+}
+
+function work(): void {
+  while (left > 0) {
+    const runnable = line.shift();
+    if (runnable === undefined) break;
+    left -= runnable.take(left);
+    // Back to the end of the line, so that a busy actor does not keep the others waiting.
+    if (runnable.hasWork) line.push(runnable);
+    else runnable.ready = false;
+  }
+  armed = false;
+  if (!line.isEmpty) arm();
+}

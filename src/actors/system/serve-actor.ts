@@ -1,0 +1,121 @@
+import { MessagePort, workerData } from "node:worker_threads";
+import * as Comlink from "comlink";
+import type { Actor, Answers, Message } from "./actor.js";
+import { Cell } from "./cell.js";
+import { endpointOf } from "./endpoint.js";
+import { Envelope } from "./envelope.js";
+import type { Blueprint } from "./incarnation.js";
+import { Reporter } from "./reporter.js";
+import { blueprint } from "./spawn.js";
+import type { Delivery, ThreadControl } from "./thread-protocol.js";
+
+/** Makes this thread an actor's: the whole of a thread's entry file. */
+export function serveActor<
+  Op extends Message,
+  A extends Answers<Op>,
+  Options,
+  Msg extends Message = never,
+  Own extends Message = never,
+>(actor: Actor<Op, A, Options, Msg, Own>): void {
+  let served: ServedActor | undefined;
+  const control: ThreadControl = {
+    start: ({ options, reports, capacity, budget }) => {
+      const reporter = new Reporter(reports, actor.name);
+      const cell = new Cell(reportingStart(blueprint(actor, options as Options), reporter), {
+        capacity,
+        ...(budget && { budget }),
+        onEvent: (event) => reporter.report({ type: "published", event }),
+        onRestart: (failure) => reporter.report({ type: "restarted", failure }),
+        onFailed: (failure) => reporter.report({ type: "failed", failure }),
+      });
+      served = new ServedActor(cell, reporter);
+    },
+    deliver: (batch) => served?.deliver(batch) ?? 0,
+    cancel: (number) => served?.cancel(number),
+    stop: () => void served?.stop(),
+  };
+  const port = controlPort();
+  port.on("messageerror", (error) => {
+    // The call that was in it would never be answered; a thread that dies is noticed.
+    throw error;
+  });
+  Comlink.expose(control, endpointOf(port));
+}
+
+class ServedActor {
+  readonly #cell: Cell;
+  readonly #reporter: Reporter;
+  readonly #cancellable = new Map<number, Envelope>();
+  #acceptedThrough = 0;
+
+  constructor(cell: Cell, reporter: Reporter) {
+    this.#cell = cell;
+    this.#reporter = reporter;
+  }
+
+  deliver(batch: readonly Delivery[]): number {
+    for (const delivery of batch) {
+      const accepted = this.#cell.submit(this.#envelope(delivery));
+      if (accepted) this.#acceptedThrough = delivery.number;
+    }
+    return this.#acceptedThrough;
+  }
+
+  cancel(number: number): void {
+    const envelope = this.#cancellable.get(number);
+    if (envelope !== undefined) this.#cell.cancel(envelope);
+  }
+
+  async stop(): Promise<void> {
+    await this.#cell.stop();
+    // Not the answer to this call: on the port of reports it comes after everything the actor has said.
+    this.#reporter.report({ type: "stopped" });
+  }
+
+  #envelope({ number, op, kind }: Delivery): Envelope {
+    const envelope = new Envelope(
+      String(number),
+      op,
+      {
+        accepted: () => {
+          this.#acceptedThrough = number;
+          this.#reporter.report({ type: "accepted", through: number });
+        },
+        answered: (answer) => {
+          this.#cancellable.delete(number);
+          if (kind !== "tell") this.#reporter.report({ type: "answered", number, answer });
+        },
+        refused: ({ failure }) => {
+          this.#cancellable.delete(number);
+          // A tell was answered by being accepted; its caller must not hear two things on two ports.
+          if (kind === "tell" && number <= this.#acceptedThrough) return;
+          this.#reporter.report({ type: "refused", number, failure });
+        },
+      },
+      kind === "cancellable_ask" ? new AbortController() : undefined,
+    );
+    if (envelope.controller !== undefined) this.#cancellable.set(number, envelope);
+    return envelope;
+  }
+}
+
+/** Reports the first start that succeeds; the ones after it are restarts. */
+function reportingStart(actor: Blueprint, reporter: Reporter): Blueprint {
+  let started = false;
+  return {
+    name: actor.name,
+    start: async (context) => {
+      const handlers = await actor.start(context);
+      if (!started) reporter.report({ type: "started" });
+      started = true;
+      return handlers;
+    },
+  };
+}
+
+function controlPort(): MessagePort {
+  const data: unknown = workerData;
+  const port = typeof data === "object" && data !== null && "control" in data ? data.control : undefined;
+  if (!(port instanceof MessagePort)) throw new Error("serveActor: not in a thread that spawnThread has started");
+  return port;
+}

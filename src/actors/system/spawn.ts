@@ -1,0 +1,83 @@
+import { setMaxListeners } from "node:events";
+import { FailureError } from "../../messages/errors.js";
+import type { Actor, AnswerOf, Answers, Message, Ref, SpawnOptions } from "./actor.js";
+import { Cell } from "./cell.js";
+import { Envelope } from "./envelope.js";
+import { failed } from "./failures.js";
+import type { Blueprint } from "./incarnation.js";
+
+/** Starts an actor in this thread. */
+export function spawn<
+  Op extends Message,
+  A extends Answers<Op>,
+  Options,
+  Msg extends Message = never,
+  Own extends Message = never,
+>(actor: Actor<Op, A, Options, Msg, Own>, options: Options, spawnOptions: SpawnOptions<Msg> = {}): Ref<Op, A> {
+  const cell = new Cell(blueprint(actor, options), spawnOptions as SpawnOptions<unknown>);
+  let submissions = 0;
+  const nextId = (): string => String((submissions += 1));
+  return {
+    tell: (op) => tell(cell, nextId(), op),
+    ask: <T extends Op["type"]>(op: Extract<Op, { type: T }>, signal?: AbortSignal) =>
+      ask(cell, nextId(), op, signal) as Promise<AnswerOf<A, T>>,
+    stop: () => cell.stop(),
+  };
+}
+
+/** Inside the core an actor has no types: the reference around it has them. */
+export function blueprint<Op extends Message, A extends Answers<Op>, Options, Msg extends Message, Own extends Message>(
+  actor: Actor<Op, A, Options, Msg, Own>,
+  options: Options,
+): Blueprint {
+  return {
+    name: actor.name,
+    start: (context) => actor.start(options, context),
+  };
+}
+
+/** Calls back when the signal aborts, until the returned function is called. */
+export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+  // One signal may well end a hundred asks; Node takes eleven for a leak.
+  setMaxListeners(0, signal);
+  signal.addEventListener("abort", callback, { once: true });
+  return () => signal.removeEventListener("abort", callback);
+}
+
+function tell(cell: Cell, id: string, op: Message): Promise<string> {
+  if (cell.refusal !== undefined) return Promise.reject(new FailureError(cell.refusal));
+  if (cell.hasPlace) {
+    cell.submit(new Envelope(id, op));
+    return Promise.resolve(id);
+  }
+  return new Promise((resolve, reject) => {
+    cell.submit(new Envelope(id, op, { accepted: () => resolve(id), answered: () => undefined, refused: reject }));
+  });
+}
+
+function ask(cell: Cell, id: string, op: Message, signal: AbortSignal | undefined): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    if (signal === undefined) {
+      cell.submit(new Envelope(id, op, { accepted: () => undefined, answered: resolve, refused: reject }));
+      return;
+    }
+    if (signal.aborted) {
+      reject(new FailureError(failed("aborted", `${cell.name}: ${op.type}: aborted`), { cause: signal.reason }));
+      return;
+    }
+    const forget = whenAborted(signal, () => cell.cancel(envelope, signal.reason));
+    const caller = {
+      accepted: () => undefined,
+      answered: (answer: unknown) => {
+        forget();
+        resolve(answer);
+      },
+      refused: (error: FailureError) => {
+        forget();
+        reject(error);
+      },
+    };
+    const envelope = new Envelope(id, op, caller, new AbortController());
+    cell.submit(envelope);
+  });
+}

@@ -1,0 +1,131 @@
+import { MessageChannel, Worker, type MessagePort, type ResourceLimits } from "node:worker_threads";
+import * as Comlink from "comlink";
+import type { Failure } from "../../messages/failure.js";
+import { Deferred } from "./deferred.js";
+import { endpointOf } from "./endpoint.js";
+import { failed, messageOf } from "./failures.js";
+import type { Delivery, Report, StartOrder, ThreadControl, ThreadData } from "./thread-protocol.js";
+
+const exitGraceMs = 100;
+
+export interface ThreadOptions {
+  readonly entry: URL;
+  readonly name: string;
+  readonly order: Omit<StartOrder, "reports">;
+  readonly resourceLimits: ResourceLimits | undefined;
+  readonly deadlineMs: number;
+}
+
+export interface ThreadListener {
+  report(report: Report): void;
+  /** Called once, unless the thread was closed before. */
+  died(failure: Failure): void;
+}
+
+/** One life of a worker thread with an actor in it. */
+export class Thread {
+  readonly #options: ThreadOptions;
+  readonly #listener: ThreadListener;
+  readonly #worker: Worker;
+  readonly #ports: readonly MessagePort[];
+  readonly #remote: Comlink.Remote<ThreadControl>;
+  readonly #exit = new Deferred<void>();
+  #over = false;
+  #held = false;
+
+  constructor(options: ThreadOptions, listener: ThreadListener) {
+    this.#options = options;
+    this.#listener = listener;
+    const control = new MessageChannel();
+    const reports = new MessageChannel();
+    this.#ports = [control.port1, reports.port1];
+    this.#worker = new Worker(options.entry, {
+      name: options.name,
+      workerData: { control: control.port2 } satisfies ThreadData,
+      transferList: [control.port2],
+      // The flags of the process are not for its threads: with `--input-type` none would start.
+      execArgv: [],
+      ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
+    });
+    this.#watch();
+    this.#remote = Comlink.wrap<ThreadControl>(endpointOf(control.port1));
+    reports.port1.on("message", (batch: Report[]) => {
+      for (const report of batch) if (!this.#over) listener.report(report);
+    });
+    // A thread with nothing to do must not keep the process alive.
+    this.#worker.unref();
+    for (const port of this.#ports) port.unref();
+    const order: StartOrder = { ...options.order, reports: reports.port2 };
+    this.#call("start", this.#remote.start(Comlink.transfer(order, [reports.port2])));
+  }
+
+  /** Resolves with the highest number that was accepted; rejects when the batch cannot cross; else the thread dies. */
+  deliver(batch: readonly Delivery[]): Promise<number> {
+    const answer: Promise<number> = this.#remote.deliver(batch);
+    this.#expect("deliver", answer);
+    return answer;
+  }
+
+  cancel(number: number): void {
+    this.#call("cancel", this.#remote.cancel(number));
+  }
+
+  /** The thread reports when it has stopped. */
+  stop(): void {
+    this.#call("stop", this.#remote.stop());
+  }
+
+  /** While it is held, the thread keeps the process alive. */
+  hold(held: boolean): void {
+    if (held === this.#held) return;
+    this.#held = held;
+    if (held) this.#worker.ref();
+    else this.#worker.unref();
+  }
+
+  /** Ends the thread; resolves when it is gone. */
+  async close(): Promise<void> {
+    this.#over = true;
+    for (const port of this.#ports) port.close();
+    await this.#worker.terminate();
+    await this.#exit.promise;
+  }
+
+  /** The thread is of no use any more, whatever it is doing. */
+  die(reason: string): void {
+    if (this.#over) return;
+    void this.close();
+    this.#listener.died(failed("thread_died", `${this.#options.name}: ${reason}`, true));
+  }
+
+  #watch(): void {
+    this.#worker.on("error", (error) => this.die(`the thread died: ${messageOf(error)}`));
+    this.#worker.on("exit", (code) => {
+      this.#exit.resolve();
+      this.die(`the thread exited with code ${code}`);
+    });
+    for (const port of this.#ports) {
+      port.on("close", () => {
+        // A thread that ends closes its ports too, and then its exit code says more.
+        setTimeout(() => this.die("the thread closed its port"), exitGraceMs).unref();
+      });
+      port.on("messageerror", (error) => this.die(`unreadable message from the thread: ${messageOf(error)}`));
+    }
+  }
+
+  #call(what: string, answer: Promise<unknown>): void {
+    this.#expect(what, answer);
+    answer.catch((error: unknown) => this.die(`${what}: ${messageOf(error)}`));
+  }
+
+  /** Comlink never settles a call to a thread that died or hangs. */
+  #expect(what: string, answer: Promise<unknown>): void {
+    const halfMs = this.#options.deadlineMs / 2;
+    // In two halves: after the process itself was stopped for long, the timer fires before the answer is read.
+    let timer = setTimeout(() => {
+      timer = setTimeout(() => this.die(`no answer to ${what} within ${halfMs * 2} ms`), halfMs).unref();
+    }, halfMs).unref();
+    const forget = (): void => clearTimeout(timer);
+    answer.then(forget, forget);
+  }
+}

@@ -1,0 +1,23 @@
+/** A message as other programs keep it: flat, with flags that say what is still missing. */
+export interface FlaggedMessage {
+  readonly role: string;
+  readonly thinking?: boolean;
+  readonly isThinkingComplete?: boolean;
+  readonly toolName?: string;
+  readonly toolArgs?: unknown;
+  readonly toolResult?: unknown;
+}
+
+/** Whether a message may be stored: half a thought or a call without its result may not. */
+export function isMessageComplete(message: FlaggedMessage): boolean {
+  switch (message.role) {
+    case "user":
+      return true;
+    case "assistant":
+      return message.thinking !== true || message.isThinkingComplete === true;
+    case "tool":
+      return Boolean(message.toolName) && message.toolArgs !== undefined && message.toolResult !== undefined;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,70 @@
+import * as fs from "node:fs";
+import { promisify } from "node:util";
+
+/** The few calls that writing a rollout needs, so that a test can let any one of them fail. */
+export interface FileSystem {
+  open(path: string, flags: number, mode?: number): Promise<number>;
+  close(fd: number): Promise<void>;
+  fstat(fd: number): Promise<fs.Stats>;
+  lstat(path: string): Promise<fs.Stats>;
+  fchmod(fd: number, mode: number): Promise<void>;
+  /** Gives the number of bytes read; fewer than the buffer holds does not mean the end. */
+  read(fd: number, buffer: Uint8Array, position: number): Promise<number>;
+  /** Gives the number of bytes written, which may be fewer than asked. */
+  write(fd: number, bytes: Uint8Array): Promise<number>;
+  ftruncate(fd: number, length: number): Promise<void>;
+  fdatasync(fd: number): Promise<void>;
+  fsync(fd: number): Promise<void>;
+  mkdir(path: string, mode: number): Promise<void>;
+  chmod(path: string, mode: number): Promise<void>;
+}
+
+export const nodeFileSystem: FileSystem = {
+  open: promisify(fs.open),
+  close: promisify(fs.close),
+  fstat: (fd) => promisify(fs.fstat)(fd),
+  lstat: (path) => promisify(fs.lstat)(path),
+  fchmod: promisify(fs.fchmod),
+  read: async (fd, buffer, position) =>
+    (await promisify(fs.read)(fd, buffer, 0, buffer.byteLength, position)).bytesRead,
+  write: async (fd, bytes) => (await promisify(fs.write)(fd, bytes)).bytesWritten,
+  ftruncate: promisify(fs.ftruncate),
+  fdatasync: promisify(fs.fdatasync),
+  fsync: promisify(fs.fsync),
+  mkdir: async (path, mode) => {
+    await promisify(fs.mkdir)(path, { mode });
+  },
+  chmod: promisify(fs.chmod),
+};
+
+export async function writeAll(fileSystem: FileSystem, fd: number, bytes: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < bytes.byteLength) {
+    const count = await fileSystem.write(fd, bytes.subarray(written));
+    // A disk that takes nothing and reports no error would hold us for ever.
+    if (count === 0) throw Object.assign(new Error("nothing was written"), { code: "EIO" });
+    written += count;
+  }
+}
+
+/** The bytes from `from` to `to`, fewer only where the file ends before. */
+export async function readRange(fileSystem: FileSystem, fd: number, from: number, to: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(to - from);
+  let filled = 0;
+  while (filled < buffer.length) {
+    const count = await fileSystem.read(fd, buffer.subarray(filled), from + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** Makes what stands in a directory durable: a new name in it, or one that is gone. */
+export async function syncDirectory(fileSystem: FileSystem, path: string): Promise<void> {
+  const fd = await fileSystem.open(path, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+  try {
+    await fileSystem.fsync(fd);
+  } finally {
+    await fileSystem.close(fd);
+  }
+}

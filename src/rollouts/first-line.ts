@@ -1,0 +1,45 @@
+import { bareId } from "../messages/conversation-id.js";
+import type { GitInfo, OwnLine } from "../messages/rollout-line.js";
+import type { SessionSource } from "../messages/session-source.js";
+import { version } from "../version.js";
+
+export interface FirstLineInput {
+  readonly conversationId: string;
+  readonly now: Date;
+  readonly cwd: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly source: SessionSource;
+  readonly git?: GitInfo | undefined;
+  readonly forkedFrom?: string | undefined;
+}
+
+/**
+ * The line every rollout begins with. `model_provider` is left out: Codex refuses to resume a conversation whose
+ * provider it does not have in its own configuration.
+ */
+export function firstLine(input: FirstLineInput): OwnLine {
+  const timestamp = input.now.toISOString();
+  return {
+    timestamp,
+    type: "session_meta",
+    metadata: { provider: input.provider, model: input.model, format: 1 },
+    payload: {
+      id: bareId(input.conversationId),
+      ...(input.forkedFrom === undefined ? {} : { forked_from_id: bareId(input.forkedFrom) }),
+      timestamp,
+      cwd: input.cwd,
+      originator: "cody",
+      cli_version: version,
+      source: codexSource(input.source),
+      session_source: input.source,
+      ...(input.git === undefined ? {} : { git: input.git }),
+    },
+  };
+}
+
+/** Codex's word for how a conversation was started. */
+function codexSource(source: SessionSource): string {
+  if (source === "interactive") return "cli";
+  return source === "mcp" ? "mcp" : "exec";
+}

@@ -1,0 +1,53 @@
+import { isUtf8 } from "node:buffer";
+
+/** Longer lines are damage: nothing cody or Codex writes comes near it, and a line must fit in memory. */
+export const maxLineBytes = 64 * 1024 * 1024;
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export interface LineObject {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+export type LineBytes =
+  | { readonly status: "blank" }
+  | { readonly status: "object"; readonly value: LineObject }
+  /** `detail` says what is wrong in our own words: V8's would quote the file. */
+  | { readonly status: "bad"; readonly detail: string };
+
+/** What the bytes between two newlines are. Loads no schema library: the writer and short commands use it. */
+export function readLineBytes(bytes: Buffer): LineBytes {
+  if (bytes.length > maxLineBytes) return bad("the line is too long");
+  if (!isUtf8(bytes)) return bad("not valid UTF-8");
+  const text = bytes.toString("utf8");
+  if (/^[ \t\r]*$/.test(text)) return { status: "blank" };
+  const value = jsonOrUndefined(text);
+  if (value === undefined) return bad("not valid JSON");
+  return isLineObject(value) ? { status: "object", value } : bad("not an object with a type");
+}
+
+/** A file may begin with a byte order mark, which is no part of its first line. */
+export function withoutMark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isLineObject(value: unknown): value is LineObject {
+  return isRecord(value) && typeof value["type"] === "string";
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function bad(detail: string): LineBytes {
+  return { status: "bad", detail };
+}

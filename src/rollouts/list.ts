@@ -1,0 +1,92 @@
+import type { Stats } from "node:fs";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
+import { ConversationNotFoundError, InvalidInputError } from "../messages/errors.js";
+import { readHead, type Head } from "./head.js";
+
+/** One saved conversation, as far as the start of its file and its inode tell. */
+export interface ConversationSummary extends Head {
+  readonly id: string;
+  readonly path: string;
+  /** When the file last changed, in milliseconds since 1970. */
+  readonly updatedAt: number;
+}
+
+export interface ListOptions {
+  readonly limit?: number;
+}
+
+const suffix = ".jsonl";
+/** Enough to keep the four threads of Node's pool busy, few enough not to hold up everybody else's files. */
+const concurrency = 32;
+const maxNamed = 5;
+
+/** The conversations of a directory, newest first. Files that cannot be read are listed as damaged. */
+export async function listConversations(directory: string, options: ListOptions = {}): Promise<ConversationSummary[]> {
+  const ids = await conversationIds(directory);
+  const dated = await inParallel(ids, async (id) => {
+    const path = join(directory, id + suffix);
+    const stats = await statOrUndefined(path);
+    return stats !== undefined && (stats.isFile() || stats.isSymbolicLink()) ? [{ id, path, stats }] : [];
+  });
+  const newest = dated.flat().toSorted((a, b) => b.stats.mtimeMs - a.stats.mtimeMs || (a.id < b.id ? 1 : -1));
+  return inParallel(newest.slice(0, options.limit), async ({ id, path, stats }) => ({
+    id,
+    path,
+    updatedAt: Math.floor(stats.mtimeMs),
+    ...(await readHead(path, stats.size)),
+  }));
+}
+
+/** The one conversation that `conv_…`, a bare UUID or the beginning of either names. */
+export async function findConversation(directory: string, text: string): Promise<string> {
+  // Checked before anything touches the file system: it may be a path.
+  if (!isConversationId(text)) throw new ConversationNotFoundError(text);
+  const ids = await conversationIds(directory);
+  const exact = ids.find((id) => id === shownId(text)) ?? ids.find((id) => id === text);
+  if (exact !== undefined) return exact;
+  const matches = ids.filter((id) => id.startsWith(text) || bareId(id).startsWith(text));
+  const [only] = matches;
+  if (only === undefined) throw new ConversationNotFoundError(text);
+  if (matches.length > 1) throw ambiguous(text, matches);
+  return only;
+}
+
+function ambiguous(text: string, matches: readonly string[]): InvalidInputError {
+  const named = matches.toSorted().slice(0, maxNamed).join(", ");
+  const more = matches.length > maxNamed ? ` and ${matches.length - maxNamed} more` : "";
+  return new InvalidInputError(`${text} fits ${matches.length} conversations: ${named}${more}`);
+}
+
+function conversationIds(directory: string): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    fs.readdir(directory, (error, names) => {
+      if (error === null) resolve(names.flatMap(idOf));
+      else if (error.code === "ENOENT") resolve([]);
+      else reject(error);
+    });
+  });
+}
+
+function idOf(name: string): string[] {
+  const id = name.endsWith(suffix) ? name.slice(0, -suffix.length) : "";
+  return isConversationId(id) ? [id] : [];
+}
+
+function statOrUndefined(path: string): Promise<Stats | undefined> {
+  return new Promise((resolve) => {
+    fs.lstat(path, (error, stats) => resolve(error === null ? stats : undefined));
+  });
+}
+
+/** The results in the order of the items, with at most `concurrency` of them under way. */
+async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, lane));
+  return results;
+}

@@ -1,0 +1,87 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { connect } from "node:net";
+import type { LockOwner } from "../messages/rollout-command.js";
+import { isRecord } from "./line-object.js";
+import { isSocketPath } from "./runtime-directory.js";
+
+const maxLockBytes = 16 * 1024;
+const connectTimeoutMs = 1000;
+
+export type LockFile =
+  { readonly status: "none" } | { readonly status: "garbled" } | { readonly status: "held"; readonly owner: LockOwner };
+
+/** Who a lock file names. */
+export async function readLock(path: string): Promise<LockFile> {
+  const text = await readSmallFile(path);
+  if (text === undefined) return { status: "none" };
+  const owner = ownerOf(text);
+  return owner === undefined ? { status: "garbled" } : { status: "held", owner };
+}
+
+/**
+ * Whether an owner is certainly gone: this machine was restarted since, or its socket does not answer. The socket
+ * must be one we could reach if it were there; of another machine or container nothing can be said.
+ */
+export async function isDead(owner: LockOwner, us: LockOwner): Promise<boolean> {
+  if (owner.host !== "" && owner.host === us.host && owner.bootId !== us.bootId) return true;
+  if (owner.bootId !== us.bootId || owner.pidNamespace !== us.pidNamespace) return false;
+  if (!isSocketPath(owner.socket)) return false;
+  const code = await connectCode(owner.socket);
+  return code === "ECONNREFUSED" || code === "ENOENT";
+}
+
+/** An owner as a person can look for it. */
+export function shownOwner(owner: LockOwner, us: LockOwner): string {
+  if (owner.bootId !== us.bootId) return `pid ${owner.pid} on another machine`;
+  if (owner.pidNamespace !== us.pidNamespace) return `pid ${owner.pid} in another container`;
+  return owner.pid === us.pid ? `this process (pid ${owner.pid})` : `pid ${owner.pid}`;
+}
+
+/** Undefined when someone answered or nobody did in time: both are taken as alive. */
+function connectCode(path: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    const done = (code: string | undefined): void => {
+      socket.destroy();
+      resolve(code);
+    };
+    socket.setTimeout(connectTimeoutMs, () => done(undefined));
+    socket.once("connect", () => done(undefined));
+    socket.once("error", (error: NodeJS.ErrnoException) => done(error.code));
+  });
+}
+
+async function readSmallFile(path: string): Promise<string | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    if (error.code === "ELOOP" || error.code === "ENXIO") return "garbled" as const;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  if (file === "garbled") return "";
+  try {
+    if (!(await file.stat()).isFile()) return "";
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxLockBytes), 0, maxLockBytes, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function ownerOf(text: string): LockOwner | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const { token, pid, host, bootId, pidNamespace, socket } = value;
+  // The token becomes part of a file name.
+  if (typeof token !== "string" || !/^[0-9a-f]{32}$/.test(token) || typeof pid !== "number") return undefined;
+  if (typeof host !== "string" || typeof bootId !== "string") return undefined;
+  if (typeof pidNamespace !== "string" || typeof socket !== "string") return undefined;
+  return { token, pid, host, bootId, pidNamespace, socket };
+}

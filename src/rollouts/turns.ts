@@ -1,0 +1,204 @@
+import { v7 as uuidv7 } from "uuid";
+import { messageText, type ResponseItem } from "../messages/response-item.js";
+import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
+import { noTokens } from "../messages/token-usage.js";
+import { applyToHistory } from "./history.js";
+import { isRecord } from "./line-object.js";
+import { isRealUserMessage } from "./user-message.js";
+
+export interface TurnMetadata {
+  provider?: string;
+  model?: string;
+  /** All tokens of the turn's last model call. */
+  tokens?: number;
+}
+
+/** One exchange: what the user said and everything until the model stopped asking for tools. */
+export interface RolloutTurn {
+  /** Milliseconds since 1970; values below 10^11 given by a caller are taken as seconds. */
+  timestamp: number;
+  items: ResponseItem[];
+  metadata?: TurnMetadata;
+}
+
+/**
+ * Groups lines into turns. The items of all turns, one after another, are the history: after a compaction or a
+ * rollback the turns before it hold what is left of them.
+ */
+export class TurnGrouping {
+  readonly #turns: RolloutTurn[] = [];
+  /** How the turn that is being filled began: with `task_started`, or, in old files, with its first item. */
+  #open: "none" | "framed" | "unframed" = "none";
+  #answered = false;
+  /** What was said of a turn before its first item. */
+  #next: TurnMetadata = {};
+
+  add(line: RolloutLine): void {
+    switch (line.type) {
+      case "session_meta":
+        if (this.#turns.length === 0) this.#remember(sessionMetadata(line));
+        return;
+      case "turn_context":
+        this.#remember({ model: line.payload.model, ...optional("provider", line.payload.provider) });
+        return;
+      case "response_item":
+        this.#addItem(line.payload, line);
+        return;
+      case "event_msg":
+        if (line.payload.type === "thread_rolled_back") this.#refold(line);
+        else this.#addEvent(line.payload, line.timestamp);
+        return;
+      case "compacted":
+      case "cody":
+        this.#refold(line);
+        return;
+      case "(unknown)":
+        return;
+    }
+  }
+
+  get turns(): RolloutTurn[] {
+    return this.#turns.filter((turn) => turn.items.length > 0);
+  }
+
+  #addItem(item: ResponseItem, line: Extract<RolloutLine, { type: "response_item" }>): void {
+    const kept: ResponseItem[] = [];
+    applyToHistory(kept, line);
+    if (kept.length === 0) return;
+    const user = isRealUserMessage(item);
+    if (this.#open === "none" || (this.#open === "unframed" && user && this.#answered)) {
+      this.#begin("unframed", line.timestamp);
+    }
+    if (item.type === "message" ? item.role === "assistant" : item.type !== "ghost_snapshot") this.#answered = true;
+    this.#turns.at(-1)?.items.push(item);
+  }
+
+  #addEvent(event: Extract<RolloutLine, { type: "event_msg" }>["payload"], timestamp: string): void {
+    if (event.type === "task_started") this.#begin("framed", timestamp);
+    else if (event.type === "task_complete" || event.type === "turn_aborted") this.#open = "none";
+    else if (event.type === "token_count" && event.info !== null) {
+      this.#remember({ tokens: event.info.last_token_usage.total_tokens });
+    }
+  }
+
+  #begin(open: "framed" | "unframed", timestamp: string): void {
+    const turn: RolloutTurn = { timestamp: epochMs(timestamp), items: [] };
+    if (Object.keys(this.#next).length > 0) turn.metadata = this.#next;
+    this.#turns.push(turn);
+    this.#next = {};
+    this.#open = open;
+    this.#answered = false;
+  }
+
+  #remember(metadata: TurnMetadata): void {
+    const turn = this.#open === "none" ? undefined : this.#turns.at(-1);
+    if (turn === undefined) Object.assign(this.#next, metadata);
+    else turn.metadata = { ...turn.metadata, ...metadata };
+  }
+
+  /** A line that changes what came before it: what is left keeps its turns, what is new becomes one turn. */
+  #refold(line: RolloutLine): void {
+    const before = this.#turns.flatMap((turn) => turn.items);
+    const after = [...before];
+    applyToHistory(after, line);
+    if (after.length === before.length && after.every((item, index) => item === before[index])) return;
+    if (after.every((item, index) => item === before[index])) this.#cut(after.length);
+    else this.#replace(after, "timestamp" in line ? line.timestamp : "");
+  }
+
+  #cut(length: number): void {
+    let left = length;
+    for (const turn of this.#turns) {
+      turn.items.length = Math.min(turn.items.length, left);
+      left -= turn.items.length;
+    }
+  }
+
+  #replace(items: ResponseItem[], timestamp: string): void {
+    const metadata = this.#turns.reduce<TurnMetadata>((all, turn) => ({ ...all, ...turn.metadata }), {});
+    const turn: RolloutTurn = { timestamp: epochMs(timestamp), items };
+    if (Object.keys(metadata).length > 0) turn.metadata = metadata;
+    this.#turns.splice(0, this.#turns.length, turn);
+  }
+}
+
+/** The lines of one turn as cody and Codex write them. */
+export function linesOfTurn(turn: RolloutTurn, now: number, turnId: string = uuidv7()): OwnLine[] {
+  const at = Number.isFinite(turn.timestamp) ? milliseconds(turn.timestamp) : now;
+  const timestamp = new Date(at).toISOString();
+  const event = (payload: Extract<OwnLine, { type: "event_msg" }>["payload"]): OwnLine => ({
+    timestamp,
+    type: "event_msg",
+    payload,
+  });
+  const { model, provider, tokens } = turn.metadata ?? {};
+  const answers = turn.items.flatMap((item) =>
+    item.type === "message" && item.role === "assistant" ? [messageText(item)] : [],
+  );
+  return [
+    event({ type: "task_started", turn_id: turnId, started_at: Math.floor(at / 1000) }),
+    ...(model === undefined ? [] : [contextLine(timestamp, turnId, model, provider)]),
+    ...turn.items.flatMap((item): OwnLine[] => [
+      { timestamp, type: "response_item", payload: item },
+      ...shown(item).map(event),
+    ]),
+    ...(tokens === undefined ? [] : [event(tokenCount(tokens))]),
+    event({ type: "task_complete", turn_id: turnId, last_agent_message: answers.at(-1) ?? null }),
+  ];
+}
+
+type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
+
+/** Codex lists only what has the event beside the item. */
+function shown(item: ResponseItem): EventPayload[] {
+  if (isRealUserMessage(item)) return [{ type: "user_message", message: messageText(item) }];
+  if (item.type === "message" && item.role === "assistant") {
+    return [{ type: "agent_message", message: messageText(item) }];
+  }
+  return [];
+}
+
+/** A caller of the recorder says nothing of policies, so the strictest are written down. */
+function contextLine(timestamp: string, turnId: string, model: string, provider: string | undefined): OwnLine {
+  return {
+    timestamp,
+    type: "turn_context",
+    payload: {
+      turn_id: turnId,
+      cwd: "/",
+      approval_policy: "untrusted",
+      sandbox_policy: { type: "read-only" },
+      model,
+      summary: "auto",
+      ...optional("provider", provider),
+    },
+  };
+}
+
+function tokenCount(tokens: number): EventPayload {
+  const usage = { ...noTokens, total_tokens: tokens };
+  return { type: "token_count", info: { total_token_usage: usage, last_token_usage: usage } };
+}
+
+function sessionMetadata(line: Extract<RolloutLine, { type: "session_meta" }>): TurnMetadata {
+  const extra = isRecord(line.metadata) ? line.metadata : {};
+  const provider = typeof extra["provider"] === "string" ? extra["provider"] : line.payload.model_provider;
+  const model = typeof extra["model"] === "string" ? extra["model"] : undefined;
+  return { ...optional("provider", provider ?? undefined), ...optional("model", model) };
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}
+
+/** The time of a line; one that cannot be read is taken as 1970 so that order still comes from the file. */
+function epochMs(timestamp: string): number {
+  const ms = Date.parse(timestamp);
+  return Number.isNaN(ms) ? 0 : ms;
+}
+
+const secondsBelow = 1e11;
+
+function milliseconds(timestamp: number): number {
+  return timestamp < secondsBelow ? timestamp * 1000 : timestamp;
+}

@@ -1,0 +1,233 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { RolloutOutbox, unsavedRollout, type RolloutOutboxOptions } from "../../../src/actors/rollout-writer/outbox.js";
+import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
+import { createRolloutWriter, type RolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
+import { spawn } from "../../../src/actors/system/spawn.js";
+import type { OwnLine } from "../../../src/messages/rollout-line.js";
+import { encodeLine } from "../../../src/rollouts/encode.js";
+import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file-system.js";
+import { failing, Faults, Gate } from "./intercepted.js";
+
+let directory = "";
+let socket: OwnerSocket;
+let outboxes: RolloutOutbox[] = [];
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "cody-outbox-"));
+  socket = await openOwnerSocket(directory);
+  outboxes = [];
+});
+afterEach(async () => {
+  await Promise.all(outboxes.map((outbox) => outbox.stop()));
+  await socket.close();
+  rmSync(directory, { recursive: true });
+});
+
+const saved = { status: "saved" };
+
+function start(fileSystem: FileSystem = nodeFileSystem, options: Partial<RolloutOutboxOptions> = {}): RolloutOutbox {
+  const outbox = new RolloutOutbox({
+    spawnWriter: (spawnOptions) => spawn(createRolloutWriter(fileSystem), null, spawnOptions),
+    owner: async () => socket.owner,
+    ...options,
+  });
+  outboxes.push(outbox);
+  return outbox;
+}
+
+function request(id: string, mode: "create" | "append" = "create") {
+  return { conversationId: id, path: join(directory, `${id}.jsonl`), mode };
+}
+
+function said(text: string | number): OwnLine {
+  const payload = {
+    type: "message" as const,
+    role: "user" as const,
+    content: [{ type: "input_text" as const, text: `${text}` }],
+  };
+  return { timestamp: "2026-11-16T00:00:00.000Z", type: "response_item", payload };
+}
+
+function content(id: string): string {
+  return readFileSync(join(directory, `${id}.jsonl`), "utf8");
+}
+
+test("appended lines are in the file after flush, in their order", async () => {
+  const { outcome, rollout } = await start().open(request("a"));
+  expect(outcome).toEqual({ status: "open", bytes: 0 });
+  expect(rollout.path).toBe(join(directory, "a.jsonl"));
+  const lines = Array.from({ length: 500 }, (_, index) => said(index));
+  for (const line of lines) rollout.append(line);
+  expect(await rollout.flush()).toEqual(saved);
+  expect(content("a")).toBe(lines.map(encodeLine).join(""));
+  expect(await rollout.close()).toEqual(saved);
+});
+
+test("lines appended between two flushes are answered for by the second", async () => {
+  const { rollout } = await start().open(request("a"));
+  rollout.append(said(1));
+  const first = rollout.flush();
+  rollout.append(said(2));
+  expect(await Promise.all([first, rollout.flush()])).toEqual([saved, saved]);
+  expect(content("a")).toBe(encodeLine(said(1)) + encodeLine(said(2)));
+});
+
+test("a conversation that is already open here is in use", async () => {
+  const outbox = start();
+  await outbox.open(request("a"));
+  const { outcome, rollout } = await outbox.open(request("a", "append"));
+  expect(outcome).toEqual({ status: "in_use", owner: `this process (pid ${process.pid})` });
+  expect(rollout).toBe(unsavedRollout);
+});
+
+test("a conversation of another owner is in use, and free after its close", async () => {
+  const other = await openOwnerSocket(directory);
+  const theirs = await start(nodeFileSystem, { owner: async () => other.owner }).open(request("a"));
+  const outbox = start();
+  expect((await outbox.open(request("a", "append"))).outcome).toMatchObject({ status: "in_use" });
+  await theirs.rollout.close();
+  expect((await outbox.open(request("a", "append"))).outcome).toEqual({ status: "open", bytes: 0 });
+  await other.close();
+});
+
+test("so much may wait; then it is full, but lines are still taken", async () => {
+  const faults = new Faults();
+  const outbox = start(faults.fileSystem, { limitBytes: 1000 });
+  const [one, two] = await Promise.all([outbox.open(request("a")), outbox.open(request("b"))]);
+  faults.always("fdatasync", failing("EIO"));
+  expect(one.rollout.full).toBe(false);
+  one.rollout.append(said("x".repeat(1000)));
+  expect([one.rollout.full, two.rollout.full]).toEqual([true, true]);
+  one.rollout.append(said("more"));
+  expect(await one.rollout.flush()).toEqual({ status: "not_saved", reason: "input/output error" });
+  expect(two.rollout.full).toBe(true);
+  faults.clear();
+  expect(await one.rollout.flush()).toEqual(saved);
+  expect([one.rollout.full, two.rollout.full]).toEqual([false, false]);
+  expect(content("a")).toBe(encodeLine(said("x".repeat(1000))) + encodeLine(said("more")));
+});
+
+test("a file that could not be opened is saved to as soon as it can be", async () => {
+  writeFileSync(join(directory, "a.jsonl"), encodeLine(said("before")));
+  const faults = new Faults();
+  faults.always("open", failing("EACCES"));
+  const { outcome, rollout } = await start(faults.fileSystem).open(request("a", "append"));
+  expect(outcome).toEqual({ status: "not_saved", reason: "permission denied" });
+  rollout.append(said("one"));
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "permission denied" });
+  faults.clear();
+  expect(await rollout.flush()).toEqual(saved);
+  rollout.append(said("two"));
+  expect(await rollout.flush()).toEqual(saved);
+  expect(content("a")).toBe(["before", "one", "two"].map((text) => encodeLine(said(text))).join(""));
+});
+
+test("without an owner nothing is saved, until there is one", async () => {
+  let broken = true;
+  const owner = async () => {
+    if (broken) throw new Error("the runtime directory is not a directory of this user");
+    return socket.owner;
+  };
+  const { outcome, rollout } = await start(nodeFileSystem, { owner }).open(request("a"));
+  const reason = "the runtime directory is not a directory of this user";
+  expect(outcome).toEqual({ status: "not_saved", reason });
+  rollout.append(said("one"));
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason });
+  broken = false;
+  expect(await rollout.flush()).toEqual(saved);
+  expect(content("a")).toBe(encodeLine(said("one")));
+});
+
+test("a writer that does not answer is not waited for longer than the deadline", async () => {
+  const faults = new Faults();
+  const gate = new Gate();
+  const { rollout } = await start(faults.fileSystem, { deadlineMs: 50 }).open(request("a"));
+  faults.once("fdatasync", gate.hold);
+  rollout.append(said("one"));
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "the writer did not answer in 0.05 s" });
+  gate.open();
+  expect(await rollout.flush()).toEqual(saved);
+});
+
+test("a new writer gets what the old one had not acknowledged", async () => {
+  // The first writer throws away its life on the third append, in the middle of everything.
+  let appends = 0;
+  const mortal = (actor: RolloutWriter): RolloutWriter => ({
+    name: actor.name,
+    start: async (options, context) => {
+      const handlers = await actor.start(options, context);
+      return {
+        ...handlers,
+        append: (...args) => {
+          appends += 1;
+          if (appends % 3 === 0) throw new Error("a bug");
+          return handlers.append(...args);
+        },
+      };
+    },
+  });
+  const outbox = start(nodeFileSystem, {
+    spawnWriter: (options) =>
+      spawn(mortal(createRolloutWriter(nodeFileSystem)), null, {
+        ...options,
+        budget: { restarts: 1000, windowMs: 1000 },
+      }),
+  });
+  const { rollout } = await outbox.open(request("a"));
+  const lines = Array.from({ length: 30 }, (_, index) => said(index));
+  for (const line of lines) {
+    rollout.append(line);
+    expect(await rollout.flush()).toEqual(saved);
+  }
+  expect(content("a")).toBe(lines.map(encodeLine).join(""));
+});
+
+test("when the writer has failed for good everything says so", async () => {
+  const dead: RolloutWriter = {
+    name: "dead",
+    start: () => {
+      throw new Error("cannot start");
+    },
+  };
+  const outbox = start(nodeFileSystem, {
+    spawnWriter: (options) => spawn(dead, null, { ...options, budget: { restarts: 1, windowMs: 60_000 } }),
+  });
+  const { outcome, rollout } = await outbox.open(request("a"));
+  expect(outcome).toMatchObject({ status: "not_saved", reason: expect.stringContaining("failed for good") as unknown });
+  rollout.append(said("one"));
+  expect(rollout.full).toBe(false);
+  expect(await rollout.flush()).toMatchObject({ status: "not_saved" });
+  expect((await outbox.open(request("b"))).outcome).toMatchObject({ status: "not_saved" });
+  expect(await rollout.close()).toMatchObject({ status: "not_saved" });
+});
+
+test("stopping saves what waits, and nothing can be opened afterwards", async () => {
+  const outbox = start();
+  const { rollout } = await outbox.open(request("a"));
+  rollout.append(said("one"));
+  await outbox.stop();
+  expect(content("a")).toBe(encodeLine(said("one")));
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "the conversation is closed" });
+  expect((await outbox.open(request("b"))).outcome).toEqual({ status: "not_saved", reason: "the writer was stopped" });
+});
+
+test("the writer is started by the first open", async () => {
+  let started = 0;
+  const outbox = start(nodeFileSystem, {
+    spawnWriter: (options) => {
+      started += 1;
+      return spawn(createRolloutWriter(nodeFileSystem), null, options);
+    },
+  });
+  expect(started).toBe(0);
+  await Promise.all(["a", "b"].map((id) => outbox.open(request(id))));
+  expect(started).toBe(1);
+});
+
+test("who does not want to be saved is told that it is off", async () => {
+  unsavedRollout.append(said("one"));
+  expect(await unsavedRollout.flush()).toEqual({ status: "off" });
+  expect(unsavedRollout.path).toBeNull();
+});

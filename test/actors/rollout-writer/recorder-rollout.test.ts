@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import {
+  recorderRollout,
+  type CompactionRecord,
+  type TurnRecorder,
+} from "../../../src/actors/rollout-writer/recorder.js";
+import type { ResponseItem } from "../../../src/messages/response-item.js";
+import type { OwnLine } from "../../../src/messages/rollout-line.js";
+import { linesOfTurn, type RolloutTurn } from "../../../src/rollouts/turns.js";
+
+const at = Date.parse("2026-11-16T00:00:00.000Z");
+
+class MemoryRecorder implements TurnRecorder {
+  readonly turns: RolloutTurn[] = [];
+  readonly compactions: CompactionRecord[] = [];
+  fault: Error | undefined;
+
+  async appendTurn(_id: string, given: RolloutTurn): Promise<void> {
+    if (this.fault !== undefined) throw this.fault;
+    this.turns.push(given);
+  }
+
+  async readRollout(): Promise<RolloutTurn[]> {
+    return this.turns;
+  }
+
+  async list(): Promise<[]> {
+    return [];
+  }
+
+  async appendCompacted(_id: string, record: CompactionRecord): Promise<void> {
+    this.compactions.push(record);
+  }
+}
+
+function message(role: "user" | "assistant", text: string): ResponseItem {
+  return { type: "message", role, content: [{ type: role === "user" ? "input_text" : "output_text", text }] };
+}
+
+function turn(text: string): RolloutTurn {
+  const items = [message("user", text), message("assistant", `${text}!`)];
+  return { timestamp: at, items, metadata: { provider: "p", model: "m", tokens: 3 } };
+}
+
+test("each turn is recorded once, when it has ended", async () => {
+  const recorder = new MemoryRecorder();
+  const rollout = recorderRollout(recorder, "conv", { provider: "p", model: "m" });
+  for (const text of ["one", "two"]) {
+    for (const line of linesOfTurn(turn(text), at)) {
+      expect(recorder.turns.some(({ items }) => items.length === 1)).toBe(false);
+      rollout.append(line);
+      expect(await rollout.flush()).toEqual({ status: "saved" });
+    }
+  }
+  expect(await rollout.close()).toEqual({ status: "saved" });
+  expect(recorder.turns).toEqual([turn("one"), turn("two")]);
+});
+
+test("a turn that was refused is recorded with the next flush, before the next turn, once", async () => {
+  const recorder = new MemoryRecorder();
+  const rollout = recorderRollout(recorder, "conv", {});
+  recorder.fault = new Error("permission denied");
+  for (const line of linesOfTurn(turn("one"), at)) rollout.append(line);
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "permission denied" });
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "permission denied" });
+  recorder.fault = undefined;
+  for (const line of linesOfTurn(turn("two"), at)) rollout.append(line);
+  expect(await rollout.flush()).toEqual({ status: "saved" });
+  expect(recorder.turns).toEqual([turn("one"), turn("two")]);
+});
+
+test("flushes at the same time record once", async () => {
+  const recorder = new MemoryRecorder();
+  const rollout = recorderRollout(recorder, "conv", {});
+  for (const line of linesOfTurn(turn("one"), at)) rollout.append(line);
+  await Promise.all([rollout.flush(), rollout.flush(), rollout.flush()]);
+  expect(recorder.turns).toHaveLength(1);
+});
+
+test("a turn that was cut off by the end is recorded as far as it came", async () => {
+  const recorder = new MemoryRecorder();
+  const rollout = recorderRollout(recorder, "conv", {});
+  for (const line of linesOfTurn(turn("one"), at).slice(0, 4)) rollout.append(line);
+  await rollout.close();
+  expect(recorder.turns.map(({ items }) => items)).toEqual([[message("user", "one")]]);
+});
+
+test("a compaction is recorded, and a recorder without that is left alone", async () => {
+  const compacted: OwnLine = {
+    timestamp: new Date(at).toISOString(),
+    type: "compacted",
+    payload: { message: "summary" },
+  };
+  const recorder = new MemoryRecorder();
+  const rollout = recorderRollout(recorder, "conv", {});
+  rollout.append(compacted);
+  await rollout.flush();
+  expect(recorder.compactions).toEqual([{ timestamp: at, summary: "summary", truncatedCount: 0 }]);
+  const plain: TurnRecorder = {
+    appendTurn: async () => {},
+    readRollout: async () => [],
+    list: async () => [],
+  };
+  const other = recorderRollout(plain, "conv", {});
+  other.append(compacted);
+  expect(await other.flush()).toEqual({ status: "saved" });
+});

@@ -1,0 +1,423 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { failing, Faults, Gate, short, torn, type Call } from "./intercepted.js";
+import { line, WriterHarness } from "./writer-harness.js";
+
+let harness: WriterHarness;
+beforeEach(() => {
+  harness = new WriterHarness();
+});
+afterEach(() => harness[Symbol.asyncDispose]());
+
+const saved = { status: "saved" };
+
+function notSaved(reason: string) {
+  return { status: "not_saved", reason };
+}
+
+test("lines are in the file when flush has answered, and their number and end were said", async () => {
+  const writer = await harness.start();
+  expect(await writer.open("a")).toEqual({ status: "open", bytes: 0 });
+  await writer.append("a", line("one"), line("€"));
+  expect(await writer.flush("a")).toEqual(saved);
+  expect(harness.content("a")).toBe(line("one") + line("€"));
+  const bytes = Buffer.byteLength(line("one") + line("€"));
+  expect(harness.events).toEqual([{ type: "saved", conversationId: "a", lines: 2, bytes }]);
+  expect(await writer.flush("a")).toEqual(saved);
+});
+
+test("closing lets go of the lock, and the conversation can be opened again", async () => {
+  const writer = await harness.start();
+  await writer.open("a");
+  expect(existsSync(`${harness.path("a")}.lock`)).toBe(true);
+  await writer.append("a", line("one"));
+  expect(await writer.close("a")).toEqual(saved);
+  expect(existsSync(`${harness.path("a")}.lock`)).toBe(false);
+  expect(await writer.open("a", "append")).toEqual({ status: "open", bytes: line("one").length });
+  await writer.append("a", line("two"));
+  expect(await writer.flush("a")).toEqual(saved);
+  expect(harness.content("a")).toBe(line("one") + line("two"));
+});
+
+test("what came while a file was being synced goes out together", async () => {
+  const faults = new Faults();
+  const writer = await harness.start(faults.fileSystem);
+  await writer.open("a");
+  const gate = new Gate();
+  faults.once("fdatasync", gate.hold);
+  await writer.append("a", line(0));
+  await gate.reached;
+  for (let number = 1; number <= 50; number += 1) await writer.append("a", line(number));
+  const flushed = writer.flush("a");
+  gate.open();
+  expect(await flushed).toEqual(saved);
+  expect(faults.counts.get("fdatasync")).toBe(2);
+  expect(harness.events.map((event) => event.type === "saved" && event.lines)).toEqual([1, 50]);
+});
+
+test("a file that stalls does not hold the others", async () => {
+  const faults = new Faults();
+  const writer = await harness.start(faults.fileSystem);
+  await Promise.all(["slow", "b", "c"].map((id) => writer.open(id)));
+  const gate = new Gate();
+  faults.once("fdatasync", gate.hold);
+  await writer.append("slow", line(1));
+  await gate.reached;
+  await Promise.all(["b", "c"].map((id) => writer.append(id, line(1))));
+  expect(await writer.flush("b")).toEqual(saved);
+  expect(await writer.flush("c")).toEqual(saved);
+  gate.open();
+  expect(await writer.flush("slow")).toEqual(saved);
+});
+
+test("short writes are completed", async () => {
+  const faults = new Faults();
+  const writer = await harness.start(faults.fileSystem);
+  faults.always("write", (_call, _next, [fd, bytes]) => short(fd, bytes, 3));
+  await writer.open("a");
+  await writer.append("a", line("one €"), line("two"));
+  expect(await writer.flush("a")).toEqual(saved);
+  expect(harness.content("a")).toBe(line("one €") + line("two"));
+});
+
+describe("a fault is said in words, the lines are kept, and saved when it is gone", () => {
+  test.each([
+    ["write", "ENOSPC", "disk full"],
+    ["write", "EDQUOT", "disk quota exceeded"],
+    ["write", "EIO", "input/output error"],
+    ["write", "EROFS", "read-only file system"],
+    ["write", "EXYZ", "EXYZ"],
+    ["fdatasync", "EIO", "input/output error"],
+    ["fdatasync", "ENOSPC", "disk full"],
+    ["lstat", "EACCES", "permission denied"],
+  ] as const)("%s: %s", async (call, code, reason) => {
+    const faults = new Faults();
+    const writer = await harness.start(faults.fileSystem);
+    await writer.open("a");
+    await writer.append("a", line("one"));
+    expect(await writer.flush("a")).toEqual(saved);
+    faults.always(call, failing(code));
+    await writer.append("a", line("two"), line("three"));
+    expect(await writer.flush("a")).toEqual({ status: "not_saved", reason });
+    expect(await writer.flush("a")).toEqual({ status: "not_saved", reason });
+    expect(harness.events.slice(1)).toEqual([{ type: "not_saved", conversationId: "a", reason }]);
+    faults.clear();
+    await writer.append("a", line("four"));
+    expect(await writer.flush("a")).toEqual(saved);
+    expect(harness.content("a")).toBe(["one", "two", "three", "four"].map(line).join(""));
+  });
+
+  test("without being asked too", async () => {
+    const faults = new Faults();
+    const writer = await harness.start(faults.fileSystem);
+    await writer.open("a");
+    faults.once("fdatasync", failing("EIO"));
+    const event = harness.next("saved");
+    await writer.append("a", line("one"));
+    expect(await event).toMatchObject({ type: "saved", lines: 1 });
+    expect(harness.content("a")).toBe(line("one"));
+  });
+
+  test.each(["mkdir", "open", "fstat", "fchmod", "fsync"] as const)("opening: %s", async (call: Call) => {
+    const faults = new Faults();
+    const writer = await harness.start(faults.fileSystem);
+    faults.always(call, failing("EIO"));
+    const path = join(harness.directory, "new", "deep", "a.jsonl");
+    const reason = "input/output error";
+    expect(await writer.open("a", "create", { path })).toEqual({ status: "not_saved", reason });
+    await writer.append("a", line("one"));
+    expect(await writer.flush("a")).toEqual({ status: "not_saved", reason });
+    faults.clear();
+    expect(await writer.flush("a")).toEqual(saved);
+    expect(readFileSync(path, "utf8")).toBe(line("one"));
+    const size = line("one").length;
+    expect(harness.events.slice(1)).toEqual([
+      { type: "saved", conversationId: "a", lines: 0, bytes: 0 },
+      { type: "saved", conversationId: "a", lines: 1, bytes: size },
+    ]);
+  });
+});
+
+test("a write torn at any byte is cut back before the line is written again", async () => {
+  const [first, second] = [line("one"), line("two €")];
+  for (let length = 0; length <= Buffer.byteLength(second + second); length += 1) {
+    const id = `torn-${length}`;
+    const faults = new Faults();
+    const writer = await harness.start(faults.fileSystem);
+    await writer.open(id);
+    await writer.append(id, first);
+    expect(await writer.flush(id)).toEqual(saved);
+    faults.once("write", torn(length));
+    await writer.append(id, second, second);
+    expect(await writer.flush(id)).toEqual({ status: "not_saved", reason: "disk full" });
+    expect(await writer.flush(id)).toEqual(saved);
+    expect(harness.content(id)).toBe(first + second + second);
+  }
+});
+
+test("after a failed sync another descriptor is used and the lines are written again", async () => {
+  const faults = new Faults();
+  const writer = await harness.start(faults.fileSystem);
+  await writer.open("a");
+  await writer.append("a", line("one"));
+  expect(await writer.flush("a")).toEqual(saved);
+  const synced: unknown[] = [];
+  faults.always("fdatasync", async (_call, next, [fd]) => {
+    synced.push(fd);
+    if (synced.length === 1) return failing("EIO")("fdatasync", next, []);
+    return next();
+  });
+  const opens = faults.counts.get("open") ?? 0;
+  const writes = faults.counts.get("write") ?? 0;
+  await writer.append("a", line("two"));
+  expect(await writer.flush("a")).toMatchObject({ status: "not_saved" });
+  expect(await writer.flush("a")).toEqual(saved);
+  expect(faults.counts.get("open")).toBe(opens + 1);
+  expect(faults.counts.get("write")).toBe(writes + 2);
+  expect(harness.content("a")).toBe(line("one") + line("two"));
+});
+
+test("a new writer goes on where the old one died, whatever part of the lines it had written", async () => {
+  const acknowledged = line("one");
+  const lines = [line("two €"), line("three"), line("four")];
+  const all = Buffer.from(lines.join(""));
+  for (let length = 0; length <= all.length; length += 1) {
+    const id = `crash-${length}`;
+    writeFileSync(harness.path(id), Buffer.concat([Buffer.from(acknowledged), all.subarray(0, length)]));
+    const writer = await harness.start();
+    const bytes = acknowledged.length;
+    expect(await writer.open(id, "append", { acknowledgedBytes: bytes })).toEqual({ status: "open", bytes });
+    await writer.append(id, ...lines);
+    expect(await writer.flush(id)).toEqual(saved);
+    expect(harness.content(id)).toBe(acknowledged + lines.join(""));
+    expect(harness.events.at(-1)).toMatchObject({ lines: 3, bytes: bytes + all.length });
+    expect(await writer.close(id)).toEqual(saved);
+  }
+});
+
+test("a conversation that is opened again in the same writer goes on without a double", async () => {
+  const faults = new Faults();
+  const writer = await harness.start(faults.fileSystem);
+  await writer.open("a");
+  const gate = new Gate();
+  faults.once("fdatasync", gate.hold);
+  await writer.append("a", line("one"));
+  await gate.reached;
+  const opened = writer.open("a", "create", { acknowledgedBytes: 0 });
+  await writer.append("a", line("one"), line("two"));
+  gate.open();
+  expect(await opened).toEqual({ status: "open", bytes: 0 });
+  expect(await writer.flush("a")).toEqual(saved);
+  expect(harness.content("a")).toBe(line("one") + line("two"));
+});
+
+test("a torn last line is kept beside the file and cut off, at whatever byte it was torn", async () => {
+  const first = line("one");
+  const whole = Buffer.from(first + line("two €"));
+  for (let length = first.length + 1; length < whole.length - 1; length += 1) {
+    const id = `tail-${length}`;
+    writeFileSync(harness.path(id), whole.subarray(0, length));
+    const writer = await harness.start();
+    const keptTail = { bytes: length - first.length, keptAs: `${id}.jsonl.torn-1` };
+    expect(await writer.open(id, "append")).toEqual({ status: "open", bytes: first.length, torn: keptTail });
+    await writer.append(id, line("three"));
+    expect(await writer.flush(id)).toEqual(saved);
+    expect(harness.content(id)).toBe(first + line("three"));
+    expect(readFileSync(`${harness.path(id)}.torn-1`)).toEqual(whole.subarray(first.length, length));
+  }
+});
+
+test("a last line that lacks only its newline gets one", async () => {
+  const lines = line("one") + line("two");
+  for (const [id, length] of [
+    ["whole", lines.length],
+    ["unterminated", lines.length - 1],
+  ] as const) {
+    writeFileSync(harness.path(id), lines.slice(0, length));
+    const writer = await harness.start();
+    expect(await writer.open(id, "append")).toEqual({ status: "open", bytes: lines.length });
+    await writer.append(id, line("three"));
+    expect(await writer.flush(id)).toEqual(saved);
+    expect(harness.content(id)).toBe(lines + line("three"));
+  }
+});
+
+test("torn lines of different crashes are all kept", async () => {
+  const writer = await harness.start();
+  for (const number of [1, 2, 3]) {
+    appendFileSync(harness.path("a"), `torn ${number}`);
+    expect(await writer.open("a", "append")).toMatchObject({ torn: { keptAs: `a.jsonl.torn-${number}` } });
+    await writer.close("a");
+  }
+  expect(readFileSync(`${harness.path("a")}.torn-3`, "utf8")).toBe("torn 3");
+});
+
+test("a tail of NULs is torn, however long", async () => {
+  writeFileSync(harness.path("a"), line("one"));
+  truncateSync(harness.path("a"), 300_000);
+  const writer = await harness.start();
+  const bytes = line("one").length;
+  const keptTail = { bytes: 300_000 - bytes, keptAs: "a.jsonl.torn-1" };
+  expect(await writer.open("a", "append")).toEqual({ status: "open", bytes, torn: keptTail });
+  expect(harness.content("a")).toBe(line("one"));
+});
+
+test("a tail that cannot be kept is not cut", async () => {
+  const faults = new Faults();
+  writeFileSync(harness.path("a"), `${line("one")}torn`);
+  const writer = await harness.start(faults.fileSystem);
+  faults.always("write", failing("ENOSPC"));
+  expect(await writer.open("a", "append")).toEqual({ status: "not_saved", reason: "disk full" });
+  expect(harness.content("a")).toBe(`${line("one")}torn`);
+  faults.clear();
+  expect(await writer.flush("a")).toEqual(saved);
+  expect(harness.content("a")).toBe(line("one"));
+});
+
+describe("what others do to the file is noticed before anything is called saved", () => {
+  const cases: [name: string, act: (path: string) => void, reason: string][] = [
+    ["removed", (path) => rmSync(path), "the file or its directory does not exist"],
+    ["renamed", (path) => renameSync(path, `${path}.old`), "the file or its directory does not exist"],
+    ["truncated", (path) => truncateSync(path, 3), "the file was changed by another program"],
+    ["appended to", (path) => appendFileSync(path, line("foreign")), "the file was changed by another program"],
+    [
+      "replaced",
+      (path) => {
+        rmSync(path);
+        writeFileSync(path, line("other"));
+      },
+      "the file was replaced by another one",
+    ],
+  ];
+  test.each(cases)("%s", async (_name, act, reason) => {
+    const writer = await harness.start();
+    await writer.open("a");
+    await writer.append("a", line("one"));
+    expect(await writer.flush("a")).toEqual(saved);
+    act(harness.path("a"));
+    await writer.append("a", line("two"));
+    expect(await writer.flush("a")).toEqual({ status: "not_saved", reason });
+    expect(await writer.flush("a")).toMatchObject({ status: "not_saved" });
+  });
+
+  test("and what is not ours is never cut off", async () => {
+    const writer = await harness.start();
+    await writer.open("a");
+    await writer.append("a", line("one"));
+    await writer.flush("a");
+    appendFileSync(harness.path("a"), line("foreign"));
+    await writer.append("a", line("two"));
+    await writer.flush("a");
+    await writer.flush("a");
+    expect(harness.content("a")).toContain(line("foreign"));
+  });
+});
+
+test("create refuses a file that exists, append one that does not, both what is not a file", async () => {
+  const writer = await harness.start();
+  writeFileSync(harness.path("there"), line("one"));
+  symlinkSync(harness.path("there"), harness.path("link"));
+  mkdirSync(harness.path("directory"));
+  expect(await writer.open("there", "create")).toEqual(notSaved("a conversation with this id exists already"));
+  expect(await writer.open("none", "append")).toEqual(notSaved("the file or its directory does not exist"));
+  expect(await writer.open("link", "append")).toEqual(notSaved("not a regular file"));
+  expect(await writer.open("directory", "append")).toEqual(notSaved("not a regular file"));
+  const path = join(harness.path("there"), "a.jsonl");
+  expect(await writer.open("in-file", "create", { path })).toEqual(
+    notSaved("a file stands where its directory should be"),
+  );
+  expect(readdirSync(harness.directory).filter((name) => name.endsWith(".lock"))).toEqual([]);
+  expect(harness.content("there")).toBe(line("one"));
+});
+
+test("a conversation that could not be opened is opened when that is possible", async () => {
+  const writer = await harness.start();
+  const parent = join(harness.directory, "parent");
+  writeFileSync(parent, "a file");
+  const path = join(parent, "a.jsonl");
+  expect(await writer.open("a", "create", { path })).toMatchObject({ status: "not_saved" });
+  await writer.append("a", line("one"));
+  expect(await writer.flush("a")).toMatchObject({ status: "not_saved" });
+  rmSync(parent);
+  expect(await writer.flush("a")).toEqual(saved);
+  expect(readFileSync(path, "utf8")).toBe(line("one"));
+});
+
+test("a conversation somebody else has is in use, and force takes it", async () => {
+  const writer = await harness.start();
+  await using other = new WriterHarness();
+  const stranger = await other.start();
+  const path = harness.path("a");
+  expect(await stranger.open("a", "create", { path })).toMatchObject({ status: "open" });
+  const owner = `this process (pid ${process.pid})`;
+  expect(await writer.open("a", "append")).toEqual({ status: "in_use", owner });
+  await writer.append("a", line("ignored"));
+  expect(await writer.flush("a")).toEqual({ status: "not_saved", reason: "the conversation is not open" });
+  expect(await writer.open("a", "append", { force: true })).toMatchObject({ status: "open" });
+});
+
+test("with more conversations than may be open, every line is saved and few files are", async () => {
+  let open = 0;
+  let most = 0;
+  const faults = new Faults();
+  faults.always("open", async (_call, next) => {
+    const fd = await next();
+    open += 1;
+    most = Math.max(most, open);
+    return fd;
+  });
+  faults.always("close", async (_call, next) => {
+    open -= 1;
+    return next();
+  });
+  const writer = await harness.start(faults.fileSystem);
+  const ids = Array.from({ length: 300 }, (_, index) => `c${index}`);
+  await Promise.all(ids.map((id) => writer.open(id)));
+  for (const number of [1, 2]) {
+    await Promise.all(ids.map((id) => writer.append(id, line(number))));
+    expect(await Promise.all(ids.map((id) => writer.flush(id)))).toEqual(ids.map(() => saved));
+  }
+  expect(most).toBeLessThan(265);
+  expect(ids.map((id) => harness.content(id))).toEqual(ids.map(() => line(1) + line(2)));
+});
+
+test("when descriptors run out, idle files are closed and the line is saved", async () => {
+  const faults = new Faults();
+  const writer = await harness.start(faults.fileSystem);
+  await writer.open("a");
+  const closes = faults.counts.get("close") ?? 0;
+  faults.once("open", failing("EMFILE"));
+  const path = join(harness.directory, "b.jsonl");
+  expect(await writer.open("b", "create", { path })).toEqual({ status: "open", bytes: 0 });
+  expect(faults.counts.get("close")).toBeGreaterThan(closes);
+});
+
+test("files and directories are for their user alone", async () => {
+  const writer = await harness.start();
+  const path = join(harness.directory, "one", "two", "a.jsonl");
+  await writer.open("a", "create", { path });
+  const modes = ["one", "one/two", "one/two/a.jsonl", "one/two/a.jsonl.lock"].map(
+    (name) => statSync(join(harness.directory, name)).mode & 0o777,
+  );
+  expect(modes).toEqual([0o700, 0o700, 0o600, 0o600]);
+});
+
+test("what is not open is answered", async () => {
+  const writer = await harness.start();
+  await writer.append("none", line(1));
+  expect(await writer.flush("none")).toEqual({ status: "not_saved", reason: "the conversation is not open" });
+  expect(await writer.close("none")).toEqual(saved);
+});

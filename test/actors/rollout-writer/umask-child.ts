@@ -1,0 +1,28 @@
+import { appendFileSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { openOwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
+import { rolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
+import { spawn } from "../../../src/actors/system/spawn.js";
+import { runtimeDirectory } from "../../../src/rollouts/runtime-directory.js";
+
+// Writes a rollout, tears and mends it under a given umask, and says which modes everything has.
+const [, , directory = "", umask = ""] = process.argv;
+const base = join(directory, "run");
+mkdirSync(base);
+process.umask(Number.parseInt(umask, 8));
+const socket = await openOwnerSocket(await runtimeDirectory({ XDG_RUNTIME_DIR: base }));
+const writer = spawn(rolloutWriter, null);
+const path = join(directory, "one", "two", "a.jsonl");
+const order = { type: "open", conversationId: "a", path, owner: socket.owner } as const;
+await writer.ask({ ...order, mode: "create" });
+await writer.tell({ type: "append", conversationId: "a", lines: ['{"type":"line"}\n'] });
+await writer.ask({ type: "close", conversationId: "a" });
+appendFileSync(path, "torn");
+await writer.ask({ ...order, mode: "append" });
+const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
+const modes = names
+  .filter((name) => name !== "run" && !name.endsWith(".sock"))
+  .map((name) => [name, (statSync(join(directory, name)).mode & 0o777).toString(8)]);
+process.stdout.write(`${JSON.stringify(Object.fromEntries(modes))}\n`);
+await writer.stop();
+await socket.close();

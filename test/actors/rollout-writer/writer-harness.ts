@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
+import { createRolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
+import type { Ref } from "../../../src/actors/system/actor.js";
+import { spawn } from "../../../src/actors/system/spawn.js";
+import type {
+  OpenOutcome,
+  RolloutAnswers,
+  RolloutCommand,
+  RolloutEvent,
+  SaveOutcome,
+} from "../../../src/messages/rollout-command.js";
+import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file-system.js";
+
+type Extra = Partial<Omit<Extract<RolloutCommand, { type: "open" }>, "type" | "conversationId">>;
+
+/** A writer in this thread, with a directory of its own. */
+export class WriterHarness {
+  readonly directory = mkdtempSync(join(tmpdir(), "cody-writer-"));
+  readonly events: RolloutEvent[] = [];
+  readonly #writers: Ref<RolloutCommand, RolloutAnswers>[] = [];
+  readonly #listeners = new Set<(event: RolloutEvent) => void>();
+  #socket: OwnerSocket | undefined;
+
+  async start(fileSystem: FileSystem = nodeFileSystem): Promise<Writer> {
+    this.#socket ??= await openOwnerSocket(this.directory);
+    const ref = spawn(createRolloutWriter(fileSystem), null, {
+      onEvent: ({ msg }) => {
+        this.events.push(msg);
+        for (const listener of this.#listeners) listener(msg);
+      },
+    });
+    this.#writers.push(ref);
+    return new Writer(ref, this.#socket.owner, this.directory);
+  }
+
+  /** The next event of this type. */
+  next(type: RolloutEvent["type"]): Promise<RolloutEvent> {
+    return new Promise((resolve) => {
+      const listener = (event: RolloutEvent): void => {
+        if (event.type !== type) return;
+        this.#listeners.delete(listener);
+        resolve(event);
+      };
+      this.#listeners.add(listener);
+    });
+  }
+
+  path(id: string): string {
+    return join(this.directory, `${id}.jsonl`);
+  }
+
+  content(id: string): string {
+    return readFileSync(this.path(id), "utf8");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#writers.map((writer) => writer.stop()));
+    await this.#socket?.close();
+    rmSync(this.directory, { recursive: true });
+  }
+}
+
+export class Writer {
+  readonly #ref: Ref<RolloutCommand, RolloutAnswers>;
+  readonly #owner: OwnerSocket["owner"];
+  readonly #directory: string;
+
+  constructor(ref: Ref<RolloutCommand, RolloutAnswers>, owner: OwnerSocket["owner"], directory: string) {
+    this.#ref = ref;
+    this.#owner = owner;
+    this.#directory = directory;
+  }
+
+  open(id: string, mode: "create" | "append" = "create", extra: Extra = {}): Promise<OpenOutcome> {
+    const path = join(this.#directory, `${id}.jsonl`);
+    return this.#ref.ask({ type: "open", conversationId: id, path, owner: this.#owner, mode, ...extra });
+  }
+
+  append(id: string, ...lines: string[]): Promise<string> {
+    return this.#ref.tell({ type: "append", conversationId: id, lines });
+  }
+
+  flush(id: string): Promise<SaveOutcome> {
+    return this.#ref.ask({ type: "flush", conversationId: id });
+  }
+
+  close(id: string): Promise<SaveOutcome> {
+    return this.#ref.ask({ type: "close", conversationId: id });
+  }
+}
+
+export function line(text: string | number): string {
+  return `{"type":"line","text":"${text}"}\n`;
+}

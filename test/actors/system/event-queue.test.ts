@@ -1,0 +1,200 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { EventQueue, type EventQueueOptions } from "../../../src/actors/system/event-queue.js";
+import type { EventReader } from "../../../src/actors/system/event-reader.js";
+
+type Numbered =
+  | { seq: number; kind: "item" }
+  | { seq: number; kind: "delta"; from: number }
+  | { seq: number; kind: "lagged"; from: number };
+
+const item = (seq: number): Numbered => ({ seq, kind: "item" });
+const delta = (seq: number): Numbered => ({ seq, kind: "delta", from: seq });
+
+function queueOf(options: Partial<EventQueueOptions<Numbered>> = {}): EventQueue<Numbered> {
+  return new EventQueue<Numbered>({
+    lagged: (from, to) => ({ seq: to, kind: "lagged", from }),
+    merge: (older, newer) =>
+      older.kind === "delta" && newer.kind === "delta" ? { ...newer, from: older.from } : undefined,
+    ...options,
+  });
+}
+
+async function readAll(reader: AsyncIterable<Numbered>): Promise<Numbered[]> {
+  const events: Numbered[] = [];
+  for await (const event of reader) events.push(event);
+  return events;
+}
+
+/** The numbers an event speaks for. */
+function covered(event: Numbered): number[] {
+  const from = event.kind === "item" ? event.seq : event.from;
+  return Array.from({ length: event.seq - from + 1 }, (_, index) => from + index);
+}
+
+describe("an event queue", () => {
+  test("gives every reader every event, in order", async () => {
+    const queue = queueOf();
+    const readers = [queue.reader(), queue.reader()];
+    for (let seq = 1; seq <= 100; seq += 1) queue.publish(item(seq));
+    queue.close();
+    const expected = Array.from({ length: 100 }, (_, index) => item(index + 1));
+    expect(await Promise.all(readers.map(readAll))).toEqual([expected, expected]);
+  });
+
+  test("serves calls that wait for the next event in order", async () => {
+    const queue = queueOf();
+    const reader = queue.reader();
+    const calls = [reader.next(), reader.next(), reader.next()];
+    for (const seq of [1, 2]) queue.publish(item(seq));
+    queue.close();
+    expect(await Promise.all(calls)).toEqual([
+      { done: false, value: item(1) },
+      { done: false, value: item(2) },
+      { done: true, value: undefined },
+    ]);
+  });
+
+  test("a reader without since starts with what is published next", async () => {
+    const queue = queueOf();
+    queue.publish(item(1));
+    const reader = queue.reader();
+    queue.publish(item(2));
+    queue.close();
+    expect(await readAll(reader)).toEqual([item(2)]);
+  });
+
+  test("a reader starts at since, and what is no longer there shows as lagged", async () => {
+    const queue = queueOf({ replay: 3 });
+    for (let seq = 1; seq <= 10; seq += 1) queue.publish(item(seq));
+    const readers = [queue.reader({ since: 9 }), queue.reader({ since: 4 }), queue.reader({ since: 12 })];
+    for (const seq of [11, 12]) queue.publish(item(seq));
+    queue.close();
+    const last = [item(11), item(12)];
+    expect(await Promise.all(readers.map(readAll))).toEqual([
+      [item(9), item(10), ...last],
+      [{ seq: 7, kind: "lagged", from: 4 }, item(8), item(9), item(10), ...last],
+      [item(12)],
+    ]);
+  });
+
+  test("a reader made after close gets what is kept, and ends", async () => {
+    const queue = queueOf();
+    for (const seq of [1, 2, 3]) queue.publish(item(seq));
+    queue.close();
+    queue.publish(item(4));
+    expect(await readAll(queue.reader({ since: 2 }))).toEqual([item(2), item(3)]);
+    expect(await readAll(queue.reader())).toEqual([]);
+  });
+
+  test("a reader over its bound loses the oldest and is told which", async () => {
+    const queue = queueOf();
+    const reader = queue.reader({ bound: 3 });
+    for (let seq = 1; seq <= 10; seq += 1) queue.publish(item(seq));
+    queue.close();
+    expect(await readAll(reader)).toEqual([{ seq: 7, kind: "lagged", from: 1 }, item(8), item(9), item(10)]);
+  });
+
+  test("a reader that lags again right after a lag is told of the rest only", async () => {
+    const queue = queueOf({ bound: 1 });
+    const reader = queue.reader();
+    for (const seq of [1, 2, 3]) queue.publish(item(seq));
+    expect(await reader.next()).toEqual({ done: false, value: { seq: 2, kind: "lagged", from: 1 } });
+    for (const seq of [4, 5]) queue.publish(item(seq));
+    queue.close();
+    expect(await readAll(reader)).toEqual([{ seq: 4, kind: "lagged", from: 3 }, item(5)]);
+  });
+
+  test("what must not be missed is repeated after a lag, unless it is still to come", async () => {
+    const open = [item(2), item(9)];
+    const queue = queueOf({ bound: 3, onLagged: () => open });
+    const reader = queue.reader();
+    for (let seq = 1; seq <= 10; seq += 1) queue.publish(item(seq));
+    queue.close();
+    expect(await readAll(reader)).toEqual([{ seq: 7, kind: "lagged", from: 1 }, item(2), item(8), item(9), item(10)]);
+  });
+
+  test("only a reader that falls behind gets its deltas merged", async () => {
+    const queue = queueOf();
+    const [quick, slow] = [queue.reader(), queue.reader()];
+    const seen: Numbered[] = [];
+    for (let seq = 1; seq <= 20; seq += 1) {
+      queue.publish(delta(seq));
+      const { value } = await quick.next();
+      if (value !== undefined) seen.push(value);
+    }
+    queue.close();
+    expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => delta(index + 1)));
+    expect(await readAll(slow)).toEqual([...[1, 2, 3, 4].map(delta), { seq: 20, kind: "delta", from: 5 }]);
+  });
+
+  test("a reader that leaves ends its waiting calls and gets nothing more", async () => {
+    const queue = queueOf();
+    const reader = queue.reader();
+    const waiting = reader.next();
+    await reader.return();
+    queue.publish(item(1));
+    expect([await waiting, await reader.next()]).toEqual([
+      { done: true, value: undefined },
+      { done: true, value: undefined },
+    ]);
+  });
+
+  test("an unread reader keeps no more than its bound", async () => {
+    const queue = queueOf({ bound: 10 });
+    const reader = queue.reader();
+    for (let seq = 1; seq <= 10_000; seq += 1) queue.publish(item(seq));
+    queue.close();
+    const last = Array.from({ length: 10 }, (_, index) => item(9_991 + index));
+    expect(await readAll(reader)).toEqual([{ seq: 9_990, kind: "lagged", from: 1 }, ...last]);
+  });
+
+  test("no reader has a gap or a double, whatever is published and however it reads", async () => {
+    const step = fc.oneof(
+      { weight: 5, arbitrary: fc.record({ do: fc.constant("publish" as const), isDelta: fc.boolean() }) },
+      { weight: 3, arbitrary: fc.record({ do: fc.constant("read" as const), reader: fc.nat(2) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          do: fc.constant("join" as const),
+          since: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
+          bound: fc.integer({ min: 1, max: 8 }),
+        }),
+      },
+    );
+    const property = fc.asyncProperty(
+      fc.array(step, { maxLength: 200 }),
+      fc.integer({ min: 1, max: 20 }),
+      async (steps, replay) => {
+        const queue = queueOf({ replay });
+        const readers: {
+          reader: EventReader<Numbered>;
+          first: number;
+          reads: ReturnType<EventReader<Numbered>["next"]>[];
+        }[] = [];
+        let seq = 0;
+        for (const taken of steps) {
+          if (taken.do === "publish") {
+            seq += 1;
+            queue.publish(taken.isDelta ? delta(seq) : item(seq));
+          } else if (taken.do === "join") {
+            const { since, bound } = taken;
+            const reader = queue.reader(since === undefined ? { bound } : { since, bound });
+            readers.push({ reader, first: since ?? seq + 1, reads: [] });
+          } else {
+            const chosen = readers[taken.reader];
+            chosen?.reads.push(chosen.reader.next());
+          }
+        }
+        queue.close();
+        for (const { reader, first, reads } of readers) {
+          const read = (await Promise.all(reads)).flatMap(({ value }) => (value === undefined ? [] : [value]));
+          const numbers = [...read, ...(await readAll(reader))].flatMap(covered);
+          const expected = Array.from({ length: Math.max(0, seq - first + 1) }, (_, index) => first + index);
+          expect(numbers).toEqual(expected);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 500 });
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { spawn } from "../../../src/actors/system/spawn.js";
+import { actorSuite } from "../../support/actor-suite.js";
+import { createProbe } from "../../support/probe-actor.js";
+import { failureOf, probeHost } from "../../support/probe-host.js";
+import { Watch } from "../../support/watch.js";
+
+const place = (...[options, spawnOptions]: Parameters<Parameters<typeof actorSuite>[0]>) =>
+  spawn(createProbe(), options, spawnOptions);
+
+describe("an actor in this thread", () => {
+  actorSuite(place);
+
+  const host = probeHost(place);
+
+  test("an ask that is aborted while it is queued never runs", async () => {
+    const gate = new Watch<void>();
+    const { ref } = host({ gate: gate.until(() => true) });
+    const controller = new AbortController();
+    const queued = failureOf(ref.ask({ type: "note", value: "never" }, controller.signal));
+    await ref.tell({ type: "note", value: "kept" });
+    controller.abort();
+    expect((await queued).code).toBe("aborted");
+    gate.push();
+    expect(await ref.ask({ type: "notes" })).toEqual(["kept"]);
+  });
+
+  test("a queued ask that is aborted gives its place to the next", async () => {
+    const gate = new Watch<void>();
+    const { ref } = host({ gate: gate.until(() => true) }, { capacity: 1 });
+    const controller = new AbortController();
+    const queued = failureOf(ref.ask({ type: "note", value: "never" }, controller.signal));
+    const waiting = ref.tell({ type: "note", value: "kept" });
+    controller.abort();
+    await Promise.all([queued, waiting]);
+    gate.push();
+    expect(await ref.ask({ type: "notes" })).toEqual(["kept"]);
+  });
+
+  test("what is queued while the actor starts is refused when it is stopped, and what it holds is released", async () => {
+    const gate = new Watch<void>();
+    const { ref, until, msgs } = host({ gate: gate.until(() => true) });
+    const queued = failureOf(ref.ask({ type: "notes" }));
+    await until("starting");
+    const stopping = ref.stop();
+    expect((await queued).code).toBe("actor_stopped");
+    gate.push();
+    await stopping;
+    expect(msgs().map(({ type }) => type)).toEqual(["starting", "disposed"]);
+  });
+
+  test("timers and sockets get their turn while actors send each other messages without end", async () => {
+    const endOfHops = 1_000_000;
+    let hops = 0;
+    const refs = [0, 1].map((own) =>
+      spawn<{ type: "hop" }, Record<never, never>, undefined>(
+        {
+          name: "hopper",
+          start: () => ({
+            hop: () => {
+              hops += 1;
+              if (hops < endOfHops) refs[1 - own]?.tell({ type: "hop" }).catch(() => undefined);
+            },
+          }),
+        },
+        undefined,
+      ),
+    );
+    await refs[0]?.tell({ type: "hop" });
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(hops).toBeLessThan(endOfHops);
+    await Promise.all(refs.map((ref) => ref.stop()));
+  });
+
+  test("an actor that has many messages does not keep another one waiting", async () => {
+    const busy = host();
+    const other = host();
+    await Promise.all([busy.ref.ask({ type: "notes" }), other.ref.ask({ type: "notes" })]);
+    const order: string[] = [];
+    const flood = Array.from({ length: 1_000 }, (_, value) => busy.ref.tell({ type: "note", value }));
+    const last = busy.ref.ask({ type: "notes" }).then(() => order.push("busy"));
+    await other.ref.ask({ type: "echo", value: 1 }).then(() => order.push("other"));
+    await Promise.all([...flood, last]);
+    expect(order).toEqual(["other", "busy"]);
+  });
+
+  test("the end of work that is queued behind a failure dies with its incarnation", async () => {
+    const { ref, restarts, msgs } = host();
+    await ref.ask({ type: "notes" });
+    // More than one turn of messages, so that the work ends while the failing one is still queued.
+    const tells = [ref.tell({ type: "work", how: "succeed" })];
+    for (let value = 0; value < 200; value += 1) tells.push(ref.tell({ type: "note", value }));
+    tells.push(ref.tell({ type: "fail", how: "throw", message: "boom" }));
+    await Promise.all(tells);
+    await restarts.until(() => true);
+    await ref.ask({ type: "notes" });
+    expect(msgs().map(({ type }) => type)).toEqual(["starting", "working", "disposed", "starting"]);
+  });
+
+  test("a listener that throws is warned about once", async () => {
+    const warnings = new Watch<Error>();
+    process.on("warning", warnings.push);
+    const { ref } = host(
+      {},
+      {
+        onEvent: () => {
+          throw new Error("bad listener");
+        },
+      },
+    );
+    for (let value = 0; value < 5; value += 1) await ref.ask({ type: "publish", value });
+    await warnings.until(isOurs);
+    process.off("warning", warnings.push);
+    expect(warnings.seen.filter(isOurs)).toHaveLength(1);
+  });
+
+  test("a handler that never ends delays the restart and the stop, but not for ever", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { ref, until, restarts } = host({ disposal: "hangs" });
+    const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "stubborn" }));
+    await until("holding");
+    await failureOf(ref.ask({ type: "fail", how: "throw", message: "boom" }));
+    expect((await held).code).toBe("actor_failed");
+    expect(restarts.seen).toEqual([]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await restarts.until(() => true);
+    expect(await ref.ask({ type: "echo", value: 1 })).toBe(1);
+    const stopping = ref.stop();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await stopping;
+  });
+
+  test("the error that made a handler fail is kept as the cause", async () => {
+    const { ref } = host();
+    await expect(ref.ask({ type: "fail", how: "throw", message: "boom" })).rejects.toMatchObject({
+      name: "FailureError",
+      cause: { message: "boom" },
+    });
+  });
+});
+
+function isOurs({ message }: Error): boolean {
+  return message === "probe: a listener threw: bad listener";
+}

@@ -1,0 +1,70 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+/** A program of this directory in a process of its own; it says and hears JSON lines. */
+export class Child {
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #lines: AsyncIterator<string>;
+  readonly exited: Promise<number | null>;
+
+  constructor(file: string, args: readonly string[]) {
+    this.#process = spawn(process.execPath, [file, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+    this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+    this.exited = new Promise((resolve) => {
+      this.#process.once("exit", resolve);
+    });
+  }
+
+  say(message: unknown): void {
+    this.#process.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async hear(): Promise<unknown> {
+    const next = await this.#lines.next();
+    if (next.done === true) throw new Error("the child ended without a word");
+    return JSON.parse(next.value);
+  }
+
+  async ask(message: unknown): Promise<unknown> {
+    this.say(message);
+    return await this.hear();
+  }
+
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    this.#process.kill(signal);
+    await this.exited;
+  }
+
+  /** Nothing more will be said to it. */
+  end(): void {
+    this.#process.stdin.end();
+  }
+
+  stop(): void {
+    this.#process.kill("SIGSTOP");
+  }
+}
+
+/** Builds a program of the tests, since Node 20 does not run TypeScript. */
+export async function buildChild(source: URL): Promise<{ file: string; remove(): void }> {
+  const directory = mkdtempSync(join(tmpdir(), "cody-child-"));
+  const file = join(directory, "child.mjs");
+  await build({
+    entryPoints: [fileURLToPath(source)],
+    outfile: file,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20.19",
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+  });
+  return { file, remove: () => rmSync(directory, { recursive: true }) };
+}

@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { ResponseItem } from "../../src/messages/response-item.js";
+import type { OwnLine } from "../../src/messages/rollout-line.js";
+import { applyToHistory } from "../../src/rollouts/history.js";
+import { readRollout } from "../../src/rollouts/read.js";
+import { TurnGrouping } from "../../src/rollouts/turns.js";
+
+const fixtures = fileURLToPath(new URL("../fixtures/codex", import.meta.url));
+const rollouts = readdirSync(fixtures, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
+const notSent = new Set([
+  "id",
+  "status",
+  "phase",
+  "annotations",
+  "metadata",
+  "internal_chat_message_metadata_passthrough",
+]);
+const timestamp = "2026-11-16T00:00:00.000Z";
+
+describe("a rollout of Codex gives the history Codex gives", () => {
+  test.each(rollouts)("%s", async (name) => {
+    const path = join(fixtures, name);
+    const history: ResponseItem[] = [];
+    const turns = new TurnGrouping();
+    for await (const { line } of readRollout(path, name)) {
+      applyToHistory(history, line);
+      turns.add(line);
+    }
+    expect(history.filter(({ type }) => type !== "ghost_snapshot").map(bare)).toEqual(oracle(path));
+    expect(turns.turns.flatMap((turn) => turn.items)).toEqual(history);
+  });
+});
+
+test("ghost snapshots stay, system messages and unknown items do not", () => {
+  const ghost: ResponseItem = { type: "ghost_snapshot", ghost_commit: { id: "1" } };
+  expect(
+    fold([
+      item({ type: "message", role: "system", content: [{ type: "input_text", text: "system" }] }),
+      item(ghost),
+      item(JSON.parse('{"type":"teleport"}') as ResponseItem),
+      item(JSON.parse('{"type":"constructor"}') as ResponseItem),
+      item(user("hello")),
+    ]),
+  ).toEqual([ghost, user("hello")]);
+});
+
+test("a compaction with a replacement replaces everything", () => {
+  const lines = [item(user("one")), compacted("summary", [user("two"), user("summary")]), item(user("three"))];
+  expect(fold(lines)).toEqual([user("two"), user("summary"), user("three")]);
+});
+
+test("a compaction without a replacement keeps what the user said, the summary and ghost snapshots", () => {
+  const ghost: ResponseItem = { type: "ghost_snapshot", ghost_commit: { id: "1" } };
+  const lines = [
+    item(user("<environment_context>\n  <cwd>/</cwd>\n</environment_context>")),
+    item(user("one")),
+    item(ghost),
+    item(assistant("answer")),
+    item(user("two")),
+    compacted("summary"),
+  ];
+  expect(fold(lines)).toEqual([user("one"), user("two"), user("summary"), ghost]);
+});
+
+test("of 30k, 15k and 10k tokens the newest stays whole, the middle one is cut to the rest, the oldest goes", () => {
+  const newest = user("c".repeat(40_000));
+  const lines = [item(user("a".repeat(120_000))), item(user("b".repeat(60_000))), item(newest)];
+  const half = "b".repeat(20_000);
+  expect(fold([...lines, compacted("summary")])).toEqual([
+    user(`${half}…5000 tokens truncated…${half}`),
+    newest,
+    user("summary"),
+  ]);
+});
+
+test("a cut in the middle falls on character borders", () => {
+  const [cut] = fold([item(user("€".repeat(30_000))), compacted("summary")]);
+  expect(JSON.stringify(cut)).toMatch(/"€+…\d+ tokens truncated…€+"/);
+});
+
+test("a rollback cuts before the n-th last user message and the context above it", () => {
+  const context = user("<environment_context>changed</environment_context>");
+  const lines = [item(context), item(user("one")), item(assistant("1")), item(context), item(user("two"))];
+  expect(fold([...lines, rolledBack(1)])).toEqual([context, user("one"), assistant("1")]);
+  expect(fold([...lines, rolledBack(2)])).toEqual([context]);
+  expect(fold([...lines, rolledBack(9)])).toEqual([context]);
+  expect(fold([...lines, rolledBack(0)])).toHaveLength(5);
+});
+
+test("a history replaced from outside is all there is", () => {
+  const replaced: OwnLine = { timestamp, type: "cody", payload: { type: "history_replaced", items: [user("new")] } };
+  expect(fold([item(user("old")), replaced])).toEqual([user("new")]);
+});
+
+function fold(lines: readonly OwnLine[]): ResponseItem[] {
+  const history: ResponseItem[] = [];
+  for (const line of lines) applyToHistory(history, line);
+  return history;
+}
+
+function item(payload: ResponseItem): OwnLine {
+  return { timestamp, type: "response_item", payload };
+}
+
+function user(text: string): ResponseItem {
+  return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
+
+function assistant(text: string): ResponseItem {
+  return { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
+}
+
+function compacted(message: string, replacement?: ResponseItem[]): OwnLine {
+  const history = replacement === undefined ? {} : { replacement_history: replacement };
+  return { timestamp, type: "compacted", payload: { message, ...history } };
+}
+
+function rolledBack(turns: number): OwnLine {
+  return { timestamp, type: "event_msg", payload: { type: "thread_rolled_back", num_turns: turns } };
+}
+
+/** The oracle was taken from a request, which leaves these keys out at every depth. */
+function bare(value: ResponseItem): unknown {
+  return JSON.parse(JSON.stringify(value, (key, part: unknown) => (notSent.has(key) ? undefined : part)));
+}
+
+function oracle(path: string): unknown {
+  return JSON.parse(readFileSync(path.replace(/\.jsonl$/, ".history.json"), "utf8"));
+}

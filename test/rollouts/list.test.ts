@@ -1,0 +1,122 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ConversationNotFoundError, InvalidInputError } from "../../src/messages/errors.js";
+import { findConversation, listConversations } from "../../src/rollouts/list.js";
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "cody-list-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const created = "2026-11-16T00:00:00.000Z";
+
+function firstLine(
+  metadata: object = { metadata: { provider: "openai", model: "gpt-4o", format: 1 } },
+  filler = "",
+): string {
+  const payload = { id: "1", timestamp: created, cwd: "/project", filler };
+  return `${JSON.stringify({ timestamp: created, type: "session_meta", ...metadata, payload })}\n`;
+}
+
+const userLine = `${JSON.stringify({
+  timestamp: created,
+  type: "response_item",
+  payload: { type: "message", role: "user", content: [{ type: "input_text", text: "hello" }] },
+})}\n`;
+
+const contextLine = userLine.replace("hello", "<environment_context>x</environment_context>");
+
+function save(id: string, content: string, updatedAt = 1_000_000): string {
+  const path = join(directory, `${id}.jsonl`);
+  writeFileSync(path, content);
+  utimesSync(path, updatedAt / 1000, updatedAt / 1000);
+  return path;
+}
+
+test("a directory that does not exist lists nothing", async () => {
+  expect(await listConversations(join(directory, "none"))).toEqual([]);
+});
+
+test("conversations are listed newest first with what their first line says", async () => {
+  const old = save("conv_old", firstLine() + userLine, 1_000_000);
+  const young = save("conv_new", firstLine({}) + contextLine, 2_000_000);
+  const facts = { createdAt: Date.parse(created), cwd: "/project", damaged: false };
+  expect(await listConversations(directory)).toEqual([
+    { id: "conv_new", path: young, updatedAt: 2_000_000, ...facts, empty: true },
+    { id: "conv_old", path: old, updatedAt: 1_000_000, ...facts, provider: "openai", model: "gpt-4o", empty: false },
+  ]);
+  expect((await listConversations(directory, { limit: 1 })).map(({ id }) => id)).toEqual(["conv_new"]);
+});
+
+test("damaged and unreadable files are listed as such, foreign ones are not", async () => {
+  save("conv_good", firstLine() + userLine, 9_000_000);
+  save("conv_text", "this is no rollout\nat all\n", 8_000_000);
+  save("conv_middle", `${firstLine()}{broken\n${userLine}`, 7_000_000);
+  save("conv_empty", "", 6_000_000);
+  save("conv_torn", firstLine().slice(0, 30), 5_000_000);
+  symlinkSync(join(directory, "conv_good.jsonl"), join(directory, "conv_link.jsonl"));
+  mkdirSync(join(directory, "conv_directory.jsonl"));
+  execFileSync("mkfifo", [join(directory, "conv_pipe.jsonl")]);
+  for (const name of ["conv_good.jsonl.lock", "conv_good.jsonl.torn-1", "notes.txt", ".hidden.jsonl", "a b.jsonl"]) {
+    writeFileSync(join(directory, name), "x");
+  }
+  const listed = await listConversations(directory);
+  expect(Object.fromEntries(listed.map(({ id, damaged, empty }) => [id, { damaged, empty }]))).toEqual({
+    conv_good: { damaged: false, empty: false },
+    conv_text: { damaged: true, empty: true },
+    conv_middle: { damaged: true, empty: false },
+    conv_empty: { damaged: false, empty: true },
+    conv_torn: { damaged: false, empty: true },
+    conv_link: { damaged: true, empty: false },
+  });
+});
+
+test("a long first line is read whole, up to a megabyte", async () => {
+  save("conv_long", firstLine(undefined, "x".repeat(500_000)), 2_000_000);
+  save("conv_longer", firstLine(undefined, "x".repeat(2_000_000)), 1_000_000);
+  const [long, longer] = await listConversations(directory);
+  expect(long).toMatchObject({ provider: "openai", empty: true, damaged: false });
+  expect(longer).toMatchObject({ id: "conv_longer", empty: false, damaged: false });
+});
+
+test("a conversation is found by id, bare UUID or unique prefix", async () => {
+  const one = "conv_01a1e1d7-dabe-7fa0-8c45-6d698618970c";
+  const two = "conv_01a1e1d8-dabe-7fa0-8c45-6d698618970c";
+  for (const id of [one, two, "mine", "mine-too"]) save(id, firstLine());
+  expect(await findConversation(directory, one)).toBe(one);
+  expect(await findConversation(directory, one.slice(5))).toBe(one);
+  expect(await findConversation(directory, "01a1e1d7")).toBe(one);
+  expect(await findConversation(directory, "conv_01a1e1d8")).toBe(two);
+  expect(await findConversation(directory, "mine")).toBe("mine");
+  await expect(findConversation(directory, "02")).rejects.toThrow(ConversationNotFoundError);
+  await expect(findConversation(directory, "01a1e1d")).rejects.toThrow(InvalidInputError);
+  await expect(findConversation(directory, "01a1e1d")).rejects.toThrow(`01a1e1d fits 2 conversations: ${one}, ${two}`);
+});
+
+test("at most five of many matches are named", async () => {
+  for (let number = 0; number < 7; number += 1) save(`same-${number}`, firstLine());
+  await expect(findConversation(directory, "same")).rejects.toThrow(
+    "same fits 7 conversations: same-0, same-1, same-2, same-3, same-4 and 2 more",
+  );
+});
+
+test("a path is not looked for", async () => {
+  await expect(findConversation("/proc/none", "../../etc/passwd")).rejects.toThrow(ConversationNotFoundError);
+  await expect(findConversation("/proc/none", "")).rejects.toThrow(ConversationNotFoundError);
+});
+
+test.each(["src/rollouts/list.ts", "src/rollouts/lock.ts", "src/actors/rollout-writer/rollout-writer.ts"])(
+  "%s loads no schema library",
+  async (entry) => {
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    const options = { absWorkingDir: root, bundle: true, platform: "node", format: "esm", write: false } as const;
+    const { metafile } = await build({ ...options, entryPoints: [entry], metafile: true });
+    expect(Object.keys(metafile.inputs).filter((name) => name.includes("zod"))).toEqual([]);
+  },
+);

@@ -1,0 +1,13 @@
+import { createInterface } from "node:readline";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { releaseLock, takeLock } from "../../src/rollouts/lock.js";
+
+// Takes and releases locks as it is told, until it is killed.
+const [, , runtimeDirectory = "", rollout = ""] = process.argv;
+const { owner } = await openOwnerSocket(runtimeDirectory);
+const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
+say(owner);
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === '"take"') say(await takeLock(rollout, owner, { force: false }));
+  else if (line === '"release"') say(await releaseLock(rollout, owner).then(() => "released"));
+}

@@ -1,0 +1,171 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ConversationNotFoundError, CorruptedRolloutError, InvalidInputError } from "../../src/messages/errors.js";
+import type { OwnLine } from "../../src/messages/rollout-line.js";
+import { encodeLine } from "../../src/rollouts/encode.js";
+import { readRollout } from "../../src/rollouts/read.js";
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "cody-read-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const timestamp = "2026-11-16T00:00:00.000Z";
+
+function said(text: string): OwnLine {
+  const payload = { type: "message", role: "user", content: [{ type: "input_text", text }] } as const;
+  return { timestamp, type: "response_item", payload: { ...payload, content: [...payload.content] } };
+}
+
+function openFiles(): number {
+  return readdirSync("/proc/self/fd").length;
+}
+
+async function drain(path: string): Promise<number> {
+  let count = 0;
+  for await (const { number } of readRollout(path, "conv")) count = number;
+  return count;
+}
+
+async function read(content: string | Buffer) {
+  const path = join(directory, "conv.jsonl");
+  writeFileSync(path, content);
+  const reading = readRollout(path, "conv");
+  const lines: OwnLine[] = [];
+  const numbers: number[] = [];
+  for await (const { number, line } of reading) {
+    numbers.push(number);
+    lines.push(line);
+  }
+  return { lines, numbers, end: reading.end };
+}
+
+test("what was encoded is read, whatever the text", async () => {
+  const texts = ["", "two\nlines\r\n", "\u2028\u2029\0", "\ud800 lone", "\u{1f600}", '"}{[', "x".repeat(300_000)];
+  const content = texts.map((text) => encodeLine(said(text))).join("");
+  expect(content.split("\n")).toHaveLength(texts.length + 1);
+  const { lines, end } = await read(content);
+  expect(lines).toEqual(texts.map(said));
+  expect(end).toEqual({ bytes: Buffer.byteLength(content), torn: 0, skipped: 0 });
+});
+
+test("the metadata of a line stands before its payload", () => {
+  const line: OwnLine = {
+    payload: { id: "1", timestamp, cwd: "/", originator: "cody", cli_version: "1", source: "cli" },
+    metadata: { provider: "offline", model: "m", format: 1 },
+    type: "session_meta",
+    timestamp,
+  };
+  expect(Object.keys(JSON.parse(encodeLine(line)) as object)).toEqual(["timestamp", "type", "metadata", "payload"]);
+});
+
+test("a byte order mark, CRLF and blank lines are accepted, and lines keep their numbers", async () => {
+  const one = encodeLine(said("one")).trimEnd();
+  const { lines, numbers, end } = await read(`\ufeff${one}\r\n\r\n  \n${one}\r\n`);
+  expect(lines).toEqual([said("one"), said("one")]);
+  expect(numbers).toEqual([1, 4]);
+  expect(end.torn).toBe(0);
+});
+
+test("a file cut at any byte of its last line gives every whole line and says what is torn", async () => {
+  const first = encodeLine(said("first €"));
+  const last = encodeLine(said("last €"));
+  const bytes = Buffer.from(first + last);
+  const firstBytes = Buffer.byteLength(first);
+  for (let length = firstBytes; length <= bytes.length; length += 1) {
+    const { lines, end } = await read(bytes.subarray(0, length));
+    // Without its newline the line is whole all the same.
+    const whole = length >= bytes.length - 1;
+    expect(lines).toEqual(whole ? [said("first €"), said("last €")] : [said("first €")]);
+    expect(end).toEqual({ bytes: whole ? length : firstBytes, torn: whole ? 0 : length - firstBytes, skipped: 0 });
+  }
+});
+
+test("a tail of NULs is torn, a hole of NULs is damage", async () => {
+  const line = encodeLine(said("one"));
+  expect((await read(Buffer.from(`${line}\0\0\0\0`))).end.torn).toBe(4);
+  expect((await read(Buffer.from(`${line}{"type"\0\0`))).end.torn).toBe(9);
+  await expect(read(`${line}\0\0\0\n${line}`)).rejects.toThrow("Conversation conv: line 2: not valid JSON");
+});
+
+test.each([
+  ["text", "invalid json", "not valid JSON"],
+  ["a secret", "sk-secret-123", "not valid JSON"],
+  ["an array", "[1]", "not an object with a type"],
+  ["null", "null", "not an object with a type"],
+  ["no type", '{"payload":{}}', "not an object with a type"],
+  ["a type that is no text", '{"type":7}', "not an object with a type"],
+  ["half a line", '{"type":"response_item","pay', "not valid JSON"],
+  ["two lines glued", '{"type":"a"}{"type":"b"}', "not valid JSON"],
+])("damage before the last line is refused with its number: %s", async (_name, bad, detail) => {
+  const line = encodeLine(said("one"));
+  const failure = await read(`${line}\n${bad}\n${line}`).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(CorruptedRolloutError);
+  expect(failure).toMatchObject({ line: 3, message: `Conversation conv: line 3: ${detail}` });
+});
+
+test("invalid UTF-8 is damage", async () => {
+  await expect(read(Buffer.from([0x7b, 0xff, 0x7d, 0x0a, 0x7b]))).rejects.toThrow("line 1: not valid UTF-8");
+});
+
+test("lines of another type or shape are passed over and counted", async () => {
+  const line = encodeLine(said("one"));
+  const unknown = '{"timestamp":"t","type":"world_state","payload":{}}\n';
+  const shape = '{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":"x"}}\n';
+  const untimed = '{"type":"response_item","payload":{"type":"message","role":"user","content":[]}}\n';
+  const { lines, numbers, end } = await read(unknown + line + shape + untimed + line);
+  expect(lines).toHaveLength(2);
+  expect(numbers).toEqual([2, 5]);
+  expect(end).toMatchObject({ skipped: 3, torn: 0 });
+});
+
+test("keys we do not know stay in the line", async () => {
+  const text =
+    '{"timestamp":"t","ordinal":4,"type":"response_item","payload":{"type":"message","role":"user","content":[],"x":1}}';
+  const { lines } = await read(`${text}\n`);
+  expect(lines).toEqual([JSON.parse(text)]);
+});
+
+test("a line over the bound is damage, not memory", async () => {
+  const path = join(directory, "conv.jsonl");
+  writeFileSync(path, encodeLine(said("one")));
+  execFileSync("truncate", ["-s", String(70 * 1024 * 1024), path]);
+  await expect(drain(path)).rejects.toThrow("line 2: the line is too long");
+});
+
+test("what is missing is not found", async () => {
+  await expect(drain(join(directory, "none.jsonl"))).rejects.toThrow(ConversationNotFoundError);
+  await expect(drain(join(directory, "none.jsonl"))).rejects.toThrow("Conversation conv not found. Run: cody list");
+  writeFileSync(join(directory, "file"), "");
+  await expect(drain(join(directory, "file", "conv.jsonl"))).rejects.toThrow(ConversationNotFoundError);
+});
+
+test("what is not a regular file is refused and never waited for", async () => {
+  const target = join(directory, "target.jsonl");
+  writeFileSync(target, encodeLine(said("secret")));
+  symlinkSync(target, join(directory, "link.jsonl"));
+  mkdirSync(join(directory, "directory.jsonl"));
+  execFileSync("mkfifo", [join(directory, "pipe.jsonl")]);
+  for (const path of ["link.jsonl", "directory.jsonl", "pipe.jsonl"]
+    .map((name) => join(directory, name))
+    .concat("/dev/zero")) {
+    const failure = await drain(path).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(InvalidInputError);
+    expect(failure).toMatchObject({ message: "Conversation conv: its rollout is not a regular file" });
+  }
+});
+
+test("the file is closed when the reader stops early or finds damage", async () => {
+  const path = join(directory, "conv.jsonl");
+  writeFileSync(path, `${encodeLine(said("one")).repeat(1000)}broken\nmore\n`);
+  const before = openFiles();
+  for (let round = 0; round < 50; round += 1) {
+    for await (const { number } of readRollout(path, "conv")) if (number === 3) break;
+    await expect(drain(path)).rejects.toThrow("line 1001");
+  }
+  expect(openFiles()).toBeLessThan(before + 10);
+});

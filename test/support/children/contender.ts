@@ -1,0 +1,54 @@
+import { createInterface } from "node:readline";
+import { ConversationManager } from "../../../src/cody.js";
+import { playTurns } from "../../crash/play-turns.js";
+import { Random } from "../../crash/random.js";
+import { say } from "../../crash/report.js";
+import { variedProvider } from "../../crash/varied-provider.js";
+
+export interface ContenderOrder {
+  readonly home: string;
+  readonly runtimeDirectory: string;
+  readonly conversation: string;
+  readonly seed: number;
+  /** How many it plays when it owns the conversation; without end by default. */
+  readonly turns?: number;
+}
+
+/** What a contender hears: to try for the conversation, or to show that it is awake. */
+export type ContenderWord = { readonly type: "go"; readonly round: number } | { readonly type: "ping" };
+
+// Everybody reads the whole file at every try.
+const longestAnswer = 5_000;
+
+// Tries for one conversation as often as it is told to, and plays turns on it once it owns it.
+const {
+  home,
+  runtimeDirectory,
+  conversation,
+  seed,
+  turns = Infinity,
+} = JSON.parse(process.argv[2] ?? "") as ContenderOrder;
+const manager = new ConversationManager({
+  home,
+  env: { XDG_RUNTIME_DIR: runtimeDirectory },
+  providers: [variedProvider],
+});
+say({ type: "ready" });
+for await (const line of createInterface({ input: process.stdin })) {
+  const word = JSON.parse(line) as ContenderWord;
+  if (word.type === "ping") say({ type: "pong" });
+  else void contend(word.round);
+}
+await manager.shutdown();
+
+async function contend(round: number): Promise<void> {
+  const owned = await manager.resumeConversation(conversation).catch((error: Error) => error.message);
+  if (typeof owned === "string") return say({ type: "refused", round, message: owned });
+  say({ type: "owner", round });
+  await playTurns(owned, {
+    label: `pid ${process.pid} round ${round}`,
+    random: new Random(seed + round),
+    turns,
+    longestAnswer,
+  });
+}

@@ -1,0 +1,41 @@
+import { ConversationManager } from "../../../src/cody.js";
+import { playTurns } from "../../crash/play-turns.js";
+import { Random } from "../../crash/random.js";
+import { say } from "../../crash/report.js";
+import { variedProvider } from "../../crash/varied-provider.js";
+
+/** What a player is to do; it comes as the only argument. */
+export interface PlayerOrder {
+  readonly home: string;
+  readonly runtimeDirectory: string;
+  readonly resume: readonly string[];
+  readonly create: number;
+  readonly label: string;
+  readonly seed: number;
+}
+
+// Plays turns on several conversations at once, until it is killed.
+const order = JSON.parse(process.argv[2] ?? "") as PlayerOrder;
+const manager = new ConversationManager({
+  home: order.home,
+  env: { XDG_RUNTIME_DIR: order.runtimeDirectory },
+  providers: [variedProvider],
+});
+say({ type: "ready" });
+await Promise.all([
+  ...order.resume.map((id, index) => resumeAndPlay(id, new Random(order.seed + index))),
+  ...Array.from({ length: order.create }, (_, index) => createAndPlay(new Random(order.seed - 1 - index))),
+]);
+
+async function resumeAndPlay(conversation: string, random: Random): Promise<void> {
+  say({ type: "resuming", conversation });
+  const resumed = await manager.resumeConversation(conversation);
+  say({ type: "resumed", conversation });
+  await playTurns(resumed, { label: order.label, random });
+}
+
+async function createAndPlay(random: Random): Promise<void> {
+  const created = await manager.newConversation({ provider: variedProvider.name, model: "varied" });
+  say({ type: "created", conversation: created.conversationId });
+  await playTurns(created.conversation, { label: order.label, random });
+}

@@ -1,0 +1,127 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished } from "vitest";
+
+const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+export type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliOptions {
+  /** All of stdin. */
+  readonly input?: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /**
+   * What happens to the offline model in the middle of its answer: it waits until it is aborted, it waits for nothing,
+   * or something throws.
+   */
+  readonly middle?: "hold" | "abandon" | "crash";
+}
+
+/** The command line in a home and a project of its own, which are gone when the test is over. */
+export class Cli {
+  readonly home: string;
+  readonly project: string;
+
+  private constructor(folder: string) {
+    this.home = join(folder, "home");
+    this.project = folder;
+  }
+
+  static async open(): Promise<Cli> {
+    const folder = await mkdtemp(join(await realpath(tmpdir()), "cody-cli-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    return new Cli(folder);
+  }
+
+  get conversations(): string {
+    return join(this.home, "conversations");
+  }
+
+  /** Runs a command to its end. Whatever happens, nobody is shown a stack. */
+  async run(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+    const child = this.start(args, options);
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.input ?? "");
+    return await finished(child);
+  }
+
+  start(args: readonly string[], { cwd = this.project, env = {}, middle }: CliOptions = {}): Child {
+    const preload =
+      middle === undefined ? [] : ["--import", new URL(`../cli/preload/${middle}.mjs`, import.meta.url).href];
+    const child = spawn(process.execPath, [...preload, main, ...args], {
+      cwd,
+      env: { PATH: process.env["PATH"], HOME: this.project, CODY_HOME: this.home, TZ: "UTC", ...env },
+      stdio: "pipe",
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    return child;
+  }
+
+  /** The names of the saved conversations. */
+  async ids(): Promise<string[]> {
+    const names = await readdir(this.conversations).catch(() => []);
+    return names.flatMap((name) => (name.endsWith(".jsonl") ? [name.slice(0, -".jsonl".length)] : []));
+  }
+
+  /** The messages of the user in a conversation, as its file has them. */
+  async said(id: string): Promise<string[]> {
+    return (await this.lines(id)).flatMap((line) =>
+      line.payload.type === "user_message" ? [line.payload.message] : [],
+    );
+  }
+
+  async lines(id: string): Promise<{ type: string; payload: { type: string; message: string } }[]> {
+    const text = await readFile(join(this.conversations, `${id}.jsonl`), "utf8");
+    return text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  }
+}
+
+export async function finished(child: Child): Promise<CliResult> {
+  const [stdout, stderr, [code, signal]] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>,
+  ]);
+  expect(stdout + stderr).not.toMatch(/^\s+at .+:\d+:\d+/m);
+  return { code, signal, stdout, stderr };
+}
+
+/** Resolves when the stream has said this; what was read stays readable. */
+export async function saysOn(stream: Readable, text: string): Promise<void> {
+  let seen = "";
+  await new Promise<void>((resolve, reject) => {
+    const onReadable = (): void => {
+      const chunk: Buffer | null = stream.read();
+      if (chunk === null) return;
+      seen += chunk.toString();
+      if (!seen.includes(text)) return;
+      stream.off("readable", onReadable);
+      stream.unshift(Buffer.from(seen));
+      resolve();
+    };
+    stream.on("readable", onReadable);
+    stream.once("end", () => reject(new Error(`ended before it said ${text}: ${seen}`)));
+  });
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  let text = "";
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}

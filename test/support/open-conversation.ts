@@ -1,0 +1,60 @@
+import { onTestFinished } from "vitest";
+import { ConversationManager, type ManagerOptions } from "../../src/cody.js";
+import type { Conversation } from "../../src/actors/conversation/handle.js";
+import type { Event, EventMsg } from "../../src/messages/event.js";
+import type { Provider } from "../../src/providers/provider.js";
+import { temporaryHome } from "./temporary-home.js";
+
+type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
+
+/** Reads a conversation's events one after another. */
+export class EventLog {
+  readonly seen: Event[] = [];
+  readonly #events: AsyncIterator<Event>;
+
+  constructor(conversation: Conversation) {
+    this.#events = conversation.events()[Symbol.asyncIterator]();
+  }
+
+  /** Reads on until an event of this type, and gives its message. */
+  until<T extends EventMsg["type"]>(type: T): Promise<MsgOf<T>> {
+    return this.untilAny([type]);
+  }
+
+  async untilAny<T extends EventMsg["type"]>(types: readonly T[]): Promise<MsgOf<T>> {
+    for (;;) {
+      const { value, done } = await this.#events.next();
+      if (done === true) throw new Error(`the events ended before ${types.join(", ")}: ${this.types().join(", ")}`);
+      this.seen.push(value);
+      if (types.some((type) => type === value.msg.type)) return value.msg as MsgOf<T>;
+    }
+  }
+
+  types(): string[] {
+    return this.seen.map((event) => event.msg.type);
+  }
+}
+
+/** A manager that is shut down when the test is over, in an empty home unless one is given. */
+export async function openManager(
+  options: ManagerOptions = {},
+): Promise<{ manager: ConversationManager; home: string }> {
+  const home = options.home ?? (await temporaryHome());
+  const manager = new ConversationManager({
+    retry: { maxRetries: 2, baseDelayMs: 1, maxDelayMs: 5 },
+    ...options,
+    home,
+  });
+  onTestFinished(() => manager.shutdown());
+  return { manager, home };
+}
+
+/** A new conversation with a scripted model. */
+export async function openConversation({ provider, ...options }: ManagerOptions & { provider: Provider }) {
+  const { manager, home } = await openManager({ ...options, providers: [provider] });
+  const { conversation, conversationId } = await manager.newConversation({
+    provider: provider.name,
+    model: "scripted",
+  });
+  return { manager, home, conversation, conversationId, events: new EventLog(conversation) };
+}

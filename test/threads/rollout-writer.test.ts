@@ -1,0 +1,112 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openOutbox } from "../../src/actors/rollout-writer/open-outbox.js";
+import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
+import { spawnThread } from "../../src/actors/system/spawn-thread.js";
+import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/messages/rollout-command.js";
+import type { OwnLine } from "../../src/messages/rollout-line.js";
+import { encodeLine } from "../../src/rollouts/encode.js";
+import { entryUrl } from "../../src/workers/entry-url.js";
+import { buildChild } from "../rollouts/child.js";
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "cody-thread-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function said(text: string): OwnLine {
+  const content = [{ type: "input_text" as const, text }];
+  return {
+    timestamp: "2026-11-16T00:00:00.000Z",
+    type: "response_item",
+    payload: { type: "message", role: "user", content },
+  };
+}
+
+function request(id: string) {
+  return { conversationId: id, path: join(directory, `${id}.jsonl`), mode: "create" as const };
+}
+
+const ids = Array.from({ length: 100 }, (_, index) => `c${index}`);
+const rounds = 5;
+const lineOf = (id: string, round: number): OwnLine => said(`${id} round ${round} ${"x".repeat(round * 100)}`);
+
+function expectEveryLineOnce(): void {
+  for (const id of ids) {
+    const expected = Array.from({ length: rounds }, (_, round) => encodeLine(lineOf(id, round)).repeat(2)).join("");
+    expect(readFileSync(join(directory, `${id}.jsonl`), "utf8")).toBe(expected);
+  }
+}
+
+/** Asks until it is saved; every answer comes within the outbox's deadline. */
+async function untilSaved(rollout: Rollout): Promise<void> {
+  for (;;) if ((await rollout.flush()).status === "saved") return;
+}
+
+async function play(rollouts: readonly Rollout[]): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    await Promise.all(
+      rollouts.map(async (rollout, index) => {
+        const line = lineOf(ids[index] ?? "", round);
+        rollout.append(line);
+        rollout.append(line);
+        await untilSaved(rollout);
+      }),
+    );
+  }
+}
+
+test("a hundred conversations are saved by the writer's own thread", async () => {
+  const outbox = openOutbox({ XDG_RUNTIME_DIR: directory });
+  const opened = await Promise.all(ids.map((id) => outbox.open(request(id))));
+  expect(opened.map(({ outcome }) => outcome.status)).toEqual(ids.map(() => "open"));
+  await play(opened.map(({ rollout }) => rollout));
+  await outbox.stop();
+  expectEveryLineOnce();
+});
+
+test("a thread that dies between a write and its answer, again and again, leaves every line exactly once", async () => {
+  const program = await buildChild(new URL("dying-writer.ts", import.meta.url));
+  const socket = await openOwnerSocket(directory);
+  let deaths = 0;
+  const outbox = new RolloutOutbox({
+    owner: async () => socket.owner,
+    spawnWriter: ({ onRestart, ...options }) =>
+      spawnThread<RolloutCommand, RolloutAnswers, null, RolloutEvent>(pathToFileURL(program.file), null, {
+        ...options,
+        budget: { restarts: 10_000, windowMs: 1000 },
+        onRestart: (failure) => {
+          deaths += 1;
+          onRestart?.(failure);
+        },
+      }),
+  });
+  const opened = await Promise.all(ids.map((id) => outbox.open(request(id))));
+  expect(opened.map(({ outcome }) => outcome.status)).toEqual(ids.map(() => "open"));
+  await play(opened.map(({ rollout }) => rollout));
+  expect(deaths).toBeGreaterThan(3);
+  expectEveryLineOnce();
+  await outbox.stop();
+  expectEveryLineOnce();
+  await socket.close();
+  program.remove();
+});
+
+test("the writer's thread loads no schema library", () => {
+  const seen = new Set<string>();
+  const visit = (url: URL): void => {
+    if (seen.has(url.href)) return;
+    seen.add(url.href);
+    const text = readFileSync(url, "utf8");
+    for (const [, name = ""] of text.matchAll(/(?:from|import)\s*"(\.[^"]+)"/g)) visit(new URL(name, url));
+  };
+  visit(entryUrl("rollout-writer"));
+  const zod = [...seen].filter((href) => readFileSync(new URL(href), "utf8").includes("ZodError"));
+  expect(zod).toEqual([]);
+});
