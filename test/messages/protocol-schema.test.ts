@@ -8,7 +8,8 @@ import { Submission } from "../../src/messages/submission.js";
 // After a change of the protocol: npm test -- test/messages/protocol-schema.test.ts -u
 test("the published JSON Schema of the protocol is that of the sources", async () => {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries({ Event, ResponseItem, RolloutLine, Submission })) registry.add(schema, { id });
+  for (const [id, schema] of Object.entries({ Event, ResponseItem, RolloutLine, Submission }))
+    registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     unrepresentable: "any",
     io: "input",
@@ -17,7 +18,12 @@ test("the published JSON Schema of the protocol is that of the sources", async (
   const document = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "The public protocol of cody: what goes in, what comes out, what is saved",
-    $defs: Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _, $id: __, ...rest }]) => [id, rest])),
+    $defs: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutNames(schema)])),
   };
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../../docs/protocol.schema.json");
 });
+
+/** The document as a whole says what it is. */
+function withoutNames(schema: z.core.JSONSchema.BaseSchema): object {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id"));
+}

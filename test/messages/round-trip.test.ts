@@ -1,5 +1,5 @@
-import fc from "fast-check";
-import * as z from "zod";
+import * as fc from "fast-check";
+import type * as z from "zod";
 import { expect, test } from "vitest";
 import { Config } from "../../src/messages/config.js";
 import { Event, EventMsg } from "../../src/messages/event.js";

@@ -1,0 +1,24 @@
+import type { FunctionCallItem } from "../../messages/response-item.js";
+import type { InlineInput } from "../../messages/user-input.js";
+
+/** Where a turn stands. */
+export type TurnStatus =
+  | { readonly status: "processing" }
+  | { readonly status: "awaiting_approval"; readonly toolCall: FunctionCallItem }
+  | { readonly status: "awaiting_tool_result"; readonly callId: string }
+  | { readonly status: "completed" }
+  | { readonly status: "failed"; readonly error: string }
+  | { readonly status: "cancelled" };
+
+/** The running turn, or the last one: what is not in the rollout because it is not finished. */
+export interface ActiveTurn {
+  readonly turnId: string;
+  readonly submissionId: string;
+  readonly startedAt: Date;
+  readonly input: readonly InlineInput[];
+  /** The answer as far as it has come. */
+  text: string;
+  reasoning: string;
+  readonly toolCalls: FunctionCallItem[];
+  status: TurnStatus;
+}

@@ -1,0 +1,24 @@
+import type { InlineInput } from "../../messages/user-input.js";
+import type { ActiveTurn } from "./active-turn.js";
+import type { Settings } from "./settings.js";
+import type { ConversationState } from "./state.js";
+
+/** An input that waits for its turn; `settings` are those it brings along. */
+export interface QueuedInput {
+  readonly submissionId: string;
+  readonly items: readonly InlineInput[];
+  readonly settings: Settings | undefined;
+}
+
+/**
+ * What a conversation's readers and its next incarnation find when an incarnation has crashed: the state is always a
+ * whole number of applied lines, so starting from it is the same as reading the rollout again.
+ */
+export interface ConversationCell {
+  readonly state: ConversationState;
+  readonly waiting: QueuedInput[];
+  settings: Settings;
+  /** The running turn, or the last one. */
+  turn: ActiveTurn | undefined;
+  configured: boolean;
+}

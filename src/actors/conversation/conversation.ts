@@ -1,0 +1,153 @@
+import { bareId } from "../../messages/conversation-id.js";
+import type { EventMsg } from "../../messages/event.js";
+import type { Failure } from "../../messages/failure.js";
+import type { ResponseItem } from "../../messages/response-item.js";
+import type { SessionSource } from "../../messages/session-source.js";
+import type { Op } from "../../messages/submission.js";
+import type { InlineInput } from "../../messages/user-input.js";
+import type { Rollout } from "../rollout-writer/rollout.js";
+import type { Actor, Run } from "../system/actor.js";
+import type { ConversationCell, QueuedInput } from "./cell.js";
+import { playTurn, type TurnParts } from "./play-turn.js";
+import { type Publish, Recording } from "./recording.js";
+import { changedSettings, type Settings } from "./settings.js";
+import { shownMessages } from "./shown-messages.js";
+
+/** How many inputs may wait while a turn runs. */
+export const maxQueuedInputs = 32;
+
+export interface ConversationOptions extends TurnParts {
+  readonly cell: ConversationCell;
+  readonly rollout: Rollout;
+  readonly sessionSource: SessionSource;
+}
+
+/** The ops of the public protocol, with local images already read, and what only the handle may say. */
+export type ConversationOp =
+  | Exclude<Op, { type: "user_input" | "user_turn" }>
+  | { readonly type: "user_input"; readonly items: readonly InlineInput[] }
+  | (Omit<Extract<Op, { type: "user_turn" }>, "items"> & { readonly items: readonly InlineInput[] })
+  | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] };
+
+type Own = { readonly type: "turn_ended"; readonly failure: Failure | undefined };
+
+export const conversation: Actor<ConversationOp, Record<never, never>, ConversationOptions, EventMsg, Own> = {
+  name: "conversation",
+  start: (options, context) => {
+    const { cell, rollout } = options;
+    const publish: Publish = (msg, submissionId) => context.publish(msg, submissionId);
+    const recording = new Recording(cell.state, rollout, () => options.now(), publish);
+    let turn: Run | undefined;
+    let shuttingDown = false;
+    let onTurnEnded: (() => void) | undefined;
+
+    function refuse(message: string, submissionId: string): void {
+      publish({ type: "error", message }, submissionId);
+    }
+
+    function begin(input: QueuedInput): void {
+      turn = context.run(
+        (signal) => playTurn(options, cell, recording, publish, input, signal),
+        (failure) => ({ type: "turn_ended", failure }),
+      );
+    }
+
+    function beginNext(): void {
+      const next = cell.waiting.shift();
+      if (next !== undefined) begin(next);
+    }
+
+    function take(submissionId: string, items: readonly InlineInput[], settings: Settings | undefined): void {
+      if (shuttingDown) refuse("the conversation is shutting down", submissionId);
+      else if (rollout.full) refuse("not saved: too much is waiting to be written; try again later", submissionId);
+      else if (turn === undefined) begin({ submissionId, items, settings });
+      else if (cell.waiting.length < maxQueuedInputs) cell.waiting.push({ submissionId, items, settings });
+      else refuse(`too many queued inputs: at most ${maxQueuedInputs} wait while a turn runs`, submissionId);
+    }
+
+    /** A turn left open by a crash, of the process or of the incarnation before. */
+    function closeOpenTurn(): void {
+      const open = cell.state.openTurn;
+      if (open === undefined) return;
+      const id = cell.turn?.submissionId ?? "";
+      if (cell.turn !== undefined) cell.turn.status = { status: "cancelled" };
+      recording.closeOpenItems("interrupted, result unknown", id);
+      recording.line(
+        { type: "event_msg", payload: { type: "turn_aborted", turn_id: open.id, reason: "interrupted" } },
+        id,
+      );
+    }
+
+    const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
+      refuse(`cody cannot do "${op.type}" yet`, id);
+    const noSuchApproval = (op: { readonly id: string }, _signal: AbortSignal, id: string): void =>
+      refuse(`there is no open approval request ${op.id}`, id);
+
+    if (!cell.configured) {
+      cell.configured = true;
+      publish(sessionConfigured(options), "");
+    }
+    closeOpenTurn();
+    beginNext();
+
+    return {
+      user_input: ({ items }, _signal, id) => take(id, items, undefined),
+      user_turn: (op, _signal, id) => take(id, op.items, changedSettings(cell.settings, op)),
+      override_turn_context: (op) => {
+        cell.settings = changedSettings(cell.settings, op);
+      },
+      interrupt: () => turn?.abort(),
+      exec_approval: noSuchApproval,
+      patch_approval: noSuchApproval,
+      replace_history: ({ items }, _signal, id) =>
+        recording.line({ type: "cody", payload: { type: "history_replaced", items: [...items] } }, id),
+      compact: unsupported,
+      undo: unsupported,
+      review: unsupported,
+      add_to_history: unsupported,
+      get_history_entry_request: unsupported,
+      list_mcp_tools: unsupported,
+      list_custom_prompts: unsupported,
+      run_user_shell_command: unsupported,
+      shutdown: async (_op, _signal, id) => {
+        shuttingDown = true;
+        for (const input of cell.waiting.splice(0)) refuse("the conversation is shutting down", input.submissionId);
+        if (turn !== undefined) {
+          const ended = new Promise<void>((resolve) => (onTurnEnded = resolve));
+          turn.abort();
+          await ended;
+        }
+        await rollout.close();
+        publish({ type: "shutdown_complete" }, id);
+      },
+      turn_ended: ({ failure }) => {
+        turn = undefined;
+        // The turn's own code failed, not the world: that ends the incarnation, and the next one closes the turn.
+        if (failure !== undefined) throw new Error(failure.message);
+        onTurnEnded?.();
+        beginNext();
+      },
+      [Symbol.asyncDispose]: async () => recording.close(),
+    };
+  },
+};
+
+function sessionConfigured({ conversationId, cell, rollout, sessionSource }: ConversationOptions): EventMsg {
+  const { settings, state } = cell;
+  const initial = shownMessages(state.history);
+  return {
+    type: "session_configured",
+    session_id: bareId(conversationId),
+    model: settings.model,
+    model_provider_id: settings.provider,
+    reasoning_effort: settings.effort,
+    history_log_id: 0,
+    history_entry_count: state.history.length,
+    ...(initial.length > 0 ? { initial_messages: initial } : {}),
+    rollout_path: rollout.path,
+    approval_policy: settings.approvalPolicy,
+    sandbox_mode: settings.sandbox,
+    cwd: settings.cwd,
+    session_source: sessionSource,
+  };
+}

@@ -1,0 +1,36 @@
+import type { OwnLine } from "../../messages/rollout-line.js";
+import { firstLine } from "../../rollouts/first-line.js";
+import { linesOfTurn } from "../../rollouts/turns.js";
+import { recorderRollout, type TurnRecorder } from "../rollout-writer/recorder.js";
+import type { Store, StoredLines } from "./store.js";
+
+/** Conversations wherever an injected recorder keeps them, one call for each turn. */
+export function recorderStore(recorder: TurnRecorder): Store {
+  return {
+    find: async (text) => text,
+    has: async (conversationId) => (await recorder.list()).some(({ id }) => id === conversationId),
+    read: (conversationId) => turnLines(recorder, conversationId),
+    open: async ({ conversationId, provider, model }) => ({
+      outcome: { status: "open", bytes: 0 },
+      rollout: recorderRollout(recorder, conversationId, { provider, model }),
+    }),
+    list: async () => await recorder.list(),
+    close: async () => undefined,
+  };
+}
+
+function turnLines(recorder: TurnRecorder, conversationId: string): StoredLines {
+  return {
+    end: { bytes: 0, skipped: 0 },
+    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine> {
+      const turns = await recorder.readRollout(conversationId);
+      const [first] = turns;
+      if (first === undefined) return;
+      // What a file says in its first line, the first turn says in its metadata.
+      const { provider = "unknown", model = "unknown" } = first.metadata ?? {};
+      const now = new Date(first.timestamp);
+      yield firstLine({ conversationId, now, cwd: "/", provider, model, source: "non_interactive" });
+      for (const turn of turns) yield* linesOfTurn(turn, turn.timestamp);
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { Failure } from "../../messages/failure.js";
+import type { FinishReason, ModelEvent, ModelRequest } from "../../messages/model.js";
+import type { ResponseItem } from "../../messages/response-item.js";
+import type { TokenUsage } from "../../messages/token-usage.js";
+import type { Provider } from "../../providers/provider.js";
+
+/** How often a failed request is sent again, and how long to wait before the first of these; each wait doubles. */
+export interface RetryPolicy {
+  readonly maxRetries: number;
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+}
+
+export const defaultRetry: RetryPolicy = { maxRetries: 5, baseDelayMs: 200, maxDelayMs: 60_000 };
+
+/** What the turn hears while a model answers. */
+export interface SampleListener {
+  textDelta(itemId: string, delta: string): void;
+  reasoningDelta(itemId: string, delta: string): void;
+  item(itemId: string, item: ResponseItem): void;
+  retry(attempt: number, failure: Failure): void;
+}
+
+export type Sample =
+  | { readonly status: "done"; readonly finishReason: FinishReason; readonly usage: TokenUsage | undefined }
+  | { readonly status: "failed"; readonly failure: Failure }
+  | { readonly status: "aborted" };
+
+/**
+ * One model call. It is sent again only while nothing of the answer was shown: text that appears twice, or a call
+ * that runs twice, is worse than a failed turn.
+ */
+export async function sample(
+  provider: Provider,
+  request: ModelRequest,
+  listener: SampleListener,
+  retry: RetryPolicy,
+  signal: AbortSignal,
+): Promise<Sample> {
+  for (let attempt = 1; ; attempt++) {
+    const { outcome, shown } = await listen(provider, request, listener, signal);
+    if (outcome.status !== "failed") return outcome;
+    if (!outcome.failure.retryable || shown || attempt > retry.maxRetries) return outcome;
+    listener.retry(attempt, outcome.failure);
+    const delay = Math.min(outcome.failure.retryAfterMs ?? retry.baseDelayMs * 2 ** (attempt - 1), retry.maxDelayMs);
+    if (!(await pause(delay, signal))) return { status: "aborted" };
+  }
+}
+
+async function listen(
+  provider: Provider,
+  request: ModelRequest,
+  listener: SampleListener,
+  signal: AbortSignal,
+): Promise<{ outcome: Sample; shown: boolean }> {
+  let shown = false;
+  let usage: TokenUsage | undefined;
+  using stream = new AbortableStream(() => provider.stream(request, signal), signal);
+  for (;;) {
+    const event = await stream.next();
+    if (event === "aborted") return { outcome: { status: "aborted" }, shown };
+    switch (event.type) {
+      case "text_delta":
+        shown = true;
+        listener.textDelta(event.itemId, event.delta);
+        break;
+      case "reasoning_delta":
+        shown = true;
+        listener.reasoningDelta(event.itemId, event.delta);
+        break;
+      case "item":
+        shown = true;
+        listener.item(event.itemId, event.item);
+        break;
+      case "usage":
+        usage = event.usage;
+        break;
+      case "done":
+        return { outcome: { status: "done", finishReason: event.finishReason, usage }, shown };
+      case "failed":
+        return { outcome: { status: "failed", failure: event.failure }, shown };
+    }
+  }
+}
+
+const cut: Failure = { code: "network", message: "the answer ended before it was complete", retryable: true };
+
+/** A provider's stream that ends at once when the signal says so, whatever the provider does, and never throws. */
+class AbortableStream implements Disposable {
+  readonly #signal: AbortSignal;
+  readonly #events: AsyncIterator<ModelEvent> | Failure;
+  #abort: (() => void) | undefined;
+  readonly #onAbort = (): void => this.#abort?.();
+
+  constructor(open: () => AsyncIterable<ModelEvent>, signal: AbortSignal) {
+    this.#signal = signal;
+    try {
+      this.#events = open()[Symbol.asyncIterator]();
+    } catch (error) {
+      this.#events = broken(error);
+    }
+    signal.addEventListener("abort", this.#onAbort);
+  }
+
+  next(): Promise<ModelEvent | "aborted"> {
+    return new Promise((resolve) => {
+      if (this.#signal.aborted) return resolve("aborted");
+      if ("code" in this.#events) return resolve({ type: "failed", failure: this.#events });
+      this.#abort = () => resolve("aborted");
+      this.#events.next().then(
+        (result) => resolve(result.done === true ? { type: "failed", failure: cut } : result.value),
+        (error: unknown) => resolve({ type: "failed", failure: broken(error) }),
+      );
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    // Not awaited: a stream that hangs must not hold the turn.
+    if ("next" in this.#events) void this.#events.return?.().catch(() => undefined);
+  }
+}
+
+/** Providers do not throw; one that does has a bug, and its turn fails with the reason. */
+function broken(error: unknown): Failure {
+  return { code: "internal", message: error instanceof Error ? error.message : String(error), retryable: false };
+}
+
+/** Waits; false when the signal ended the wait. */
+function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false);
+    const onAbort = () => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(true);
+    }, ms);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}

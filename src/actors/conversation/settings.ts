@@ -1,0 +1,49 @@
+import type { ApprovalPolicy, SandboxMode } from "../../messages/policy.js";
+import { sandboxPolicy } from "../../messages/policy.js";
+import type { Op } from "../../messages/submission.js";
+import type { TurnContext } from "../../messages/turn-context.js";
+
+/** What a turn runs with. */
+export interface Settings {
+  readonly provider: string;
+  readonly model: string;
+  readonly cwd: string;
+  readonly approvalPolicy: ApprovalPolicy;
+  readonly sandbox: SandboxMode;
+  readonly effort: string | null;
+  readonly summary: string;
+}
+
+type SettingsOp = Extract<Op, { type: "override_turn_context" }> | Omit<Extract<Op, { type: "user_turn" }>, "items">;
+
+/** The settings with what a submission changes. */
+export function changedSettings(settings: Settings, op: SettingsOp): Settings {
+  return {
+    ...settings,
+    cwd: op.cwd ?? settings.cwd,
+    approvalPolicy: op.approval_policy ?? settings.approvalPolicy,
+    sandbox: op.sandbox_policy === undefined ? settings.sandbox : sandboxMode(op.sandbox_policy),
+    model: op.model ?? settings.model,
+    effort: op.effort === undefined ? settings.effort : op.effort,
+    summary: op.summary ?? settings.summary,
+  };
+}
+
+export function turnContext(settings: Settings, turnId: string): TurnContext {
+  return {
+    turn_id: turnId,
+    cwd: settings.cwd,
+    approval_policy: settings.approvalPolicy,
+    sandbox_policy: sandboxPolicy(settings.sandbox),
+    model: settings.model,
+    ...(settings.effort === null ? {} : { effort: settings.effort }),
+    summary: settings.summary,
+    provider: settings.provider,
+  };
+}
+
+/** A policy we do not know gives the least rights. */
+function sandboxMode(policy: TurnContext["sandbox_policy"]): SandboxMode {
+  const name = "type" in policy ? policy.type : policy.mode;
+  return name === "workspace-write" || name === "danger-full-access" ? name : "read-only";
+}

@@ -1,0 +1,113 @@
+import type { Event, EventMsg } from "../../messages/event.js";
+import type { SessionSource } from "../../messages/session-source.js";
+import type { Rollout } from "../rollout-writer/rollout.js";
+import { EventQueue } from "../system/event-queue.js";
+import { spawn } from "../system/spawn.js";
+import type { ConversationCell } from "./cell.js";
+import { conversation } from "./conversation.js";
+import { Conversation } from "./handle.js";
+import type { TurnParts } from "./play-turn.js";
+import type { Settings } from "./settings.js";
+import type { ConversationState } from "./state.js";
+
+export interface ConversationParts extends TurnParts {
+  readonly state: ConversationState;
+  readonly settings: Settings;
+  readonly rollout: Rollout;
+  readonly sessionSource: SessionSource;
+  /** What a person should know before the first turn. */
+  readonly notice: string | undefined;
+  /** Hears every event, before the conversation's own readers. */
+  onEvent(event: Event): void;
+  /** Called once, when the conversation has ended. */
+  onEnd(): void;
+}
+
+/** How long a conversation may take to end its turn and save when it is shut down. */
+const shutdownMs = 15_000;
+
+/** Starts the actor of one conversation, with its event queue beside it, and gives its handle. */
+export function spawnConversation(parts: ConversationParts): Conversation {
+  const { conversationId, rollout } = parts;
+  const cell: ConversationCell = {
+    state: parts.state,
+    waiting: [],
+    settings: parts.settings,
+    turn: undefined,
+    configured: false,
+  };
+  const queue = new EventQueue<Event>({ merge: mergeDeltas, lagged: (from, to) => event(to, "", laggedMsg(from, to)) });
+  let seq = 0;
+
+  function event(number: number, id: string, msg: EventMsg): Event {
+    return { id, seq: number, conversation_id: conversationId, msg };
+  }
+
+  function publish(id: string, msg: EventMsg): void {
+    const next = event(seq++, id, msg);
+    parts.onEvent(next);
+    queue.publish(next);
+  }
+
+  const ref = spawn(
+    conversation,
+    { ...parts, cell },
+    {
+      onEvent: ({ id, msg }) => publish(id, msg),
+      onRestart: (failure) =>
+        publish(cell.turn?.submissionId ?? "", {
+          type: "error",
+          message: `the conversation was restarted after an internal error: ${failure.message}`,
+          codex_error_info: "internal",
+        }),
+      onFailed: (failure) => {
+        publish("", {
+          type: "error",
+          message: `the conversation has failed: ${failure.message}`,
+          codex_error_info: "internal",
+        });
+        void end();
+      },
+    },
+  );
+
+  async function end(): Promise<void> {
+    await rollout.close();
+    await ref.stop();
+    queue.close();
+    parts.onEnd();
+  }
+
+  return new Conversation({
+    id: conversationId,
+    rollout,
+    notice: parts.notice,
+    cell,
+    ref,
+    queue,
+    instructions: (settings) => parts.instructions(settings),
+    onShutdown: async () => {
+      // A conversation that cannot end its turn in time is ended all the same: what it recorded is in the outbox.
+      await ref.ask({ type: "shutdown" }, AbortSignal.timeout(shutdownMs)).catch(() => undefined);
+      await end();
+    },
+  });
+}
+
+function laggedMsg(from: number, to: number): EventMsg {
+  return { type: "lagged", from, to };
+}
+
+/** Two deltas of one item in a row are one longer delta to a reader that has not read the first. */
+export function mergeDeltas(older: Event, newer: Event): Event | undefined {
+  const a = older.msg;
+  const b = newer.msg;
+  if (older.id !== newer.id || older.conversation_id !== newer.conversation_id) return undefined;
+  if (
+    (a.type === "agent_message_delta" && b.type === "agent_message_delta" && a.item_id === b.item_id) ||
+    (a.type === "agent_reasoning_delta" && b.type === "agent_reasoning_delta" && a.item_id === b.item_id)
+  ) {
+    return { ...newer, msg: { ...b, delta: a.delta + b.delta } };
+  }
+  return undefined;
+}

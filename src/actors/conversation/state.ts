@@ -1,0 +1,82 @@
+import type { ResponseItem } from "../../messages/response-item.js";
+import type { RolloutLine, SessionMeta } from "../../messages/rollout-line.js";
+import type { TokenUsageInfo } from "../../messages/token-usage.js";
+import type { TurnContext } from "../../messages/turn-context.js";
+import { applyToHistory } from "../../rollouts/history.js";
+
+/** What a conversation knows about itself: a fold over the lines of its rollout and nothing else. */
+export interface ConversationState {
+  meta: SessionMeta | undefined;
+  /** The provider and model named by the first line. */
+  metadata: { provider?: string; model?: string } | undefined;
+  /** The settings of the newest turn. */
+  turnContext: TurnContext | undefined;
+  history: ResponseItem[];
+  usage: TokenUsageInfo | null;
+  /** How many turns have begun. */
+  turns: number;
+  /** The turn that has begun and not ended. */
+  openTurn: { readonly id: string; readonly startedAt: string } | undefined;
+}
+
+export function emptyState(): ConversationState {
+  return {
+    meta: undefined,
+    metadata: undefined,
+    turnContext: undefined,
+    history: [],
+    usage: null,
+    turns: 0,
+    openTurn: undefined,
+  };
+}
+
+/** The only place where a conversation's state changes, in live play and on resume alike. */
+export function apply(state: ConversationState, line: RolloutLine): void {
+  applyToHistory(state.history, line);
+  switch (line.type) {
+    case "session_meta":
+      // A fork copied by Codex holds its parent's meta line too; only the first counts.
+      if (state.meta === undefined) {
+        state.meta = line.payload;
+        state.metadata = line.metadata as ConversationState["metadata"];
+      }
+      break;
+    case "turn_context":
+      state.turnContext = line.payload;
+      break;
+    case "event_msg":
+      applyEvent(state, line.payload, line.timestamp);
+      break;
+    case "response_item":
+    case "compacted":
+    case "cody":
+    case "(unknown)":
+      break;
+  }
+}
+
+function applyEvent(
+  state: ConversationState,
+  msg: Extract<RolloutLine, { type: "event_msg" }>["payload"],
+  timestamp: string,
+): void {
+  if (msg.type === "task_started") {
+    state.turns += 1;
+    state.openTurn = { id: msg.turn_id, startedAt: timestamp };
+  } else if (msg.type === "task_complete" || msg.type === "turn_aborted") {
+    state.openTurn = undefined;
+  } else if (msg.type === "token_count" && msg.info !== null) {
+    state.usage = msg.info;
+  }
+}
+
+/** The ids of calls in history that have no output yet. */
+export function openCalls(history: readonly ResponseItem[]): string[] {
+  const open = new Set<string>();
+  for (const item of history) {
+    if (item.type === "function_call" || item.type === "custom_tool_call") open.add(item.call_id);
+    else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") open.delete(item.call_id);
+  }
+  return [...open];
+}

@@ -1,0 +1,52 @@
+import type { OpenOutcome } from "../../messages/rollout-command.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
+import type { Rollout } from "../rollout-writer/rollout.js";
+
+/** A saved conversation, as a list shows it. */
+export interface ConversationMetadata {
+  readonly id: string;
+  /** Milliseconds since 1970 of the last change. */
+  readonly updatedAt: number;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly cwd?: string;
+  readonly path?: string;
+  /** Nobody has said anything in it yet. */
+  readonly empty?: boolean;
+  readonly damaged?: boolean;
+}
+
+export interface StoreOpen {
+  readonly conversationId: string;
+  readonly mode: "create" | "append";
+  readonly provider: string;
+  readonly model: string;
+  /** Take it although its owner cannot be proved dead. */
+  readonly force: boolean;
+}
+
+export interface OpenedRollout {
+  readonly outcome: OpenOutcome;
+  readonly rollout: Rollout;
+}
+
+/** The lines of a conversation; `end` is final when they have been read. */
+export interface StoredLines extends AsyncIterable<OwnLine> {
+  readonly end: {
+    /** Where the last whole line ends; zero for what does not come from a file. */
+    readonly bytes: number;
+    /** Lines of a newer version, or of another program, that were passed over. */
+    readonly skipped: number;
+  };
+}
+
+/** Where conversations are kept: in files, or wherever an injected recorder keeps them. */
+export interface Store {
+  /** The whole id of what a person named by id, bare UUID or unique prefix; rejects when there is none. */
+  find(text: string): Promise<string>;
+  has(conversationId: string): Promise<boolean>;
+  read(conversationId: string): StoredLines;
+  open(request: StoreOpen): Promise<OpenedRollout>;
+  list(): Promise<ConversationMetadata[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,329 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { v7 as uuidv7 } from "uuid";
+import { fileStore } from "./actors/conversation/file-store.js";
+import type { Conversation } from "./actors/conversation/handle.js";
+import { recorderStore } from "./actors/conversation/recorder-store.js";
+import { type ConversationConfig, recordedConfig, resolveSettings } from "./actors/conversation/resolve-settings.js";
+import { defaultRetry, type RetryPolicy } from "./actors/conversation/sampling.js";
+import type { Settings } from "./actors/conversation/settings.js";
+import { mergeDeltas, spawnConversation } from "./actors/conversation/spawn-conversation.js";
+import { apply, type ConversationState, emptyState } from "./actors/conversation/state.js";
+import type { ConversationMetadata, OpenedRollout, Store } from "./actors/conversation/store.js";
+import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
+import type { TurnRecorder } from "./actors/rollout-writer/recorder.js";
+import { EventQueue } from "./actors/system/event-queue.js";
+import { estimateTokens } from "./compaction/estimate-tokens.js";
+import { homePaths } from "./config/paths.js";
+import { findProjectRoot, readGitInfo } from "./config/project.js";
+import { buildInstructions } from "./context/instructions.js";
+import { Config } from "./messages/config.js";
+import { isConversationId, shownId } from "./messages/conversation-id.js";
+import {
+  ConversationInUseError,
+  ConversationNotFoundError,
+  EmptyRolloutError,
+  InvalidInputError,
+} from "./messages/errors.js";
+import type { Event } from "./messages/event.js";
+import { check } from "./messages/parse.js";
+import type { SaveOutcome } from "./messages/rollout-command.js";
+import type { OwnLine } from "./messages/rollout-line.js";
+import type { SessionSource } from "./messages/session-source.js";
+import { clientProvider, type ModelClient } from "./providers/client-provider.js";
+import { offlineProvider } from "./providers/offline.js";
+import type { Provider } from "./providers/provider.js";
+import { firstLine } from "./rollouts/first-line.js";
+
+/** Counts tokens; without one the count is an estimate. */
+export interface Tokenizer {
+  countTokens(text: string): number;
+}
+
+export interface ManagerOptions {
+  /** Where conversations live; `~/.cody` by default. */
+  readonly home?: string;
+  readonly config?: Config;
+  /** Keys and directories are looked up here and nowhere else; pass `process.env` to use the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Answers instead of any provider. */
+  readonly client?: ModelClient;
+  /** Keeps conversations instead of files. */
+  readonly recorder?: TurnRecorder;
+  readonly tokenizer?: Tokenizer;
+  /** Providers besides the built-in ones, found by name. */
+  readonly providers?: readonly Provider[];
+  readonly retry?: RetryPolicy;
+  readonly now?: () => Date;
+  /** How this manager's conversations are started, as their first line says. */
+  readonly source?: "interactive" | "non_interactive" | "mcp";
+}
+
+export interface NewConversation {
+  readonly conversation: Conversation;
+  readonly conversationId: string;
+  /** Whether its first line is on disk. */
+  readonly saved: SaveOutcome;
+}
+
+export interface ResumeConfig extends Omit<ConversationConfig, "id"> {
+  /** Go on although nobody has said anything yet. */
+  readonly allowEmpty?: boolean;
+  /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
+  readonly force?: boolean;
+}
+
+export function newConversationId(): string {
+  return shownId(uuidv7());
+}
+
+/** Wires conversations, their store and the configuration together. */
+export class ConversationManager {
+  readonly #options: ManagerOptions;
+  readonly #config: Config;
+  readonly #store: Store;
+  readonly #providers: ReadonlyMap<string, Provider>;
+  readonly #client: Provider | undefined;
+  readonly #live = new Map<string, Conversation>();
+  readonly #resuming = new Map<string, Promise<Conversation>>();
+  #all: EventQueue<NumberedEvent> | undefined;
+  #published = 0;
+  #shutdown: Promise<void> | undefined;
+
+  constructor(options: ManagerOptions = {}) {
+    this.#options = options;
+    this.#config = check(Config, options.config ?? {}, "config");
+    const { enabled, directory } = this.#config.persistence ?? {};
+    const { conversations } = homePaths(options.home ?? join(homedir(), ".cody"));
+    this.#store =
+      options.recorder === undefined
+        ? fileStore(directory ?? conversations, enabled === false ? undefined : openOutbox(options.env ?? {}))
+        : recorderStore(options.recorder);
+    const builtIn = [offlineProvider({ countTokens: (text) => this.#countTokens(text) })];
+    this.#providers = new Map([...builtIn, ...(options.providers ?? [])].map((provider) => [provider.name, provider]));
+    this.#client = options.client === undefined ? undefined : clientProvider(options.client);
+  }
+
+  async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
+    return await this.#create(config, [], undefined);
+  }
+
+  /** Goes on with a saved conversation, named by id, bare UUID or unique prefix, in the same file. */
+  async resumeConversation(text: string, config: ResumeConfig = {}): Promise<Conversation> {
+    this.#refuseAfterShutdown();
+    if (!isConversationId(text)) throw new ConversationNotFoundError(text);
+    const live = this.getConversation(text);
+    if (live !== undefined) return live;
+    const conversationId = await this.#store.find(text);
+    const underWay = this.#resuming.get(conversationId) ?? this.#resume(conversationId, config);
+    this.#resuming.set(conversationId, underWay);
+    try {
+      return await underWay;
+    } finally {
+      this.#resuming.delete(conversationId);
+    }
+  }
+
+  /** A conversation of this manager that has not ended. */
+  getConversation(conversationId: string): Conversation | undefined {
+    return this.#live.get(conversationId) ?? this.#live.get(shownId(conversationId));
+  }
+
+  /** A new conversation that begins as another one was after so many turns, or as it is now. */
+  async forkConversation(
+    text: string,
+    config: ConversationConfig & { readonly afterTurn?: number } = {},
+  ): Promise<NewConversation> {
+    const { afterTurn, ...changes } = config;
+    const live = this.getConversation(text);
+    await live?.flush();
+    const parentId = live?.id ?? (await this.#store.find(text));
+    const parent = emptyState();
+    const lines: OwnLine[] = [];
+    for await (const line of this.#store.read(parentId)) {
+      if (afterTurn !== undefined && parent.turns >= afterTurn && parent.openTurn === undefined) break;
+      apply(parent, line);
+      if (line.type !== "session_meta") lines.push(line);
+    }
+    if (parent.history.length === 0) throw new EmptyRolloutError(parentId);
+    return await this.#create({ ...recordedConfig(parent), ...changes }, lines, parentId);
+  }
+
+  /** Every saved conversation and every live one, newest first. */
+  async listConversations(
+    options: { readonly project?: string; readonly limit?: number } = {},
+  ): Promise<ConversationMetadata[]> {
+    const saved = await this.#store.list();
+    const known = new Set(saved.map(({ id }) => id));
+    const unsaved = [...this.#live.values()].filter(({ id }) => !known.has(id)).map((live) => this.#metadata(live));
+    return [...saved, ...unsaved]
+      .filter(({ cwd }) => options.project === undefined || cwd === options.project)
+      .toSorted((a, b) => b.updatedAt - a.updatedAt)
+      .slice(0, options.limit);
+  }
+
+  /** The events of all conversations from now on, in one stream. */
+  events(): AsyncGenerator<Event> {
+    this.#all ??= new EventQueue<NumberedEvent>({
+      merge: (older, newer) => {
+        const event = mergeDeltas(older.event, newer.event);
+        return event && { seq: newer.seq, event };
+      },
+      lagged: (from, to) => ({
+        seq: to,
+        event: { id: "", seq: to, conversation_id: "", msg: { type: "lagged", from, to } },
+      }),
+    });
+    return unnumbered(this.#all.reader({}));
+  }
+
+  /** Ends every conversation, saves what waits, and lets go of files, locks and threads. */
+  shutdown(): Promise<void> {
+    this.#shutdown ??= this.#end();
+    return this.#shutdown;
+  }
+
+  async #create(
+    config: ConversationConfig,
+    inherited: readonly OwnLine[],
+    forkedFrom: string | undefined,
+  ): Promise<NewConversation> {
+    this.#refuseAfterShutdown();
+    const conversationId = config.id ?? newConversationId();
+    if (!isConversationId(conversationId)) throw new InvalidInputError(`a conversation id has ${idRule}`);
+    if (config.id !== undefined && (this.#live.has(config.id) || (await this.#store.has(config.id)))) {
+      throw new InvalidInputError(`conversation ${conversationId} exists already`);
+    }
+    const { settings, notice } = this.#resolveSettings(config);
+    const labels = { provider: settings.provider, model: settings.model };
+    const [{ outcome, rollout }, git] = await Promise.all([
+      this.#store.open({ conversationId, mode: "create", ...labels, force: false }),
+      findProjectRoot(settings.cwd).then(readGitInfo),
+    ]);
+    refuseInUse(conversationId, outcome);
+    const source = this.#options.source ?? "non_interactive";
+    const state = emptyState();
+    for (const line of [
+      firstLine({ conversationId, now: this.#now(), cwd: settings.cwd, ...labels, source, git, forkedFrom }),
+      ...inherited,
+    ]) {
+      apply(state, line);
+      rollout.append(line);
+    }
+    const saved = await rollout.flush();
+    const conversation = this.#spawn({ conversationId, state, settings, rollout, sessionSource: source, notice });
+    return { conversation, conversationId, saved };
+  }
+
+  async #resume(conversationId: string, config: ResumeConfig): Promise<Conversation> {
+    const { allowEmpty = false, force = false, ...changes } = config;
+    const before = await this.#load(conversationId);
+    if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
+    const { settings, notice } = this.#resolveSettings({ ...recordedConfig(before.state), ...changes });
+    const { provider, model } = settings;
+    const { outcome, rollout } = await this.#store.open({ conversationId, mode: "append", provider, model, force });
+    refuseInUse(conversationId, outcome);
+    // Someone may have written between the reading and the lock.
+    const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
+    const { state, skipped } = moved ? await this.#load(conversationId) : before;
+    const conversation = this.#spawn({
+      conversationId,
+      state,
+      settings,
+      rollout,
+      sessionSource: { resume: conversationId },
+      notice: notice ?? resumeNotice(skipped, outcome),
+    });
+    return conversation;
+  }
+
+  async #load(conversationId: string): Promise<{ state: ConversationState; bytes: number; skipped: number }> {
+    const state = emptyState();
+    const lines = this.#store.read(conversationId);
+    for await (const line of lines) apply(state, line);
+    return { state, ...lines.end };
+  }
+
+  #spawn(parts: SpawnInput): Conversation {
+    const conversation = spawnConversation({
+      ...parts,
+      retry: this.#options.retry ?? defaultRetry,
+      provider: (settings) => this.#provider(settings),
+      instructions: (settings) =>
+        buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
+      countTokens: (text) => this.#countTokens(text),
+      now: () => this.#now(),
+      newId: uuidv7,
+      onEvent: (event) => this.#all?.publish({ seq: this.#published++, event }),
+      onEnd: () => this.#live.delete(parts.conversationId),
+    });
+    this.#live.set(conversation.id, conversation);
+    return conversation;
+  }
+
+  #resolveSettings(conversation: ConversationConfig) {
+    const available = this.#client === undefined ? new Set(this.#providers.keys()) : undefined;
+    const env = this.#options.env ?? {};
+    return resolveSettings({ config: this.#config, conversation, env, available, cwd: process.cwd() });
+  }
+
+  #provider(settings: Settings): Provider {
+    const provider = this.#client ?? this.#providers.get(settings.provider);
+    if (provider === undefined) throw new Error(`there is no provider ${settings.provider}`);
+    return provider;
+  }
+
+  #metadata(live: Conversation): ConversationMetadata {
+    const { provider, model, cwd } = live.settings;
+    return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turn === undefined };
+  }
+
+  async #end(): Promise<void> {
+    await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
+    await this.#store.close();
+    this.#all?.close();
+  }
+
+  #refuseAfterShutdown(): void {
+    if (this.#shutdown !== undefined) throw new InvalidInputError("the manager has been shut down");
+  }
+
+  #countTokens(text: string): number {
+    return this.#options.tokenizer?.countTokens(text) ?? estimateTokens(text);
+  }
+
+  #now(): Date {
+    return this.#options.now?.() ?? new Date();
+  }
+}
+
+interface NumberedEvent {
+  readonly seq: number;
+  readonly event: Event;
+}
+
+interface SpawnInput extends Pick<OpenedRollout, "rollout"> {
+  readonly conversationId: string;
+  readonly state: ConversationState;
+  readonly settings: Settings;
+  readonly sessionSource: SessionSource;
+  readonly notice: string | undefined;
+}
+
+async function* unnumbered(events: AsyncIterable<NumberedEvent>): AsyncGenerator<Event> {
+  for await (const { event } of events) yield event;
+}
+
+const idRule = "1 to 128 letters, digits, _ and -, the first a letter or digit";
+
+function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]): void {
+  if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
+}
+
+/** What a person should know about the file that was read. */
+function resumeNotice(skipped: number, outcome: OpenedRollout["outcome"]): string | undefined {
+  if (outcome.status === "open" && outcome.torn !== undefined) {
+    return `The last line was torn by a crash: its ${outcome.torn.bytes} bytes are kept in ${outcome.torn.keptAs}`;
+  }
+  return skipped === 0 ? undefined : `${skipped} line(s) of an unknown kind were passed over`;
+}

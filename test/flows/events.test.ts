@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import type { Event } from "../../src/messages/event.js";
+import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
+import { says, scripted } from "../support/scripted-provider.js";
+
+test("nextEvent and the first events() share one place in the queue", async () => {
+  const { conversation } = await openConversationWithoutLog();
+  expect((await conversation.nextEvent()).msg.type).toBe("session_configured");
+  await conversation.submit("Hi");
+  const seen: string[] = [];
+  for await (const event of conversation.events()) {
+    seen.push(event.msg.type);
+    if (event.msg.type === "task_complete") break;
+  }
+  expect(seen[0]).toBe("task_started");
+});
+
+test("a later reader starts where it says", async () => {
+  const { conversation, events } = await openConversation({ provider: scripted([says("Hello")]) });
+  await conversation.submit("Hi");
+  await events.until("task_complete");
+  const from = events.seen[3];
+  const again: Event[] = [];
+  for await (const event of conversation.events({ since: from?.seq ?? 0 })) {
+    again.push(event);
+    if (event.msg.type === "task_complete") break;
+  }
+  expect(again).toEqual(events.seen.slice(3));
+});
+
+test("a reader nobody reads from gets merged deltas and no gap", async () => {
+  const deltas = Array.from({ length: 5000 }, () => ({ type: "text_delta", itemId: "item", delta: "ab" }) as const);
+  const provider = scripted([[...deltas, ...says("end")]]);
+  const { conversation, events } = await openConversation({ provider });
+  const slow = conversation.events({ since: 0 });
+  await conversation.submit("Talk a lot");
+  await events.until("task_complete");
+  let text = "";
+  let last = -1;
+  for await (const { seq, msg } of slow) {
+    expect(seq).toBeGreaterThan(last);
+    last = seq;
+    if (msg.type === "agent_message_delta") text += msg.delta;
+    expect(msg.type).not.toBe("lagged");
+    if (msg.type === "task_complete") break;
+  }
+  expect(text).toBe(`${"ab".repeat(5000)}end`);
+});
+
+test("the manager gives the events of all conversations in one stream", async () => {
+  const { manager } = await openManager();
+  const all = manager.events();
+  const one = await manager.newConversation();
+  const two = await manager.newConversation();
+  await one.conversation.processMessage("What is 1+1?");
+  await two.conversation.processMessage("What is 2+2?");
+  const ended = new Set<string>();
+  for await (const { conversation_id, msg } of all) {
+    if (msg.type === "task_complete") ended.add(conversation_id);
+    if (ended.size === 2) break;
+  }
+  expect(ended).toEqual(new Set([one.conversationId, two.conversationId]));
+});
+
+test("shutdown ends a running turn, its events and every later call", async () => {
+  const { manager } = await openManager({
+    providers: [scripted([[{ type: "text_delta", itemId: "1", delta: "x" }, { type: "hang" }]])],
+  });
+  const { conversation } = await manager.newConversation({ provider: "scripted", model: "m" });
+  const events = new EventLog(conversation);
+  await conversation.submit("Hi");
+  await events.until("agent_message_delta");
+  await manager.shutdown();
+  await events.until("turn_aborted");
+  await events.until("shutdown_complete");
+  await expect(events.until("warning")).rejects.toThrow("the events ended");
+  await expect(conversation.submit("more")).rejects.toMatchObject({ code: "actor_stopped" });
+  await expect(manager.newConversation()).rejects.toThrow("the manager has been shut down");
+  expect(manager.getConversation(conversation.id)).toBeUndefined();
+});
+
+test("a conversation whose own code fails is restarted: its turn is aborted, queued input goes on", async () => {
+  let failing = true;
+  const tokenizer = {
+    countTokens: () => {
+      if (failing) throw new Error("a bug");
+      return 1;
+    },
+  };
+  const item = { type: "message", role: "assistant", content: [{ type: "output_text", text: "ok" }] } as const;
+  const client = { sendMessage: async () => [structuredClone(item) as never] };
+  const { manager } = await openManager({ client, tokenizer });
+  const { conversation } = await manager.newConversation({ provider: "mock", model: "mock" });
+  const events = new EventLog(conversation);
+  await conversation.submit("first");
+  await conversation.submit("second");
+  await events.until("turn_aborted");
+  failing = false;
+  const end = await events.untilAny(["task_complete", "turn_aborted"]);
+  expect(end.type).toBe("task_complete");
+  expect(events.types()).toContain("error");
+  expect(conversation.getHistory().filter((entry) => entry.type === "message" && entry.role === "user")).toHaveLength(
+    3,
+  );
+});
+
+async function openConversationWithoutLog() {
+  const { manager } = await openManager({ providers: [scripted([says("Hello")])] });
+  return await manager.newConversation({ provider: "scripted", model: "m" });
+}

@@ -1,0 +1,114 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
+import { assistant, says, scripted, user } from "../support/scripted-provider.js";
+import { temporaryHome } from "../support/temporary-home.js";
+
+test("processMessage runs one turn and gives its items", async () => {
+  const { conversation } = await openConversation({ provider: scripted([says("one"), says("two")]) });
+  expect(await conversation.processMessage("first")).toEqual([user("first"), assistant("one")]);
+  expect(await conversation.processMessage([{ type: "text", text: "second" }])).toEqual([
+    user("second"),
+    assistant("two"),
+  ]);
+});
+
+test("history has plain text parts only on request", async () => {
+  const { conversation } = await openConversation({ provider: scripted([says("one")]) });
+  await conversation.processMessage("first");
+  expect(conversation.getHistory({ content: "text" })).toEqual([
+    { type: "message", role: "user", content: [{ type: "text", text: "first" }] },
+    { type: "message", role: "assistant", content: [{ type: "text", text: "one" }] },
+  ]);
+});
+
+test("replaceHistory changes what the model sees and nothing else", async () => {
+  const provider = scripted([says("one"), says("two")]);
+  const { conversation } = await openConversation({ provider });
+  await conversation.processMessage("first");
+  const { settings } = conversation;
+  await conversation.replaceHistory([user("a summary")]);
+  expect(conversation.getHistory()).toEqual([user("a summary")]);
+  expect(conversation.settings).toBe(settings);
+  await conversation.processMessage("second");
+  expect(provider.requests[1]?.input).toEqual([user("a summary"), user("second")]);
+  await expect(conversation.replaceHistory([{ type: "message" } as never])).rejects.toThrow("item 0: ");
+});
+
+test("the initial context is the system prompt with where and when", async () => {
+  const provider = scripted([says("one")]);
+  const { conversation } = await openConversation({ provider, now: () => new Date("2026-11-16T12:00:00Z") });
+  await conversation.processMessage("first");
+  const instructions = provider.requests[0]?.instructions ?? "";
+  expect(conversation.getInitialContext()).toEqual([
+    { type: "message", role: "developer", content: [{ type: "input_text", text: instructions }] },
+  ]);
+  expect(instructions).toContain(`Current working directory: ${process.cwd()}`);
+  expect(instructions).toContain(`Platform: ${process.platform}`);
+  expect(instructions).toContain("Date: 2026-11-16");
+});
+
+test("a local image is read where it enters, and what cannot be read is refused", async () => {
+  const cwd = await temporaryHome();
+  await writeFile(join(cwd, "dot.png"), Buffer.from([0x89, 0x50]));
+  const provider = scripted([says("a dot")]);
+  const { manager } = await openManager({ providers: [provider] });
+  const { conversation } = await manager.newConversation({ provider: "scripted", model: "m", cwd });
+  await conversation.submit([
+    { type: "text", text: "what is this?" },
+    { type: "local_image", path: "dot.png" },
+  ]);
+  await new EventLog(conversation).until("task_complete");
+  expect(provider.requests[0]?.input).toEqual([
+    {
+      type: "message",
+      role: "user",
+      content: [
+        { type: "input_text", text: "what is this?" },
+        { type: "input_image", image_url: "data:image/png;base64,iVA=" },
+      ],
+    },
+  ]);
+  await mkdir(join(cwd, "folder.png"));
+  for (const path of ["missing.png", "secrets.txt", "folder.png"]) {
+    await expect(conversation.submit([{ type: "local_image", path }])).rejects.toThrow(`image ${path}: `);
+  }
+});
+
+test("a conversation keeps an id its maker has chosen, and no two have one", async () => {
+  const { manager } = await openManager();
+  const { conversationId } = await manager.newConversation({ id: "my-own-id" });
+  expect(conversationId).toBe("my-own-id");
+  await expect(manager.newConversation({ id: "my-own-id" })).rejects.toThrow("exists already");
+  await manager.shutdown();
+});
+
+test("a file that is there already is never written over by a new conversation", async () => {
+  const { manager, home } = await openManager();
+  const { conversation } = await manager.newConversation({ id: "my-own-id" });
+  await conversation.processMessage("my name is Alice");
+  await manager.shutdown();
+  const second = await openManager({ home });
+  await expect(second.manager.newConversation({ id: "my-own-id" })).rejects.toThrow("exists already");
+  expect((await second.manager.resumeConversation("my-own-id")).getHistory()).toHaveLength(2);
+});
+
+test("without keys the offline model answers, and says so", async () => {
+  const { manager } = await openManager({ env: {} });
+  const { conversation } = await manager.newConversation();
+  expect(conversation.notice).toContain("OPENAI_API_KEY");
+  expect(conversation.settings).toMatchObject({ provider: "offline", model: "offline" });
+  expect(JSON.stringify(await conversation.processMessage("What is 2+2?"))).toContain("4");
+});
+
+test("a provider that is named and has no key is refused in words", async () => {
+  const { manager } = await openManager({ env: {} });
+  await expect(manager.newConversation({ provider: "openai" })).rejects.toThrow(
+    "OPENAI_API_KEY environment variable is required for OpenAI models.",
+  );
+});
+
+test("a configuration that is not one is refused when the manager is made", async () => {
+  await expect(openManager({ config: { modle: "x" } as never })).rejects.toThrow("config: ");
+});

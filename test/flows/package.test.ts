@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { temporaryHome } from "../support/temporary-home.js";
+
+const entry = new URL("../../dist/index.js", import.meta.url).href;
+
+/** Runs a script that uses the built package as a program would. */
+async function runScript(script: string, flags: readonly string[] = []) {
+  const home = await temporaryHome();
+  const source = `import { ConversationManager } from ${JSON.stringify(entry)};
+    const manager = new ConversationManager({ home: ${JSON.stringify(home)} });
+    ${script}`;
+  return await promisify(execFile)(process.execPath, [...flags, "--input-type=module", "-e", source]);
+}
+
+test("a program imports the package, runs a turn and ends", async () => {
+  const { stdout } = await runScript(`
+    const { conversation } = await manager.newConversation();
+    await conversation.submit([{ type: "text", text: "What is 6*7?" }]);
+    for await (const { msg } of conversation.events()) {
+      if (msg.type === "task_complete") { console.log(msg.last_agent_message, msg.saved); break; }
+    }
+    await manager.shutdown();`);
+  expect(stdout).toMatch(/42.* true\n$/);
+});
+
+test("a program that forgets to shut down ends all the same, with everything saved", async () => {
+  const { stdout } = await runScript(`
+    const { conversation } = await manager.newConversation();
+    await conversation.processMessage("my name is Alice");
+    console.log(conversation.rolloutPath !== null);`);
+  expect(stdout).toBe("true\n");
+});
+
+test("while conversations run the main thread does no synchronous file I/O", async () => {
+  const { stdout, stderr } = await runScript(
+    `
+    await new Promise(setImmediate);
+    const opened = await Promise.all(Array.from({ length: 5 }, () => manager.newConversation()));
+    await Promise.all(opened.map(({ conversation }) => conversation.processMessage("What is 2+2?")));
+    const [{ conversationId }] = opened;
+    await manager.getConversation(conversationId).shutdown();
+    await (await manager.resumeConversation(conversationId)).processMessage("and 3+3?");
+    console.log((await manager.listConversations()).length);
+    await manager.shutdown();`,
+    ["--trace-sync-io"],
+  );
+  expect(stdout).toBe("5\n");
+  const warnings = stderr.split("WARNING: Detected use of sync API").slice(1);
+  const files = warnings.filter((stack) => stack.includes("node:fs:"));
+  // Node itself loads modules that way, which also shows that the flag works; that is not ours to change.
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.filter((stack) => !stack.includes("node:internal/modules/"))).toEqual([]);
+});

@@ -1,0 +1,194 @@
+import { expect, test } from "vitest";
+import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
+import { openConversation } from "../support/open-conversation.js";
+import { rolloutLines } from "../support/rollout-lines.js";
+import { assistant, beginsAndHangs, calls, fails, says, scripted, user } from "../support/scripted-provider.js";
+
+test("a turn says what happens in order and ends saved", async () => {
+  const { conversation, conversationId, events } = await openConversation({
+    provider: scripted([says("Hello there")]),
+  });
+  const id = await conversation.submit([{ type: "text", text: "Hi" }]);
+  const end = await events.until("task_complete");
+  expect(events.types()).toEqual([
+    "session_configured",
+    "task_started",
+    "raw_response_item",
+    "user_message",
+    "agent_message_delta",
+    "agent_message_delta",
+    "raw_response_item",
+    "agent_message",
+    "token_count",
+    "task_complete",
+  ]);
+  expect(end).toMatchObject({ last_agent_message: "Hello there", saved: true });
+  expect(end.duration_ms).toBeGreaterThan(0);
+  expect(events.seen.map(({ seq }) => seq)).toEqual(events.seen.map((_, index) => index));
+  expect(new Set(events.seen.map((event) => event.conversation_id))).toEqual(new Set([conversationId]));
+  expect(events.seen.map((event) => event.id)).toEqual(["", ...Array.from({ length: 9 }, () => id)]);
+  expect(conversation.getHistory()).toEqual([user("Hi"), assistant("Hello there")]);
+  expect(conversation.turn).toMatchObject({ status: { status: "completed" }, text: "Hello there" });
+});
+
+test("when a turn is reported complete, all of it is in the file and nothing of the deltas is", async () => {
+  const { conversation, events } = await openConversation({ provider: scripted([says("Answer")]) });
+  await conversation.submit("Question");
+  await events.until("task_complete");
+  const lines = await rolloutLines(conversation.rolloutPath);
+  expect(lines.map((line) => [line.type, line.payload["type"]].filter(Boolean).join(" "))).toEqual([
+    "session_meta",
+    "event_msg task_started",
+    "turn_context",
+    "response_item message",
+    "event_msg user_message",
+    "response_item message",
+    "event_msg agent_message",
+    "event_msg token_count",
+    "event_msg task_complete",
+  ]);
+  expect(lines[0]).toMatchObject({
+    metadata: { provider: "scripted", model: "scripted", format: 1 },
+    payload: { originator: "cody", source: "exec", session_source: "non_interactive" },
+  });
+});
+
+test("an interrupt during the answer aborts the turn, and the half answer is not kept", async () => {
+  const provider = scripted([beginsAndHangs("Once upon"), says("Fine")]);
+  const { conversation, events } = await openConversation({ provider });
+  await conversation.submit("Tell a story");
+  await events.until("agent_message_delta");
+  expect(conversation.turn).toMatchObject({ status: { status: "processing" }, text: "Once upon" });
+  await conversation.interrupt();
+  expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted", saved: true });
+  expect(conversation.turn?.status).toEqual({ status: "cancelled" });
+  expect(JSON.stringify(conversation.getHistory())).not.toContain("Once upon");
+  await conversation.submit("Go on");
+  await events.until("task_complete");
+  expect(events.types().filter((type) => type === "turn_aborted" || type === "task_complete")).toHaveLength(2);
+});
+
+test("a model that ignores the interrupt does not hold the turn", async () => {
+  const provider = {
+    name: "deaf",
+    async *stream() {
+      yield { type: "text_delta", itemId: "1", delta: "x" } as const;
+      await new Promise(() => undefined);
+    },
+  };
+  const { conversation, events } = await openConversation({ provider });
+  await conversation.submit("Hello");
+  await events.until("agent_message_delta");
+  await conversation.interrupt();
+  expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
+});
+
+test("inputs wait for their turn in order, and one too many is refused", async () => {
+  const replies = [beginsAndHangs("…"), ...Array.from({ length: maxQueuedInputs }, (_, n) => says(`answer ${n}`))];
+  const provider = scripted(replies);
+  const { conversation, events } = await openConversation({ provider });
+  await conversation.submit("first");
+  await events.until("agent_message_delta");
+  for (let n = 0; n < maxQueuedInputs; n++) await conversation.submit(`queued ${n}`);
+  const refused = await conversation.submit("one too many");
+  expect((await events.until("error")).message).toContain("too many queued inputs");
+  expect(events.seen.at(-1)?.id).toBe(refused);
+  await conversation.interrupt();
+  for (let n = 0; n < maxQueuedInputs; n++) {
+    expect(await events.until("task_complete")).toMatchObject({ last_agent_message: `answer ${n}` });
+  }
+  expect(provider.requests.at(-1)?.input.at(-1)).toEqual(user(`queued ${maxQueuedInputs - 1}`));
+});
+
+test("a failed model call ends the turn as failed and the conversation goes on", async () => {
+  const { conversation, events } = await openConversation({
+    provider: scripted([fails("auth", false), says("Better")]),
+  });
+  await conversation.submit("Hi");
+  expect(await events.until("error")).toMatchObject({ message: "the model failed: auth", codex_error_info: "auth" });
+  expect(await events.until("task_complete")).toMatchObject({ error: { message: "the model failed: auth" } });
+  expect(conversation.turn?.status).toEqual({ status: "failed", error: "the model failed: auth" });
+  await conversation.submit("Again");
+  expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Better" });
+});
+
+test("a call that may be repeated is, and says so", async () => {
+  const provider = scripted([fails("network", true), fails("overloaded", true), says("Third time")]);
+  const { conversation, events } = await openConversation({ provider });
+  await conversation.submit("Hi");
+  await events.until("task_complete");
+  expect(events.types().filter((type) => type === "stream_error")).toHaveLength(2);
+  expect(provider.requests).toHaveLength(3);
+});
+
+test("an answer that was partly shown is not asked for again", async () => {
+  const [delta] = says("Half an answer");
+  const provider = scripted([delta === undefined ? [] : [delta], says("never")]);
+  const { conversation, events } = await openConversation({ provider });
+  await conversation.submit("Hi");
+  expect(await events.until("task_complete")).toMatchObject({
+    error: { message: "the answer ended before it was complete" },
+  });
+  expect(provider.requests).toHaveLength(1);
+});
+
+test("a call of a tool that does not exist is answered, so that calls and outputs stay paired", async () => {
+  const provider = scripted([calls("teleport", "call_1"), says("I cannot")]);
+  const { conversation, events } = await openConversation({ provider });
+  await conversation.submit("Beam me up");
+  await events.until("task_complete");
+  expect(provider.requests[1]?.input.slice(-2)).toEqual([
+    { type: "function_call", name: "teleport", arguments: "{}", call_id: "call_1" },
+    { type: "function_call_output", call_id: "call_1", output: "there is no tool named teleport" },
+  ]);
+});
+
+test("ops nobody serves yet are refused by name", async () => {
+  const { conversation, events } = await openConversation({ provider: scripted([]) });
+  await conversation.compact();
+  expect((await events.until("error")).message).toBe('cody cannot do "compact" yet');
+  await conversation.submit({ type: "exec_approval", id: "nobody", decision: "approved" });
+  expect((await events.until("error")).message).toBe("there is no open approval request nobody");
+});
+
+test("a submission that is not one is refused with its path, and nothing is queued", async () => {
+  const { conversation } = await openConversation({ provider: scripted([]) });
+  await expect(conversation.submit([])).rejects.toThrow("submission: items: at least one input is needed");
+  await expect(conversation.submit({ type: "teleport" } as never)).rejects.toThrow("submission: ");
+  expect(conversation.turn).toBeUndefined();
+});
+
+test("settings of a submission hold for the turns to come and are written down", async () => {
+  const provider = scripted([says("one"), says("two")]);
+  const { conversation, events } = await openConversation({ provider });
+  await conversation.submit({ type: "override_turn_context", model: "other-model", approval_policy: "never" });
+  await conversation.submit("Hi");
+  await events.until("task_complete");
+  expect(provider.requests[0]?.model).toBe("other-model");
+  const context = (await rolloutLines(conversation.rolloutPath)).find((line) => line.type === "turn_context");
+  expect(context?.payload).toMatchObject({
+    model: "other-model",
+    approval_policy: "never",
+    provider: "scripted",
+    sandbox_policy: { type: "workspace-write" },
+  });
+});
+
+test("an interrupt that races with the end gives exactly one end", async () => {
+  const rounds = 300;
+  const provider = scripted(Array.from({ length: rounds }, () => says("ok")));
+  const { conversation, events } = await openConversation({ provider, config: { persistence: { enabled: false } } });
+  const submitted: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    submitted.push(await conversation.submit("Hi"));
+    // Every round interrupts a little later: in the microtasks before, during and after the answer.
+    for (let steps = round % 60; steps > 0; steps--) await Promise.resolve();
+    await conversation.interrupt();
+    await events.untilAny(["task_complete", "turn_aborted"]);
+  }
+  await conversation.shutdown();
+  await events.until("shutdown_complete");
+  const ends = events.seen.filter(({ msg }) => msg.type === "task_complete" || msg.type === "turn_aborted");
+  expect(ends.map(({ id }) => id)).toEqual(submitted);
+  expect(new Set(ends.map(({ msg }) => msg.type))).toEqual(new Set(["task_complete", "turn_aborted"]));
+});

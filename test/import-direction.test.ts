@@ -1,0 +1,62 @@
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const source = fileURLToPath(new URL("../src", import.meta.url));
+const lower = ["messages", "config", "providers", "tools", "rollouts", "compaction", "context"];
+
+/** What each room may import besides itself. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  messages: [],
+  config: ["messages"],
+  providers: ["messages"],
+  rollouts: ["messages", "version.ts"],
+  compaction: ["messages"],
+  context: ["messages"],
+  workers: lower,
+  actors: [...lower, "workers"],
+  "cody.ts": [...lower, "workers", "actors"],
+  "index.ts": [...lower, "workers", "actors", "cody.ts", "version.ts"],
+  "version.ts": [],
+  cli: [...lower, "workers", "actors", "cody.ts", "version.ts"],
+  "workers/entries": [...lower, "workers", "actors", "cody.ts", "version.ts"],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+async function allImports(): Promise<Import[]> {
+  const files = (await readdir(source, { recursive: true })).filter((name) => name.endsWith(".ts"));
+  const found = files.map(async (from) => {
+    const text = await readFile(join(source, from), "utf8");
+    const specifiers = [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map((match) => match[1] ?? "");
+    return specifiers.map((name) => ({
+      from,
+      to: relative(source, resolve(source, dirname(from), name)).replace(/\.js$/, ".ts"),
+    }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function roomOf(file: string): string {
+  if (file.startsWith("workers/entries/")) return "workers/entries";
+  return file.split("/")[0] ?? "";
+}
+
+test("imports go one way: from the outer rooms to the inner ones", async () => {
+  const imports = await allImports();
+  expect(imports.length).toBeGreaterThan(50);
+  const wrong = imports.filter(({ from, to }) => {
+    const [room, target] = [roomOf(from), roomOf(to)];
+    return room !== target && !(mayImport[room] ?? []).includes(target);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("nobody imports the first file of a thread or of the process", async () => {
+  const roots = (await allImports()).filter(({ to }) => to.startsWith("workers/entries/") || to === "cli/main.ts");
+  expect(roots).toEqual([]);
+});
