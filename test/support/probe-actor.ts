@@ -145,7 +145,7 @@ export function nested(levels: number): unknown {
 
 const faults = {
   exit: () => process.exit(7),
-  exit_soon: () => void setTimeout(() => process.exit(7), 10),
+  exit_soon: () => void setTimeout(() => process.exit(7), 50),
   out_of_memory: () => {
     const kept: number[][] = [];
     for (;;) kept.push(Array.from({ length: 100_000 }, (_, index) => index));

@@ -113,18 +113,22 @@ describe("an actor in a thread of its own", () => {
       ]);
     });
 
-    test.each(["exit", "exit_soon"] as const)(
-      "calls that are made while the thread is replaced wait for the new one: %s",
-      async (how) => {
-        const { ref, restarts } = host();
-        await threadFault(ref, how);
-        const again = Array.from({ length: 10 }, (_, value) => ref.tell({ type: "note", value }));
-        expect(restarts.seen).toEqual([]);
-        await Promise.all(again);
-        expect(await ref.ask({ type: "notes" })).toEqual(Array.from({ length: 10 }, (_, value) => value));
-        expect(restarts.seen).toHaveLength(1);
-      },
-    );
+    test("calls that are made while the thread is replaced wait for the new one", async () => {
+      const { ref, restarts } = host();
+      await threadFault(ref, "exit");
+      await expectNotesAreKept(ref);
+      expect(restarts.seen).toHaveLength(1);
+    });
+
+    test("calls that are made after the death of an idle thread wait for the new one", async () => {
+      const { ref, until, restarts } = host();
+      const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }));
+      await until("holding");
+      await ref.tell({ type: "thread_fault", how: "exit_soon" });
+      expect((await held).code).toBe("thread_died");
+      await expectNotesAreKept(ref);
+      expect(restarts.seen).toHaveLength(1);
+    });
 
     test("a thread that dies more often than its budget has failed for good", async () => {
       const { ref, failures, restarts } = host({}, { budget: { restarts: 1, windowMs: 60_000 } });
@@ -143,6 +147,8 @@ describe("an actor in a thread of its own", () => {
       const waiting = failureOf(ref.ask({ type: "notes" }));
       await ref.stop();
       expect((await waiting).code).toBe("actor_stopped");
+      // By the time a thread that was started later works, one that should not be there would have started.
+      await host().ref.ask({ type: "notes" });
       expect(restarts.seen).toEqual([]);
     });
 
@@ -199,4 +205,10 @@ function threadFault(ref: ProbeRef, how: Fault): Promise<Failure> {
     return ref.ask({ type: "hold", key: "pending", manner: "gentle" });
   };
   return failureOf(pending());
+}
+
+async function expectNotesAreKept(ref: ProbeRef): Promise<void> {
+  const values = Array.from({ length: 10 }, (_, value) => value);
+  await Promise.all(values.map((value) => ref.tell({ type: "note", value })));
+  expect(await ref.ask({ type: "notes" })).toEqual(values);
 }

@@ -131,6 +131,42 @@ describe("an actor in this thread", () => {
     await stopping;
   });
 
+  test("what starts too late to be waited for is released, and what works on is not heard", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const gate = new Watch<void>();
+    const steps = new Watch<string>();
+    const ref = spawn<{ type: "unused" }, Record<never, never>, undefined, { type: "late" }, { type: "over" }>(
+      {
+        name: "late",
+        start: async (_options, context) => {
+          context.run(
+            async () => {
+              await gate.until(() => true);
+              context.publish({ type: "late" });
+              steps.push("worked");
+            },
+            () => ({ type: "over" }),
+          );
+          await steps.until((step) => step === "worked");
+          return {
+            unused: () => undefined,
+            over: () => steps.push("over"),
+            [Symbol.asyncDispose]: async () => steps.push("released"),
+          };
+        },
+      },
+      undefined,
+      { onEvent: () => steps.push("heard") },
+    );
+    const stopping = ref.stop();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await stopping;
+    gate.push();
+    await steps.until((step) => step === "released");
+    expect(steps.seen).toEqual(["worked", "released"]);
+  });
+
   test("the error that made a handler fail is kept as the cause", async () => {
     const { ref } = host();
     await expect(ref.ask({ type: "fail", how: "throw", message: "boom" })).rejects.toMatchObject({

@@ -18,7 +18,7 @@ export interface ContenderOrder {
 export type ContenderWord = { readonly type: "go"; readonly round: number } | { readonly type: "ping" };
 
 // Everybody reads the whole file at every try.
-const longestAnswer = 5_000;
+const answers = { shortest: 20, longest: 5_000 };
 
 // Tries for one conversation as often as it is told to, and plays turns on it once it owns it.
 const {
@@ -49,6 +49,6 @@ async function contend(round: number): Promise<void> {
     label: `pid ${process.pid} round ${round}`,
     random: new Random(seed + round),
     turns,
-    longestAnswer,
+    answers,
   });
 }

@@ -1,5 +1,6 @@
 import { ConversationManager } from "../../../src/cody.js";
 import { playTurns } from "../../crash/play-turns.js";
+import type { AnswerLengths } from "../../crash/question.js";
 import { Random } from "../../crash/random.js";
 import { say } from "../../crash/report.js";
 import { variedProvider } from "../../crash/varied-provider.js";
@@ -11,6 +12,7 @@ export interface PlayerOrder {
   readonly resume: readonly string[];
   readonly create: number;
   readonly label: string;
+  readonly answers: AnswerLengths;
   readonly seed: number;
 }
 
@@ -31,11 +33,11 @@ async function resumeAndPlay(conversation: string, random: Random): Promise<void
   say({ type: "resuming", conversation });
   const resumed = await manager.resumeConversation(conversation);
   say({ type: "resumed", conversation });
-  await playTurns(resumed, { label: order.label, random });
+  await playTurns(resumed, { ...order, random });
 }
 
 async function createAndPlay(random: Random): Promise<void> {
   const created = await manager.newConversation({ provider: variedProvider.name, model: "varied" });
   say({ type: "created", conversation: created.conversationId });
-  await playTurns(created.conversation, { label: order.label, random });
+  await playTurns(created.conversation, { ...order, random });
 }

@@ -1,0 +1,20 @@
+/** What the person at the terminal can do something about: shown as it is, without a trace. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly exitCode: number;
+  /** Shown below the message. */
+  readonly hints: readonly string[];
+
+  constructor(message: string, exitCode: number, hints: readonly string[] = []) {
+    super(message);
+    this.exitCode = exitCode;
+    this.hints = hints;
+  }
+}
+
+export const exitCodes = { failed: 1, usage: 2, unexpected: 70, interrupted: 130 } as const;
+
+/** The command line itself is wrong. */
+export function usageError(message: string, ...hints: string[]): CommandError {
+  return new CommandError(message, exitCodes.usage, hints.length > 0 ? hints : ["See: cody --help"]);
+}

@@ -1,0 +1,49 @@
+import { type CAC, cac } from "cac";
+import { listCommand } from "./commands/list.js";
+import type { Command } from "./context.js";
+import { globalFlags, listFlags } from "./flags.js";
+
+const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
+
+/**
+ * What needs the manager is loaded when it is asked for, and in one piece: every file of its own costs a short command
+ * a millisecond.
+ */
+const loaders = {
+  list: () => Promise.resolve(listCommand),
+  new: async () => (await managerCommands()).new,
+  chat: async () => (await managerCommands()).chat,
+  resume: async () => (await managerCommands()).resume,
+  "set-provider": async () => (await managerCommands()).setProvider,
+  config: async () => (await managerCommands()).config,
+  /** What cody does without a command. */
+  "": async () => (await managerCommands()).interactive,
+} satisfies Record<string, () => Promise<Command>>;
+
+export type CommandName = keyof typeof loaders;
+
+export function loadCommand(name: CommandName): Promise<Command> {
+  return loaders[name]();
+}
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(loaders, name);
+}
+
+export function defineCommands(): CAC {
+  const cli = cac("cody");
+  for (const [flag, description] of globalFlags) cli.option(flag, description);
+  cli.command("new", "Start a conversation and print its id");
+  cli.command("chat [...text]", "Say something in the active conversation; without a text it is read from stdin");
+  const list = cli.command("list", "List the saved conversations");
+  cli.command("resume [id]", "Make a saved conversation the active one");
+  cli.command("set-provider <provider>", "Choose the provider, with --api and --model");
+  cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, path");
+  const bare = cli.command("", "Talk interactively, or answer each line of stdin");
+  bare.option("--list", "The same as: cody list");
+  for (const [flag, description] of listFlags) {
+    list.option(flag, description);
+    bare.option(flag, description);
+  }
+  return cli;
+}

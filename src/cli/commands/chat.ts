@@ -1,0 +1,38 @@
+import type { Conversation } from "../../actors/conversation/handle.js";
+import { chosenByFlags, chosenByPointer } from "../choose-conversation.js";
+import { exitCodes, usageError } from "../command-error.js";
+import type { CommandContext } from "../context.js";
+import { watchSignals } from "../interruption.js";
+import { readAll } from "../read-input.js";
+import { rendererFor } from "../render.js";
+import { TurnPlayer } from "../turn-player.js";
+import { openWorkspace, type Workspace } from "../workspace.js";
+
+export async function chatCommand(context: CommandContext): Promise<number> {
+  using interruption = watchSignals(context.terminal);
+  const text = await textOf(context, interruption.signal);
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  if (text.trim() === "")
+    throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
+  await using workspace = await openWorkspace(context);
+  const conversation = await openConversation(context, workspace);
+  const outcome = await new TurnPlayer(conversation, rendererFor(context)).play(text, interruption.signal);
+  return interruption.exitCode ?? (outcome === "answered" ? 0 : exitCodes.failed);
+}
+
+async function textOf({ args, terminal }: CommandContext, signal: AbortSignal): Promise<string> {
+  if (args.length > 0) return args.join(" ");
+  return terminal.stdin.isTTY === true ? "" : await readAll(terminal.stdin, signal);
+}
+
+async function openConversation(context: CommandContext, workspace: Workspace): Promise<Conversation> {
+  const choice = (await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace));
+  const conversation =
+    choice.type === "resume"
+      ? await workspace.resume(choice.id, { allowEmpty: true })
+      : (await workspace.create()).conversation;
+  if (choice.type === "new") await context.tell(`${choice.why}: started ${conversation.id}`);
+  if (conversation.notice !== undefined) await context.tell(conversation.notice);
+  await workspace.makeActive(conversation.id);
+  return conversation;
+}

@@ -1,0 +1,118 @@
+import { resolveSettings } from "../../actors/conversation/resolve-settings.js";
+import { type ConfigFlags, type ConfigKey, loadConfig, type LoadedConfig } from "../../config/load-config.js";
+import { homePaths } from "../../config/paths.js";
+import { saveConfig } from "../../config/save-config.js";
+import { InvalidInputError } from "../../messages/errors.js";
+import { exitCodes, usageError } from "../command-error.js";
+import { configFlags } from "../config-flags.js";
+import { type CommandContext, printLine } from "../context.js";
+import { tellSetAside } from "../tell-set-aside.js";
+import { availableProviders } from "../workspace.js";
+
+export async function configCommand(context: CommandContext): Promise<number> {
+  const [action, key, value] = context.args;
+  switch (action) {
+    case undefined:
+      return await showAll(context);
+    case "path":
+      await printLine(context, homePaths(context.home).config);
+      return 0;
+    case "get":
+      return await showOne(context, checkedKey(key));
+    case "set":
+      return await change(context, checkedKey(key), value);
+    default:
+      throw usageError(`Unknown action '${action}'`, usage);
+  }
+}
+
+const usage = "Usage: cody config [get KEY | set KEY VALUE | path]";
+
+async function showAll(context: CommandContext): Promise<number> {
+  const { values, sources } = await effectiveConfig(context);
+  const lines = keys.map((key) => `${key} = ${values[key] ?? "(not set)"}  (${sources[key]})`);
+  await printLine(context, lines.join("\n"));
+  return 0;
+}
+
+async function showOne(context: CommandContext, key: ConfigKey): Promise<number> {
+  const { values } = await effectiveConfig(context);
+  const value = values[key];
+  if (value === undefined) {
+    await context.tell(`${key} is not set`);
+    return exitCodes.failed;
+  }
+  await printLine(context, value);
+  return 0;
+}
+
+async function change(context: CommandContext, key: ConfigKey, value: string | undefined): Promise<number> {
+  if (value === undefined) throw usageError(`A value for ${key} is missing`, usage);
+  await tellSetAside(context, await saveConfig(context.home, changeOf(key, value)));
+  await printLine(context, `${key} = ${value}`);
+  return 0;
+}
+
+type Shown = Record<ConfigKey, string | undefined>;
+
+/** What a conversation started now would have, defaults included. */
+async function effectiveConfig(context: CommandContext): Promise<{ values: Shown; sources: LoadedConfig["sources"] }> {
+  const { values, sources } = await loadConfig({ home: context.home, flags: configFlags(context) });
+  const settings = await settingsOf(context, values);
+  return {
+    sources,
+    values: {
+      provider: settings.provider,
+      api: values.api,
+      model: settings.model,
+      approvalPolicy: settings.approvalPolicy,
+      sandbox: settings.sandbox,
+      "persistence.enabled": String(values.persistence.enabled),
+      "persistence.directory": values.persistence.directory,
+    },
+  };
+}
+
+/** Without the key a named provider needs, what is configured is still shown. */
+async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<Partial<Shown>> {
+  const { env, cwd } = context.terminal;
+  const available = availableProviders(context);
+  try {
+    const { provider, model, approvalPolicy, sandbox } = resolveSettings({
+      config,
+      conversation: {},
+      env,
+      available,
+      cwd,
+    }).settings;
+    return { provider, model, approvalPolicy, sandbox };
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    await context.tell(error.message);
+    return config;
+  }
+}
+
+const isKey: Record<ConfigKey, true> = {
+  provider: true,
+  api: true,
+  model: true,
+  approvalPolicy: true,
+  sandbox: true,
+  "persistence.enabled": true,
+  "persistence.directory": true,
+};
+const keys = Object.keys(isKey) as ConfigKey[];
+
+function checkedKey(text: string | undefined): ConfigKey {
+  const key = keys.find((candidate) => candidate === text);
+  if (key !== undefined) return key;
+  throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${keys.join(", ")}`);
+}
+
+/** What does not fit is refused where it is saved, with what is allowed. */
+function changeOf(key: ConfigKey, text: string): ConfigFlags {
+  const [outer = key, inner] = key.split(".");
+  const value = key === "persistence.enabled" && /^(?:true|false)$/.test(text) ? text === "true" : text;
+  return { [outer]: inner === undefined ? value : { [inner]: value } };
+}

@@ -1,0 +1,20 @@
+import { chosenByFlags } from "../choose-conversation.js";
+import type { CommandContext } from "../context.js";
+import { answerLines } from "../interactive/answer-lines.js";
+import { converse } from "../interactive/converse.js";
+import { CurrentConversation } from "../interactive/current-conversation.js";
+import { watchSignals } from "../interruption.js";
+import { openWorkspace } from "../workspace.js";
+
+export async function interactiveCommand(context: CommandContext): Promise<number> {
+  const { stdin, stdout } = context.terminal;
+  const isInteractive = stdin.isTTY === true && stdout.isTTY && !context.flags.json;
+  await using workspace = await openWorkspace(context, isInteractive ? "interactive" : "non_interactive");
+  const choice = (await chosenByFlags(context, workspace)) ?? { type: "new" };
+  const current = await CurrentConversation.open(context, workspace, choice);
+  if (isInteractive) return await converse(context, current);
+  using interruption = watchSignals(context.terminal);
+  if (current.messages > 0) await context.tell(`Resumed conversation with ${current.messages} messages`);
+  const exitCode = await answerLines(context, current, interruption);
+  return interruption.exitCode ?? exitCode;
+}

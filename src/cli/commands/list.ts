@@ -1,0 +1,39 @@
+import { findProjectRoot } from "../../config/project.js";
+import { type ConversationSummary, listConversations } from "../../rollouts/list.js";
+import { usageError } from "../command-error.js";
+import { type CommandContext, printLine } from "../context.js";
+import { conversationDirectory } from "../conversation-directory.js";
+import { localTime } from "../local-time.js";
+import { projectConversations } from "../project-conversations.js";
+
+export async function listCommand(context: CommandContext): Promise<number> {
+  const limit = limitOf(context.flags.limit);
+  const directory = await conversationDirectory(context);
+  const conversations = context.flags.project
+    ? (await projectConversations(directory, await findProjectRoot(context.terminal.cwd))).slice(0, limit)
+    : await listConversations(directory, limit === undefined ? {} : { limit });
+  await printLine(context, context.flags.json ? JSON.stringify(conversations) : listText(conversations));
+  return 0;
+}
+
+function limitOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageError(`--limit: expected a whole number from 1 on, not '${text}'`);
+  return Number(text);
+}
+
+function listText(conversations: readonly ConversationSummary[]): string {
+  if (conversations.length === 0) return "No saved conversations.\nCreate one: cody new";
+  const entries = conversations.map(entryText);
+  return ["Saved Conversations:", "", ...entries, `Total: ${conversations.length} conversation(s)`].join("\n");
+}
+
+function entryText({ id, provider, model, updatedAt, empty, damaged }: ConversationSummary): string {
+  const mark = damaged ? " (damaged)" : empty ? " (empty)" : "";
+  return [
+    `  ${id}${mark}`,
+    `    Provider: ${provider ?? "unknown"} (${model ?? "unknown"})`,
+    `    Updated: ${localTime(updatedAt)}`,
+    "",
+  ].join("\n");
+}

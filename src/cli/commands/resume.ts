@@ -1,0 +1,27 @@
+import { findConversation } from "../../rollouts/list.js";
+import { CommandError, exitCodes } from "../command-error.js";
+import { type CommandContext, printLine } from "../context.js";
+import { newestConversation } from "../project-conversations.js";
+import { openWorkspace, type Workspace } from "../workspace.js";
+
+/** Really resumes, which reads the whole file and takes its lock: what is confirmed here will work in `chat`. */
+export async function resumeCommand(context: CommandContext): Promise<number> {
+  await using workspace = await openWorkspace(context);
+  const id = await wantedId(context, workspace);
+  const conversation = await workspace.resume(id, { allowEmpty: false });
+  const { provider, model } = conversation.settings;
+  await workspace.makeActive(id);
+  await printLine(context, `✓ Resumed conversation: ${id}`);
+  await printLine(context, `  Provider: ${provider} (${model})`);
+  await printLine(context, `  Continue chatting: cody chat "your message"`);
+  if (conversation.notice !== undefined) await context.tell(conversation.notice);
+  return 0;
+}
+
+async function wantedId({ args, flags }: CommandContext, { key }: Workspace): Promise<string> {
+  const text = args[0] ?? (flags.resume === true ? undefined : flags.resume);
+  if (text !== undefined) return await findConversation(key.directory, text);
+  const newest = await newestConversation(key.directory, key.projectRoot);
+  if (newest !== undefined) return newest;
+  throw new CommandError("No saved conversation in this project", exitCodes.failed, ["List available: cody list"]);
+}

@@ -1,0 +1,32 @@
+import { resolve } from "node:path";
+import type { ConfigFlags } from "../config/load-config.js";
+import { Config } from "../messages/config.js";
+import { usageError } from "./command-error.js";
+import type { CommandContext } from "./context.js";
+
+const flagOf = {
+  provider: "--provider",
+  api: "--api",
+  model: "--model",
+  approvalPolicy: "--approval-policy",
+  sandbox: "--sandbox",
+} as const;
+
+/** The settings given as flags, checked one by one so that a mistake is named as it was typed. */
+export function configFlags({ flags, terminal }: CommandContext): ConfigFlags {
+  const { provider, api, model, approvalPolicy, sandbox, conversationDir } = flags;
+  const said = definedOnly({ provider, api, model, approvalPolicy, sandbox });
+  for (const [key, flag] of Object.entries(flagOf)) {
+    const result = Config.safeParse(key in said ? { [key]: said[key] } : {});
+    if (!result.success) throw usageError(`${flag}: ${result.error.issues[0]?.message ?? "invalid"}`);
+  }
+  const persistence = definedOnly({
+    enabled: flags.persistence ? undefined : false,
+    directory: conversationDir === undefined ? undefined : resolve(terminal.cwd, conversationDir),
+  });
+  return { ...said, ...(Object.keys(persistence).length > 0 ? { persistence } : {}) };
+}
+
+function definedOnly(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,19 @@
+import type { Diagnostics } from "./diagnostics.js";
+import type { Flags } from "./flags.js";
+import type { Terminal } from "./terminal.js";
+
+/** What a command runs with. */
+export interface CommandContext extends Diagnostics {
+  readonly terminal: Terminal;
+  readonly home: string;
+  /** What stands behind the command's name, word for word. */
+  readonly args: readonly string[];
+  readonly flags: Flags;
+}
+
+/** A command resolves with the exit code. */
+export type Command = (context: CommandContext) => Promise<number>;
+
+export function printLine({ terminal }: CommandContext, text: string): Promise<void> {
+  return terminal.stdout.write(`${text}\n`);
+}

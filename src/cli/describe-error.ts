@@ -1,0 +1,67 @@
+import {
+  ConversationInUseError,
+  ConversationNotFoundError,
+  CorruptedRolloutError,
+  EmptyRolloutError,
+  FailureError,
+  InvalidInputError,
+} from "../messages/errors.js";
+import { CommandError, exitCodes } from "./command-error.js";
+
+export interface ErrorDescription {
+  readonly exitCode: number;
+  readonly lines: readonly string[];
+  /** Nobody foresaw it: its stack belongs into the debug log. */
+  readonly unexpected: boolean;
+}
+
+/** What a person is told about an error, and what the process says to the shell. */
+export function describeError(error: unknown): ErrorDescription {
+  if (error instanceof CommandError) return expected(error.exitCode, error.message, ...error.hints);
+  if (error instanceof InvalidInputError) return expected(exitCodes.usage, error.message);
+  if (error instanceof FailureError) return expected(exitCodes.failed, error.message);
+  const aboutConversation = describeConversationError(error);
+  if (aboutConversation !== undefined) return expected(exitCodes.failed, ...aboutConversation);
+  if (isSystemError(error)) return expected(exitCodes.failed, error.message);
+  const message = error instanceof Error ? error.message : String(error);
+  const [firstLine = ""] = message.split("\n");
+  return {
+    exitCode: exitCodes.unexpected,
+    lines: [`✗ Unexpected error: ${firstLine.slice(0, maxMessageChars)}`],
+    unexpected: true,
+  };
+}
+
+const maxMessageChars = 300;
+
+function describeConversationError(error: unknown): [string, ...string[]] | undefined {
+  if (error instanceof ConversationNotFoundError) {
+    return [`Conversation '${idIn(error, " not found.")}' not found`, "List available: cody list"];
+  }
+  if (error instanceof EmptyRolloutError) return [`Conversation '${idIn(error, " has no turns")}' has no turns`];
+  if (error instanceof CorruptedRolloutError) {
+    return [`Conversation '${idIn(error, ": line ")}' has corrupted data`, error.message];
+  }
+  if (error instanceof ConversationInUseError) {
+    const words = " is in use by ";
+    const owner = error.message.slice(error.message.indexOf(words) + words.length);
+    return [`Conversation '${idIn(error, words)}'${words}${owner}`];
+  }
+  return undefined;
+}
+
+/** These errors carry their conversation only in their message. */
+function idIn(error: Error, after: string): string {
+  const end = error.message.lastIndexOf(after);
+  return error.message.slice("Conversation ".length, end === -1 ? undefined : end);
+}
+
+/** The file system or the network said no: the message names the call and the path. */
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && "code" in error;
+}
+
+function expected(exitCode: number, message: string, ...hints: string[]): ErrorDescription {
+  const [first, ...rest] = message.split("\n");
+  return { exitCode, lines: [`✗ ${first}`, ...[...rest, ...hints].map((line) => `  ${line}`)], unexpected: false };
+}

@@ -1,0 +1,38 @@
+import { type DebugLog, type LogLevel, openDebugLog } from "../config/debug-log.js";
+import { homePaths } from "../config/paths.js";
+import { createRedactor, secretsOf } from "../config/redact.js";
+import type { Terminal } from "./terminal.js";
+
+/** What a command tells besides its answer: to the person on stderr, to the debug log for later. */
+export interface Diagnostics {
+  /** Where the debug log is. */
+  readonly place: string;
+  /** A line on stderr, without secrets. */
+  tell(text: string): Promise<void>;
+  log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
+  close(): Promise<void>;
+}
+
+export function openDiagnostics(terminal: Terminal, home: string): Diagnostics {
+  const place = homePaths(home).logs;
+  let redactor: ((text: string) => string) | undefined;
+  const redact = (text: string): string => {
+    redactor ??= createRedactor(secretsOf(terminal.env));
+    return redactor(text);
+  };
+  const level: LogLevel = terminal.env["CODY_DEBUG"] === "1" ? "debug" : "info";
+  // Most runs have nothing to log.
+  let opened: DebugLog | undefined;
+  const open = (): DebugLog => openDebugLog({ directory: place, redact, level, now: Date.now });
+
+  return {
+    place,
+    tell: (text) => terminal.stderr.write(`${redact(text)}\n`),
+    log: (lineLevel, message, fields) => {
+      if (lineLevel === "debug" && level !== "debug") return;
+      opened ??= open();
+      opened.write(lineLevel, message, fields);
+    },
+    close: async () => opened?.close(),
+  };
+}

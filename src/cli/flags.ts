@@ -1,0 +1,44 @@
+/** The flags of all commands; what was not given is absent or false. */
+export interface Flags {
+  readonly model?: string;
+  readonly provider?: string;
+  readonly api?: string;
+  readonly approvalPolicy?: string;
+  readonly sandbox?: string;
+  readonly conversationDir?: string;
+  readonly home?: string;
+  readonly limit?: string;
+  /** True without an id: the newest conversation of the project. */
+  readonly resume?: string | true;
+  readonly continue: boolean;
+  readonly json: boolean;
+  readonly list: boolean;
+  readonly project: boolean;
+  readonly help: boolean;
+  readonly version: boolean;
+  /** False after `--no-persistence`. */
+  readonly persistence: boolean;
+}
+
+type Definition = readonly [flag: string, description: string];
+
+export const globalFlags: readonly Definition[] = [
+  ["--model <model>", "The model that answers"],
+  ["--provider <name>", "The provider the model is reached through"],
+  ["--api <api>", "How the provider is spoken to: responses, chat or messages"],
+  ["--resume [id]", "Go on with this conversation, or with the newest of this project"],
+  ["--continue", "Go on with the newest conversation of this project"],
+  ["--no-persistence", "Save nothing in this run"],
+  ["--conversation-dir <path>", "Where conversations are kept"],
+  ["--approval-policy <policy>", "When you are asked: untrusted, on-request or never"],
+  ["--sandbox <mode>", "What tools may touch: read-only, workspace-write or danger-full-access"],
+  ["--json", "Print JSON instead of text"],
+  ["--home <path>", "Where cody keeps its files, instead of $CODY_HOME or ~/.cody"],
+  ["-h, --help", "Show this help"],
+  ["-v, --version", "Show the version"],
+];
+
+export const listFlags: readonly Definition[] = [
+  ["--limit <count>", "At most this many conversations"],
+  ["--project", "Only conversations of this project"],
+];

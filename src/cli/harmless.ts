@@ -1,0 +1,26 @@
+const lastC0 = 0x1f;
+const del = 0x7f;
+const pictures = 0x2400;
+const replacement = "\u{fffd}";
+
+/**
+ * C0 without tab and newline, DEL, C1, and the characters that change the direction of what stands around them. The
+ * carriage return would let a line overwrite itself.
+ */
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const harmful = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * A text a terminal shows and does not obey. Character by character, so that it does not matter where a stream was
+ * cut into pieces.
+ */
+export function harmless(text: string): string {
+  return text.replaceAll(harmful, shown);
+}
+
+function shown(character: string): string {
+  if (character === "\r") return "";
+  const code = character.charCodeAt(0);
+  if (code <= lastC0) return String.fromCharCode(pictures + code);
+  return code === del ? "\u2421" : replacement;
+}

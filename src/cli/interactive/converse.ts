@@ -1,0 +1,94 @@
+import { version } from "../../version.js";
+import { exitCodes } from "../command-error.js";
+import { type CommandContext, printLine } from "../context.js";
+import { describeError } from "../describe-error.js";
+import { watchSignals } from "../interruption.js";
+import type { CurrentConversation } from "./current-conversation.js";
+import { Prompt } from "./prompt.js";
+import { isSlashCommand, slashCommand } from "./slash-commands.js";
+import { TypedLines } from "./typed-lines.js";
+
+const hint = "Press Ctrl-C again to leave, or type /exit.";
+
+/** Talks with a person at a terminal until they leave; resolves with the exit code. */
+export async function converse(context: CommandContext, current: CurrentConversation): Promise<number> {
+  const { stdin, stdout } = context.terminal;
+  const lines = new TypedLines();
+  let turn: AbortController | undefined;
+  let askedOnce = false;
+
+  const prompt = await Prompt.open(stdin, stdout.stream, {
+    line: (text) => lines.push(text),
+    interrupt: () => interrupt(),
+    end: () => lines.end(0),
+  });
+  function interrupt(): void {
+    if (turn?.signal.aborted === true) return context.terminal.exit(exitCodes.interrupted);
+    if (turn !== undefined) return turn.abort();
+    if (askedOnce && prompt.isEmpty) return lines.end(exitCodes.interrupted);
+    askedOnce = prompt.isEmpty;
+    prompt.clear();
+    void stdout.write(askedOnce ? `\n${hint}\n` : "\n").then(() => prompt.show());
+    return undefined;
+  }
+
+  using interruption = watchSignals(context.terminal, interrupt);
+  interruption.signal.addEventListener("abort", () => {
+    turn?.abort();
+    lines.end(interruption.exitCode ?? 0);
+  });
+  try {
+    await greet(context, current);
+    for (;;) {
+      if (lines.isEmpty) prompt.show();
+      const next = await lines.next();
+      prompt.hide();
+      if (next.type === "end") return await farewell(context, next.exitCode);
+      askedOnce = false;
+      if (next.waited) await printLine(context, `› ${next.text}`);
+      turn = new AbortController();
+      if ((await answer(context, current, next.text, turn.signal)) === "leave") return 0;
+      turn = undefined;
+    }
+  } finally {
+    prompt.close();
+  }
+}
+
+async function greet(context: CommandContext, current: CurrentConversation): Promise<void> {
+  const { provider, model } = current.labels;
+  await printLine(context, `cody ${version}, ${provider} (${model}), ${current.id}`);
+  if (current.messages > 0) await printLine(context, `Resumed conversation with ${current.messages} messages`);
+  await printLine(context, "Type /help for commands.");
+}
+
+/** The shell's prompt must not stand behind ours. */
+async function farewell(context: CommandContext, exitCode: number): Promise<number> {
+  await printLine(context, "");
+  return exitCode;
+}
+
+async function answer(
+  context: CommandContext,
+  current: CurrentConversation,
+  line: string,
+  signal: AbortSignal,
+): Promise<"stay" | "leave"> {
+  const text = line.trim();
+  if (text === "") return "stay";
+  try {
+    if (!isSlashCommand(text)) {
+      await (await current.player()).play(line, signal);
+      return "stay";
+    }
+    const command = slashCommand(text);
+    if (command !== undefined) return await command(context, current);
+    await context.tell(`✗ Unknown command ${text.split(/\s/, 1)[0]}. Type /help for commands.`);
+  } catch (error) {
+    // A person can try again; what has failed for good fails again.
+    const { lines } = describeError(error);
+    context.log("error", lines.join(" "), { stack: error instanceof Error ? error.stack : undefined });
+    await context.tell(lines.join("\n"));
+  }
+  return "stay";
+}

@@ -1,0 +1,95 @@
+import type { Conversation } from "../../actors/conversation/handle.js";
+import { newConversationId } from "../../cody.js";
+import { isRealUserMessage } from "../../rollouts/user-message.js";
+import type { Choice } from "../choose-conversation.js";
+import type { CommandContext } from "../context.js";
+import { rendererFor } from "../render.js";
+import { TurnPlayer } from "../turn-player.js";
+import type { Workspace } from "../workspace.js";
+
+export interface ConversationStatus {
+  readonly id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly turns: number;
+  readonly tokens: number | undefined;
+  readonly file: string | null;
+}
+
+/** The conversation of an interactive run. A new one has an id at once, and a file when something is said in it. */
+export class CurrentConversation {
+  #id: string;
+  #player: TurnPlayer | undefined;
+  readonly #context: CommandContext;
+  readonly #workspace: Workspace;
+  readonly #plan: { readonly provider: string; readonly model: string };
+
+  private constructor(context: CommandContext, workspace: Workspace, plan: CurrentConversation["labels"]) {
+    this.#context = context;
+    this.#workspace = workspace;
+    this.#plan = plan;
+    this.#id = newConversationId();
+  }
+
+  static async open(context: CommandContext, workspace: Workspace, choice: Choice): Promise<CurrentConversation> {
+    if (choice.type === "new") {
+      const plan = workspace.plan();
+      if (choice.why !== undefined) await context.tell(`${choice.why}: starting a new one`);
+      if (plan.notice !== undefined) await context.tell(plan.notice);
+      return new CurrentConversation(context, workspace, plan);
+    }
+    const conversation = await workspace.resume(choice.id, { allowEmpty: true });
+    if (conversation.notice !== undefined) await context.tell(conversation.notice);
+    const current = new CurrentConversation(context, workspace, conversation.settings);
+    await current.#take(conversation);
+    return current;
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  get labels(): { readonly provider: string; readonly model: string } {
+    return this.#player?.conversation.settings ?? this.#plan;
+  }
+
+  get status(): ConversationStatus {
+    const conversation = this.#player?.conversation;
+    return {
+      id: this.#id,
+      provider: this.labels.provider,
+      model: this.labels.model,
+      turns: conversation?.getHistory().filter((item) => isRealUserMessage(item)).length ?? 0,
+      tokens: conversation === undefined ? 0 : this.#player?.tokens,
+      file: conversation?.rolloutPath ?? null,
+    };
+  }
+
+  /** How many messages of the user and the model there are. */
+  get messages(): number {
+    const history = this.#player?.conversation.getHistory() ?? [];
+    return history.filter((item) => isRealUserMessage(item) || (item.type === "message" && item.role === "assistant"))
+      .length;
+  }
+
+  async player(): Promise<TurnPlayer> {
+    if (this.#player !== undefined) return this.#player;
+    const { conversation } = await this.#workspace.create(this.#id);
+    return await this.#take(conversation);
+  }
+
+  /** Leaves the conversation as it is and begins another. */
+  async clear(): Promise<void> {
+    const old = this.#player;
+    this.#player = undefined;
+    this.#id = newConversationId();
+    await old?.conversation.shutdown();
+  }
+
+  async #take(conversation: Conversation): Promise<TurnPlayer> {
+    this.#id = conversation.id;
+    this.#player = new TurnPlayer(conversation, rendererFor(this.#context));
+    await this.#workspace.makeActive(conversation.id);
+    return this.#player;
+  }
+}

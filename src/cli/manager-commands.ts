@@ -1,0 +1,17 @@
+import { chatCommand } from "./commands/chat.js";
+import { configCommand } from "./commands/config.js";
+import { interactiveCommand } from "./commands/interactive.js";
+import { newCommand } from "./commands/new.js";
+import { resumeCommand } from "./commands/resume.js";
+import { setProviderCommand } from "./commands/set-provider.js";
+import type { Command } from "./context.js";
+
+/** The commands that load the conversation manager or the schemas. */
+export const managerCommands = {
+  new: newCommand,
+  chat: chatCommand,
+  resume: resumeCommand,
+  setProvider: setProviderCommand,
+  config: configCommand,
+  interactive: interactiveCommand,
+} satisfies Record<string, Command>;

@@ -1,0 +1,52 @@
+import type { Writable } from "node:stream";
+import { harmless } from "./harmless.js";
+
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Where a command writes. */
+export interface Output {
+  readonly isTTY: boolean;
+  readonly stream: OutputStream;
+  /** Nobody reads any more, as in `cody list | head -1`. */
+  readonly closed: boolean;
+  /** Why what was written did not arrive, when a reader that left is not the reason. */
+  readonly failure: Error | undefined;
+  /** Resolves when there is room for more. What nobody reads is dropped. */
+  write(text: string): Promise<void>;
+  /** Resolves when everything written has arrived or cannot arrive. */
+  flush(): Promise<void>;
+}
+
+const readerLeft = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
+
+export function outputTo(stream: OutputStream): Output {
+  const isTTY = stream.isTTY === true;
+  let closed = false;
+  let failure: Error | undefined;
+  let onRoom: (() => void) | undefined;
+
+  stream.on("drain", () => onRoom?.());
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    closed = true;
+    if (!readerLeft.has(error.code ?? "")) failure ??= error;
+    onRoom?.();
+  });
+
+  return {
+    isTTY,
+    stream,
+    get closed() {
+      return closed;
+    },
+    get failure() {
+      return failure;
+    },
+    write: async (text) => {
+      if (closed || text === "" || stream.write(isTTY ? harmless(text) : text)) return;
+      await new Promise<void>((resolve) => {
+        onRoom = resolve;
+      });
+    },
+    flush: () => new Promise((resolve) => void (closed ? resolve() : stream.write("", () => resolve()))),
+  };
+}

@@ -1,0 +1,75 @@
+import type { CAC } from "cac";
+import { type CommandName, defineCommands, isCommandName } from "./command-table.js";
+import { usageError } from "./command-error.js";
+import type { Flags } from "./flags.js";
+import { helpText } from "./help.js";
+import { checkFlags } from "./check-flags.js";
+import { mark, unmark } from "./verbatim.js";
+
+export interface ParsedCommand {
+  readonly name: CommandName;
+  readonly args: readonly string[];
+  readonly flags: Flags;
+  /** How this command is used. */
+  readonly help: string;
+}
+
+type CacCommand = CAC["commands"][number];
+
+/** The command, its arguments and its flags, each text as it was typed. */
+export function parseArguments(argv: readonly string[]): ParsedCommand {
+  const cli = defineCommands();
+  const { args: marked, options } = cli.parse(["node", "cody", ...mark(argv)], { run: false });
+  const command = cli.matchedCommand;
+  if (command === undefined || !isCommandName(command.name)) throw usageError("There is no such command");
+  const known = [...cli.globalCommand.options, ...command.options];
+  checkFlags(argv, known);
+  const args = [...marked.map(unmark), ...textsBehindDashes(argv)];
+  const flags = flagsOf(options, known);
+  if (!flags.help && !flags.version) checkCount(cli, command, args);
+  return { name: command.name, args, flags, help: helpText(cli, command) };
+}
+
+function textsBehindDashes(argv: readonly string[]): readonly string[] {
+  const dashes = argv.indexOf("--");
+  return dashes === -1 ? [] : argv.slice(dashes + 1);
+}
+
+function flagsOf(options: Readonly<Record<string, unknown>>, known: readonly CacCommand["options"][number][]): Flags {
+  const values = known.flatMap((option): [string, string | boolean][] => {
+    const value = lastOf(options[option.name]);
+    if (option.isBoolean === true) return [[option.name, value === true]];
+    if (value === undefined) return [];
+    if (typeof value === "string" && unmark(value) !== "") return [[option.name, unmark(value)]];
+    if (option.required === false && value === true) return [[option.name, true]];
+    throw usageError(`${option.rawName.split(" ")[0]} needs a value`);
+  });
+  return { ...nothingGiven, ...Object.fromEntries(values) };
+}
+
+const nothingGiven: Flags = {
+  continue: false,
+  json: false,
+  list: false,
+  project: false,
+  help: false,
+  version: false,
+  persistence: true,
+};
+
+/** A flag given twice holds as it was given last. */
+function lastOf(value: unknown): unknown {
+  return Array.isArray(value) ? value.at(-1) : value;
+}
+
+function checkCount(cli: CAC, command: CacCommand, args: readonly string[]): void {
+  if (command.name === "" && args[0] !== undefined) {
+    const names = cli.commands.flatMap(({ name }) => (name === "" ? [] : [name]));
+    throw usageError(`Unknown command '${args[0]}'`, `Commands: ${names.join(", ")}`, "See: cody --help");
+  }
+  const required = command.args.filter((argument) => argument.required);
+  const usage = `Usage: cody ${command.rawName}`;
+  if (args.length < required.length) throw usageError(`${required.at(args.length)?.value} is missing`, usage);
+  const excess = command.args.some((argument) => argument.variadic) ? undefined : args[command.args.length];
+  if (excess !== undefined) throw usageError(`'${excess}' is one argument too many`, usage);
+}

@@ -1,0 +1,72 @@
+import { resolve } from "node:path";
+import { codyHome } from "../config/paths.js";
+import { version } from "../version.js";
+import { loadCommand } from "./command-table.js";
+import { CommandError, exitCodes } from "./command-error.js";
+import type { CommandContext } from "./context.js";
+import { describeError } from "./describe-error.js";
+import { type Diagnostics, openDiagnostics } from "./diagnostics.js";
+import type { Flags } from "./flags.js";
+import { type ParsedCommand, parseArguments } from "./parse-arguments.js";
+import type { Terminal } from "./terminal.js";
+
+/** Runs one command line and resolves with its exit code; nothing is thrown past here. */
+export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  let parsed: ParsedCommand;
+  let home: string;
+  try {
+    parsed = parseArguments(argv);
+    home = homeOf(terminal, parsed.flags);
+  } catch (error) {
+    const { lines, exitCode } = describeError(error);
+    await terminal.stderr.write(`${lines.join("\n")}\n`);
+    return exitCode;
+  }
+  const diagnostics = openDiagnostics(terminal, home);
+  const unlisten = terminal.onCrash((error) => void crash(error, terminal, diagnostics));
+  try {
+    return await runCommand(parsed, { ...diagnostics, terminal, home, args: parsed.args, flags: parsed.flags });
+  } catch (error) {
+    return await report(error, diagnostics);
+  } finally {
+    await diagnostics.close();
+    unlisten();
+  }
+}
+
+async function runCommand({ name, flags, help }: ParsedCommand, context: CommandContext): Promise<number> {
+  const { stdout } = context.terminal;
+  if (flags.help || flags.version) {
+    await stdout.write(`${flags.help ? help : version}\n`);
+    return 0;
+  }
+  const command = await loadCommand(flags.list ? "list" : name);
+  const exitCode = await command(context);
+  await stdout.flush();
+  if (stdout.failure === undefined) return exitCode;
+  throw new CommandError(`The output could not be written: ${stdout.failure.message}`, exitCodes.failed);
+}
+
+function homeOf(terminal: Terminal, flags: Flags): string {
+  if (flags.home !== undefined) return resolve(terminal.cwd, flags.home);
+  const { env } = terminal;
+  // Asked for only without CODY_HOME: a user without an entry in the password file has none.
+  return codyHome({ env, homedir: env["CODY_HOME"] ? "" : terminal.homedir });
+}
+
+async function report(error: unknown, diagnostics: Diagnostics): Promise<number> {
+  const { lines, exitCode, unexpected } = describeError(error);
+  if (unexpected) {
+    const stack = error instanceof Error ? error.stack : undefined;
+    diagnostics.log("error", lines.join(" "), stack === undefined ? {} : { stack });
+  }
+  await diagnostics.tell([...lines, ...(unexpected ? [`  Details: ${diagnostics.place}`] : [])].join("\n"));
+  return exitCode;
+}
+
+/** After what nobody caught, nothing is known about the command that still runs: it is not waited for. */
+async function crash(error: unknown, terminal: Terminal, diagnostics: Diagnostics): Promise<void> {
+  await report(error, diagnostics);
+  await diagnostics.close();
+  terminal.exit(exitCodes.unexpected);
+}

@@ -1,0 +1,55 @@
+import { homedir } from "node:os";
+import { type Output, outputTo } from "./output.js";
+import { runCommandLine } from "./run-command-line.js";
+import { type SignalName, signalNames, type Terminal } from "./terminal.js";
+
+/** Runs the command line this process was started with. The exit code is set, and the loop drains by itself. */
+export async function runProcess(): Promise<void> {
+  process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal());
+}
+
+/** The one place that touches the process: everything else gets a terminal. */
+function processTerminal(): Terminal {
+  let stderr: Output | undefined;
+  return {
+    env: process.env,
+    get cwd() {
+      return process.cwd();
+    },
+    get homedir() {
+      return homedir();
+    },
+    // Opened only by the commands that read it.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: outputTo(process.stdout),
+    // Opened by the first complaint: a stream takes longer to make than a short command has to spare.
+    get stderr() {
+      stderr ??= outputTo(process.stderr);
+      return stderr;
+    },
+    onSignal,
+    onCrash,
+    exit: (code) => process.exit(code),
+  };
+}
+
+function onSignal(listener: (name: SignalName) => void): () => void {
+  const handlers = signalNames.map((name) => ({ name, handler: () => listener(name) }));
+  for (const { name, handler } of handlers) process.on(name, handler);
+  return () => {
+    for (const { name, handler } of handlers) process.off(name, handler);
+  };
+}
+
+/** A loop that runs empty while something is still awaited is a crash too: Node would leave with a code of its own. */
+function onCrash(listener: (error: unknown) => void): () => void {
+  const onEmpty = (): void => listener(new Error("the command stopped in the middle"));
+  process.on("uncaughtException", listener);
+  process.once("beforeExit", onEmpty);
+  return () => {
+    process.off("uncaughtException", listener);
+    process.off("beforeExit", onEmpty);
+  };
+}

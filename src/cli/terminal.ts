@@ -1,0 +1,25 @@
+import type { Provider } from "../providers/provider.js";
+import type { Output } from "./output.js";
+
+export const signalNames = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+export type SignalName = (typeof signalNames)[number];
+
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean; destroy?(): unknown };
+
+/** Everything a command may touch of the process it runs in. */
+export interface Terminal {
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly cwd: string;
+  readonly homedir: string;
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Providers besides the built-in ones. */
+  readonly providers?: readonly Provider[];
+  /** Returns how to stop listening. */
+  onSignal(listener: (name: SignalName) => void): () => void;
+  /** Hears of what nobody caught. Returns how to stop listening. */
+  onCrash(listener: (error: unknown) => void): () => void;
+  /** Ends the process at once: only for when waiting is over. */
+  exit(code: number): void;
+}

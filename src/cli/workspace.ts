@@ -1,0 +1,132 @@
+import { type ActiveKey, readActive, writeActive } from "../config/active-conversation.js";
+import { type ConfigFlags, loadConfig, type LoadedConfig } from "../config/load-config.js";
+import { findProjectRoot } from "../config/project.js";
+import { resolveProvider } from "../config/resolve-provider.js";
+import { ConversationManager, type NewConversation } from "../cody.js";
+import type { Conversation } from "../actors/conversation/handle.js";
+import { type ConversationConfig, resolveSettings } from "../actors/conversation/resolve-settings.js";
+import { InvalidInputError } from "../messages/errors.js";
+import { CommandError, exitCodes } from "./command-error.js";
+import { configFlags } from "./config-flags.js";
+import type { CommandContext } from "./context.js";
+
+/** The conversations of one project as a command sees them. Whoever opens it shuts it down. */
+export class Workspace implements AsyncDisposable {
+  readonly config: LoadedConfig["values"];
+  readonly key: ActiveKey;
+  readonly #context: CommandContext;
+  readonly #changes: ConversationConfig;
+  readonly #manager: ConversationManager;
+
+  constructor(context: CommandContext, config: LoadedConfig["values"], key: ActiveKey, parts: WorkspaceParts) {
+    this.config = config;
+    this.key = key;
+    this.#context = context;
+    this.#changes = parts.changes;
+    const { env, providers = [] } = context.terminal;
+    this.#manager = new ConversationManager({ home: context.home, config, env, providers, source: parts.source });
+  }
+
+  /** What a new conversation would be played with, before there is one. */
+  plan(): { provider: string; model: string; notice: string | undefined } {
+    const { terminal } = this.#context;
+    const { settings, notice } = explained(() =>
+      resolveSettings({
+        config: this.config,
+        conversation: this.#changes,
+        env: terminal.env,
+        available: availableProviders(this.#context),
+        cwd: terminal.cwd,
+      }),
+    );
+    return { provider: settings.provider, model: settings.model, notice };
+  }
+
+  async create(id?: string): Promise<NewConversation> {
+    const config = id === undefined ? this.#changes : { ...this.#changes, id };
+    return await explainedAsync(this.#manager.newConversation(config));
+  }
+
+  /** Goes on with a conversation whose whole id is known. */
+  async resume(id: string, options: { readonly allowEmpty: boolean }): Promise<Conversation> {
+    return await explainedAsync(this.#manager.resumeConversation(id, { ...this.#changes, ...options }));
+  }
+
+  async active(): Promise<string | undefined> {
+    return await readActive(this.#context.home, this.key);
+  }
+
+  /** What is not saved cannot be gone on with. A pointer that cannot be written must not stop a conversation. */
+  async makeActive(id: string): Promise<void> {
+    if (!this.config.persistence.enabled || (await this.active()) === id) return;
+    try {
+      await writeActive(this.#context.home, this.key, id);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      this.#context.log("warn", `active conversation not written: ${message}`);
+      await this.#context.tell(`${id} could not be made the active conversation: ${code ?? message}`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#manager.shutdown();
+  }
+}
+
+interface WorkspaceParts {
+  readonly changes: ConversationConfig;
+  readonly source: "interactive" | "non_interactive";
+}
+
+export async function openWorkspace(
+  context: CommandContext,
+  source: "interactive" | "non_interactive" = "non_interactive",
+): Promise<Workspace> {
+  const { cwd } = context.terminal;
+  const flags = configFlags(context);
+  const [{ values }, projectRoot] = await Promise.all([
+    loadConfig({ home: context.home, flags }),
+    findProjectRoot(cwd),
+  ]);
+  const changes = { cwd, ...changesOf(context, flags) };
+  // A model that was configured for another provider does not go with the one named now.
+  const config = flags.provider === undefined ? values : { ...values, ...changesOf(context, flags) };
+  return new Workspace(context, config, { projectRoot, directory: values.persistence.directory }, { changes, source });
+}
+
+/** The providers this version has; the manager keeps its own list to itself. */
+export function availableProviders({ terminal }: CommandContext): ReadonlySet<string> {
+  return new Set(["offline", ...(terminal.providers ?? []).map(({ name }) => name)]);
+}
+
+/** What the flags say about a conversation: stronger than what it was played with before. */
+function changesOf(context: CommandContext, flags: ConfigFlags): ConversationConfig {
+  const settings = Object.entries(flags).filter(([key, value]) => key !== "persistence" && value !== undefined);
+  const said = Object.fromEntries(settings) as ConversationConfig;
+  if (said.provider === undefined || said.model !== undefined) return said;
+  const { env } = context.terminal;
+  const available = availableProviders(context);
+  const found = resolveProvider({ config: { provider: said.provider }, env, available, command: "other" });
+  return found.ok ? { ...said, model: found.model } : said;
+}
+
+/** Ids and settings have been checked before: what the manager still refuses is the provider, for want of a key. */
+function explain(error: unknown): unknown {
+  return error instanceof InvalidInputError ? new CommandError(error.message, exitCodes.failed) : error;
+}
+
+function explained<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+async function explainedAsync<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw explain(error);
+  }
+}

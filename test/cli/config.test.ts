@@ -1,0 +1,98 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+
+test("config shows what holds and who said so", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "sandbox", "read-only"]);
+  const { code, stdout } = await cli.run(["config", "--model", "offline"]);
+  expect(code).toBe(0);
+  expect(stdout).toBe(`provider = offline  (default)
+api = (not set)  (default)
+model = offline  (flag)
+approvalPolicy = on-request  (default)
+sandbox = read-only  (config.json)
+persistence.enabled = true  (default)
+persistence.directory = ${cli.conversations}  (default)
+`);
+});
+
+test("config get prints the value alone", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["config", "get", "persistence.enabled"])).toMatchObject({ code: 0, stdout: "true\n" });
+  expect(await cli.run(["config", "get", "api"])).toMatchObject({ code: 1, stdout: "", stderr: "api is not set\n" });
+});
+
+test("config path is where the file is", async () => {
+  const cli = await Cli.open();
+  expect((await cli.run(["config", "path"])).stdout).toBe(`${join(cli.home, "config.json")}\n`);
+});
+
+test("persistence can be switched off for good", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["config", "set", "persistence.enabled", "false"])).toMatchObject({
+    code: 0,
+    stdout: "persistence.enabled = false\n",
+  });
+  await cli.run(["chat", "hello"]);
+  expect(await cli.ids()).toEqual([]);
+});
+
+test("a directory in config.json is where list looks", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "persistence.directory", "kept"]);
+  await cli.run(["chat", "hello"]);
+  expect(await cli.ids()).toEqual([]);
+  expect((await cli.run(["list"])).stdout).toContain("Total: 1 conversation(s)");
+});
+
+test.each([
+  [["set", "api", "soap"], '"responses"|"chat"|"messages"'],
+  [["set", "persistence.enabled", "maybe"], "boolean"],
+  [["set", "provider", "Open AI"], "lower-case word"],
+  [["set", "frob", "1"], "Keys: provider, api, model"],
+  [["set", "model"], "A value for model is missing"],
+  [["get"], "A key is missing"],
+  [["get", "frob"], "Unknown key 'frob'"],
+  [["frob"], "Unknown action 'frob'"],
+])("config %j is refused with what is allowed", async (args, text) => {
+  const cli = await Cli.open();
+  expect(await cli.run(["config", ...args])).toMatchObject({ code: 2, stderr: expect.stringContaining(text) });
+});
+
+test("set-provider is remembered, warns about a missing key, and takes the old model out", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["set-provider", "openai", "--api", "chat", "--model", "4"])).toMatchObject({
+    code: 0,
+    stdout: "✓ Provider set: openai\n  API: chat\n  Model: 4\n",
+    stderr: expect.stringContaining("OPENAI_API_KEY environment variable is required"),
+  });
+  const file = join(cli.home, "config.json");
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ provider: "openai", api: "chat", model: "4" });
+  expect(await cli.run(["chat", "hello"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("https://platform.openai.com/api-keys"),
+  });
+  expect(await cli.run(["chat", "--provider", "offline", "What is 6 * 7?"])).toMatchObject({ stdout: "6 * 7 = 42\n" });
+  expect(await cli.run(["set-provider", "offline"])).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ provider: "offline" });
+  expect(await cli.run(["chat", "What is 6 * 7?"])).toMatchObject({ code: 0, stdout: "6 * 7 = 42\n" });
+});
+
+test("a provider this version does not have is remembered with a warning", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["set-provider", "frobnicate"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("This version of cody has no provider frobnicate"),
+  });
+});
+
+test("set-provider mends a damaged configuration and keeps the old one", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home);
+  await writeFile(join(cli.home, "config.json"), "{damaged");
+  const { code, stderr } = await cli.run(["set-provider", "offline"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("config.json.invalid") });
+  expect(await readFile(join(cli.home, "config.json.invalid"), "utf8")).toBe("{damaged");
+});

@@ -1,0 +1,99 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli, saysOn } from "../support/cli.js";
+
+test("resume confirms with provider and model, and chat goes on there", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "first"]);
+  const [id = ""] = await cli.ids();
+  await cli.run(["new"]);
+  expect(await cli.run(["resume", id])).toMatchObject({
+    code: 0,
+    stdout: `✓ Resumed conversation: ${id}\n  Provider: offline (offline)\n  Continue chatting: cody chat "your message"\n`,
+  });
+  await cli.run(["chat", "second"]);
+  expect(await cli.said(id)).toEqual(["first", "second"]);
+});
+
+test("a bare UUID and a prefix name a conversation too", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "hello"]);
+  const [id = ""] = await cli.ids();
+  const uuid = id.slice("conv_".length);
+  for (const text of [uuid, uuid.slice(0, 13), id.slice(0, 20)]) {
+    expect((await cli.run(["resume", text])).stdout).toContain(`✓ Resumed conversation: ${id}\n`);
+  }
+});
+
+test("without an id the newest conversation of this project is resumed", async () => {
+  const cli = await Cli.open();
+  const elsewhere = join(cli.project, "elsewhere");
+  await mkdir(elsewhere);
+  await cli.run(["chat", "here"]);
+  const [id = ""] = await cli.ids();
+  await cli.run(["chat", "there"], { cwd: elsewhere });
+  await cli.run(["new"]);
+  expect((await cli.run(["resume"])).stdout).toContain(`✓ Resumed conversation: ${id}\n`);
+});
+
+test("without an id and without conversations there is nothing to resume", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["resume"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("No saved conversation in this project"),
+  });
+});
+
+test.each(["conv_nobody", "0123", "../../etc/passwd", "/etc/passwd", "..", "conv_a/../b", "a b", "é"])(
+  "there is no conversation %j",
+  async (id) => {
+    const cli = await Cli.open();
+    expect(await cli.run(["resume", id])).toEqual({
+      code: 1,
+      signal: null,
+      stdout: "",
+      stderr: `✗ Conversation '${id}' not found\n  List available: cody list\n`,
+    });
+  },
+);
+
+test("an empty conversation cannot be resumed, but chat may go on with it", async () => {
+  const cli = await Cli.open();
+  const id = (await cli.run(["new"])).stdout.trim();
+  expect(await cli.run(["resume", id])).toMatchObject({ code: 1, stderr: `✗ Conversation '${id}' has no turns\n` });
+  await cli.run(["chat", "hello"]);
+  expect(await cli.run(["resume", id])).toMatchObject({ code: 0 });
+});
+
+test("a zero-byte file has no turns", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.conversations, { recursive: true });
+  await writeFile(join(cli.conversations, "conv_empty.jsonl"), "");
+  expect(await cli.run(["resume", "conv_empty"])).toMatchObject({
+    code: 1,
+    stderr: "✗ Conversation 'conv_empty' has no turns\n",
+  });
+});
+
+test("a damaged file is reported with its line", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.conversations, { recursive: true });
+  await writeFile(join(cli.conversations, "conv_broken.jsonl"), "invalid json\n{broken");
+  const { code, stderr } = await cli.run(["resume", "conv_broken"]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^✗ Conversation 'conv_broken' has corrupted data\n {2}Conversation conv_broken: line 1: .+\n$/,
+  );
+});
+
+test("a conversation another process is in is named with its pid", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "hello"]);
+  const [id = ""] = await cli.ids();
+  const other = cli.start(["chat", "wait"], { middle: "hold" });
+  await saysOn(other.stdout, "I am");
+  const text = `✗ Conversation '${id}' is in use by pid ${other.pid}\n`;
+  expect(await cli.run(["resume", id])).toMatchObject({ code: 1, stdout: "", stderr: text });
+  expect(await cli.run(["chat", "me too"])).toMatchObject({ code: 1, stdout: "", stderr: text });
+});

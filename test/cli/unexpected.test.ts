@@ -1,0 +1,36 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+
+test("what nobody caught is one line and a place to look; the stack is there, the secret nowhere", async () => {
+  const cli = await Cli.open();
+  const env = { TEST_API_KEY: "very-secret-value" };
+  const result = await cli.run(["chat", "hello"], { middle: "crash", env });
+  expect(result.code).toBe(70);
+  expect(result.stderr).toContain(`✗ Unexpected error: boom with [redacted]\n  Details: ${join(cli.home, "logs")}\n`);
+  const log = await logOf(cli);
+  expect(log).toContain("crash.mjs");
+  expect(result.stdout + result.stderr + log).not.toContain("very-secret-value");
+});
+
+test("a command that has nothing left to wait for says so instead of vanishing", async () => {
+  const cli = await Cli.open();
+  const result = await cli.run(["chat", "hello"], { middle: "abandon" });
+  expect(result).toMatchObject({
+    code: 70,
+    stderr: expect.stringContaining("✗ Unexpected error: the command stopped in the middle"),
+  });
+});
+
+test("a run without trouble leaves no log, and the log is not among the conversations", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "hello"]);
+  expect((await readdir(cli.home)).toSorted()).toEqual(["active", "conversations"]);
+});
+
+async function logOf(cli: Cli): Promise<string> {
+  const logs = join(cli.home, "logs");
+  const [name = ""] = await readdir(logs);
+  return await readFile(join(logs, name), "utf8");
+}
