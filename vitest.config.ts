@@ -5,6 +5,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/system/**"],
     globalSetup: "test/support/build.ts",
+    // Most tests wait for processes, threads and disks rather than compute.
+    maxWorkers: 4,
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

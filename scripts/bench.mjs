@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build as bundle } from "esbuild";
 import { buildIfNeeded } from "./build.mjs";
+import { bundle } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const wanted = process.argv.slice(2);
@@ -24,21 +24,8 @@ async function benchmarksIn(folder) {
 }
 
 function bundleAll(entries) {
-  return bundle({
-    absWorkingDir: root,
-    entryPoints: entries.map((name) => `bench/${name}.ts`),
-    outbase: "bench",
-    outdir: "build/bench",
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    sourcemap: "inline",
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
-    logLevel: "warning",
-  });
+  const input = Object.fromEntries(entries.map((name) => [name, `bench/${name}.ts`]));
+  return bundle({ format: "esm", input, directory: "build/bench" });
 }
 
 function succeeds(name) {

@@ -1,47 +1,30 @@
-// Builds dist: bundles for the library, the command line and every thread entry, and the declarations.
+// Builds dist: the library, the command line, every thread entry, and the declarations.
 import { execFile } from "node:child_process";
 import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { build as bundle } from "esbuild";
+import { bundle } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
+const main = join(dist, "cli/main.cjs");
 
 /** Bundles what runs; the declarations take longer and only a package needs them. */
 export async function build({ declarations }) {
-  const entries = await readdir(join(root, "src/workers/entries"));
   // Only a package must be free of what older builds left; elsewhere someone may be running from dist.
   if (declarations) await rm(dist, { recursive: true, force: true });
-  await bundle({
-    absWorkingDir: root,
-    entryPoints: ["src/index.ts", "src/cli/main.ts", ...entries.map((name) => `src/workers/entries/${name}`)],
-    outbase: "src",
-    outdir: dist,
-    bundle: true,
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    sourcemap: true,
-    sourcesContent: false,
-    legalComments: "none",
-    // Bundled CommonJS packages call require for Node's own modules.
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
-    logLevel: "warning",
-  });
-  await chmod(join(dist, "cli/main.js"), 0o755);
-  if (declarations) {
-    await promisify(execFile)(
-      process.execPath,
-      [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.build.json"],
-      { cwd: root },
-    );
-  }
+  const entries = (await readdir(join(root, "src/workers/entries"))).map((file) => file.slice(0, -".ts".length));
+  const programs = ["cli/main", ...entries.map((name) => `workers/entries/${name}`)];
+  const input = Object.fromEntries(programs.map((name) => [name, `src/${name}.ts`]));
+  await Promise.all([
+    bundle({ format: "esm", input: { index: "src/index.ts" }, directory: "dist" }),
+    bundle({ format: "cjs", input, directory: "dist" }),
+  ]);
+  await chmod(main, 0o755);
+  if (!declarations) return;
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  await promisify(execFile)(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
 }
 
 /** Bundles when a source is newer than what was built from it. */
@@ -50,7 +33,7 @@ export async function buildIfNeeded() {
 }
 
 async function isStale() {
-  const built = await stat(join(dist, "cli/main.js")).catch(() => undefined);
+  const built = await stat(main).catch(() => undefined);
   if (built === undefined) return true;
   const sources = await readdir(join(root, "src"), { recursive: true, withFileTypes: true });
   const files = sources.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -11,6 +11,7 @@ import { mergeDeltas, spawnConversation } from "./actors/conversation/spawn-conv
 import { apply, type ConversationState, emptyState } from "./actors/conversation/state.js";
 import type { ConversationMetadata, OpenedRollout, Store } from "./actors/conversation/store.js";
 import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
+import type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 import type { TurnRecorder } from "./actors/rollout-writer/recorder.js";
 import { EventQueue } from "./actors/system/event-queue.js";
 import { estimateTokens } from "./compaction/estimate-tokens.js";
@@ -54,6 +55,8 @@ export interface ManagerOptions {
   /** Providers besides the built-in ones, found by name. */
   readonly providers?: readonly Provider[];
   readonly retry?: RetryPolicy;
+  /** A writer that has been started already; it is stopped with the manager. */
+  readonly outbox?: RolloutOutbox;
   readonly now?: () => Date;
   /** How this manager's conversations are started, as their first line says. */
   readonly source?: "interactive" | "non_interactive" | "mcp";
@@ -97,7 +100,10 @@ export class ConversationManager {
     const { conversations } = homePaths(options.home ?? join(homedir(), ".cody"));
     this.#store =
       options.recorder === undefined
-        ? fileStore(directory ?? conversations, enabled === false ? undefined : openOutbox(options.env ?? {}))
+        ? fileStore(
+            directory ?? conversations,
+            enabled === false ? undefined : (options.outbox ?? openOutbox(options.env ?? {})),
+          )
         : recorderStore(options.recorder);
     const builtIn = [offlineProvider({ countTokens: (text) => this.#countTokens(text) })];
     this.#providers = new Map([...builtIn, ...(options.providers ?? [])].map((provider) => [provider.name, provider]));

@@ -26,6 +26,11 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
+/** Whether a command is going to write a conversation. */
+export function writes(name: CommandName): boolean {
+  return name === "new" || name === "chat" || name === "resume" || name === "";
+}
+
 export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(loaders, name);
 }

@@ -1,3 +1,4 @@
+import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import type { Diagnostics } from "./diagnostics.js";
 import type { Flags } from "./flags.js";
 import type { Terminal } from "./terminal.js";
@@ -9,6 +10,8 @@ export interface CommandContext extends Diagnostics {
   /** What stands behind the command's name, word for word. */
   readonly args: readonly string[];
   readonly flags: Flags;
+  /** A writer that starts while the command is still being loaded. */
+  readonly outbox?: RolloutOutbox | undefined;
 }
 
 /** A command resolves with the exit code. */

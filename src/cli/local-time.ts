@@ -1,10 +1,10 @@
 /** A time as the clock on the wall shows it. By hand: the first use of Intl costs as long as a short command may take. */
 export function localTime(milliseconds: number): string {
   const date = new Date(milliseconds);
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
-  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`;
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
 function two(number: number): string {
-  return String(number).padStart(2, "0");
+  return number < 10 ? `0${number}` : `${number}`;
 }

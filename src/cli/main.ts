@@ -12,8 +12,7 @@ if (others.length === 0 && (first === "--version" || first === "-v")) {
   // Node 20 has no compile cache.
   const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: () => void };
   enableCompileCache?.();
-  const { runProcess } = await import("./run-process.js");
-  await runProcess();
+  void import("./run-process.js").then(({ runProcess }) => runProcess());
 }
 
 /** Reads package.json and writes to the descriptor, because loading our own modules or a stream takes longer. */

@@ -1,9 +1,10 @@
 import { findProjectRoot } from "../config/project.js";
-import { type ConversationSummary, listConversations } from "../rollouts/list.js";
+import type { ConversationSummary } from "../rollouts/list.js";
+import { listConversationsSync } from "../rollouts/list-sync.js";
 
 /** The saved conversations of one project, newest first. */
 export async function projectConversations(directory: string, projectRoot: string): Promise<ConversationSummary[]> {
-  const all = await listConversations(directory);
+  const all = listConversationsSync(directory);
   const folders = [...new Set(all.flatMap(({ cwd }) => cwd ?? []))];
   const roots = await Promise.all(folders.map(async (cwd) => [cwd, await findProjectRoot(cwd)] as const));
   const own = new Set(roots.flatMap(([cwd, root]) => (root === projectRoot ? [cwd] : [])));

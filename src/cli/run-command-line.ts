@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
+import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import { codyHome } from "../config/paths.js";
 import { version } from "../version.js";
-import { loadCommand } from "./command-table.js";
+import { loadCommand, writes } from "./command-table.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 import { describeError } from "./describe-error.js";
@@ -40,11 +41,21 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
     await stdout.write(`${flags.help ? help : version}\n`);
     return 0;
   }
-  const command = await loadCommand(flags.list ? "list" : name);
-  const exitCode = await command(context);
+  const wanted = flags.list ? "list" : name;
+  // Its thread takes as long to start as the command takes to load: both at once.
+  const outbox = writes(wanted) && flags.persistence ? await startOutbox(context.terminal.env) : undefined;
+  const command = await loadCommand(wanted);
+  const exitCode = await command({ ...context, outbox }).finally(() => outbox?.stop());
   await stdout.flush();
   if (stdout.failure === undefined) return exitCode;
   throw new CommandError(`The output could not be written: ${stdout.failure.message}`, exitCodes.failed);
+}
+
+async function startOutbox(env: Terminal["env"]): Promise<RolloutOutbox> {
+  const { openOutbox } = await import("../actors/rollout-writer/open-outbox.js");
+  const outbox = openOutbox(env);
+  outbox.start();
+  return outbox;
 }
 
 function homeOf(terminal: Terminal, flags: Flags): string {

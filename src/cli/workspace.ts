@@ -24,7 +24,15 @@ export class Workspace implements AsyncDisposable {
     this.#context = context;
     this.#changes = parts.changes;
     const { env, providers = [] } = context.terminal;
-    this.#manager = new ConversationManager({ home: context.home, config, env, providers, source: parts.source });
+    const writer = context.outbox === undefined ? {} : { outbox: context.outbox };
+    this.#manager = new ConversationManager({
+      home: context.home,
+      config,
+      env,
+      providers,
+      source: parts.source,
+      ...writer,
+    });
   }
 
   /** What a new conversation would be played with, before there is one. */

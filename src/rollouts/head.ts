@@ -1,4 +1,3 @@
-import * as fs from "node:fs";
 import { isRecord, readLineBytes, withoutMark, type LineBytes, type LineObject } from "./line-object.js";
 import { isRealUserMessage } from "./user-message.js";
 
@@ -14,43 +13,35 @@ export interface Head {
   readonly damaged: boolean;
 }
 
-const headBytes = 8 * 1024;
+/** How much of a file is looked at first; for most it is all that is needed. */
+export const headBytes = 8 * 1024;
 /** A first line may hold instructions; beyond this it is not worth reading for a list. */
 const maxFirstLineBytes = 1024 * 1024;
 const newline = 0x0a;
+const userMessage = Buffer.from('"user_message"');
 
-/** Reads the first few kilobytes, and more only when the first line is longer. Loads no schema library. */
-export async function readHead(path: string, size: number): Promise<Head> {
-  try {
-    return await withFile(path, async (fd) => {
-      const bytes = await readFirstLine(fd, size);
-      return headOf(withoutMark(bytes), bytes.length >= size);
-    });
-  } catch {
-    return { empty: false, damaged: true };
-  }
+export const unreadable: Head = { empty: false, damaged: true };
+
+/** How much must be read when the first bytes of a file of this size do not hold its first line. */
+export function moreBytes(bytes: Buffer, size: number): number | undefined {
+  if (bytes.includes(newline) || bytes.length >= Math.min(size, maxFirstLineBytes)) return undefined;
+  return Math.min(size, maxFirstLineBytes);
 }
 
-async function readFirstLine(fd: number, size: number): Promise<Buffer> {
-  const wanted = Math.min(size, headBytes);
-  const bytes = await readStart(fd, wanted);
-  if (bytes.includes(newline) || bytes.length === size) return bytes;
-  return readStart(fd, Math.min(size, maxFirstLineBytes));
-}
-
-function headOf(bytes: Buffer, whole: boolean): Head {
+/** What the first bytes tell. They are parsed only until the model is known: parsing is most of what a list costs. */
+export function headOf(bytes: Buffer, size: number): Head {
+  const whole = bytes.length >= size;
   const lines: LineObject[] = [];
   let damaged = false;
-  for (const { content, terminated } of linesIn(bytes)) {
+  for (const { content, terminated } of linesIn(withoutMark(bytes))) {
     // What is unterminated is a torn tail, or goes on beyond what was read.
     if (!terminated && !whole) break;
     const read = readLineBytes(content);
     if (read.status === "object") lines.push(read.value);
     else if (read.status === "bad" && terminated) damaged = true;
-    // Of a longer file nothing more is wanted, and parsing is most of what a list costs.
-    if (!whole && saysModel(read)) break;
+    if (saysModel(read)) break;
   }
-  return { ...factsOf(lines), empty: whole && !lines.some(hasUserMessage), damaged };
+  return { ...factsOf(lines), empty: whole && !hasUserMessage(bytes), damaged };
 }
 
 function* linesIn(bytes: Buffer): Generator<{ content: Buffer; terminated: boolean }> {
@@ -83,11 +74,17 @@ function factsOf(lines: readonly LineObject[]): Omit<Head, "empty" | "damaged"> 
   };
 }
 
-function hasUserMessage(line: LineObject): boolean {
-  const payload = record(line["payload"]);
-  const type = text(payload["type"]) ?? "";
-  if (line.type === "event_msg") return type === "user_message";
-  return line.type === "response_item" && isRealUserMessage({ ...payload, type });
+/** Who writes rollouts writes this event with every user message; only files without it are looked at closely. */
+function hasUserMessage(bytes: Buffer): boolean {
+  if (bytes.includes(userMessage)) return true;
+  for (const { content } of linesIn(bytes)) if (isUserItem(readLineBytes(content))) return true;
+  return false;
+}
+
+function isUserItem(read: LineBytes): boolean {
+  if (read.status !== "object" || read.value.type !== "response_item") return false;
+  const payload = record(read.value["payload"]);
+  return isRealUserMessage({ ...payload, type: text(payload["type"]) ?? "" });
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
@@ -96,40 +93,4 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-async function withFile<T>(path: string, use: (fd: number) => Promise<T>): Promise<T> {
-  const fd = await openNoFollow(path);
-  try {
-    return await use(fd);
-  } finally {
-    fs.close(fd, () => {});
-  }
-}
-
-function openNoFollow(path: string): Promise<number> {
-  const flags = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
-  return new Promise((resolve, reject) => {
-    fs.open(path, flags, (error, fd) => (error === null ? resolve(fd) : reject(error)));
-  });
-}
-
-/** The first `length` bytes, or fewer when the file has become shorter. */
-async function readStart(fd: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const bytesRead = await readAt(fd, buffer, filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
-}
-
-function readAt(fd: number, buffer: Buffer, offset: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    fs.read(fd, buffer, offset, buffer.length - offset, offset, (error, bytesRead) =>
-      error === null ? resolve(bytesRead) : reject(error),
-    );
-  });
 }

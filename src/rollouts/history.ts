@@ -1,7 +1,8 @@
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { Compacted, RolloutLine } from "../messages/rollout-line.js";
 import { cutMiddle, tokensOf } from "./cut-middle.js";
-import { isCodexSummary, isContextMessage, isRealUserMessage } from "./user-message.js";
+import { isCodexSummary } from "./codex-summary.js";
+import { isContextMessage, isRealUserMessage } from "./user-message.js";
 
 export { isRealUserMessage };
 

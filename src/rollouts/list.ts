@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError } from "../messages/errors.js";
-import { readHead, type Head } from "./head.js";
+import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
 
 /** One saved conversation, as far as the start of its file and its inode tell. */
 export interface ConversationSummary extends Head {
@@ -18,6 +18,8 @@ export interface ListOptions {
 }
 
 const suffix = ".jsonl";
+/** Neither follows a link nor waits for the other end of a pipe. */
+export const openFlags = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 /** Enough to keep the four threads of Node's pool busy, few enough not to hold up everybody else's files. */
 const concurrency = 32;
 const maxNamed = 5;
@@ -30,13 +32,53 @@ export async function listConversations(directory: string, options: ListOptions 
     const stats = await statOrUndefined(path);
     return stats !== undefined && (stats.isFile() || stats.isSymbolicLink()) ? [{ id, path, stats }] : [];
   });
-  const newest = dated.flat().toSorted((a, b) => b.stats.mtimeMs - a.stats.mtimeMs || (a.id < b.id ? 1 : -1));
+  const newest = dated.flat().toSorted(newestFirst);
   return inParallel(newest.slice(0, options.limit), async ({ id, path, stats }) => ({
     id,
     path,
     updatedAt: Math.floor(stats.mtimeMs),
     ...(await readHead(path, stats.size)),
   }));
+}
+
+async function readHead(path: string, size: number): Promise<Head> {
+  try {
+    const fd = await openNoFollow(path);
+    try {
+      const bytes = await readStart(fd, Math.min(size, headBytes));
+      const more = moreBytes(bytes, size);
+      return headOf(more === undefined ? bytes : await readStart(fd, more), size);
+    } finally {
+      fs.close(fd, () => {});
+    }
+  } catch {
+    return unreadable;
+  }
+}
+
+function openNoFollow(path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.open(path, openFlags, (error, fd) => (error === null ? resolve(fd) : reject(error)));
+  });
+}
+
+function readStart(fd: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  return new Promise((resolve, reject) => {
+    fs.read(fd, buffer, 0, length, 0, (error, bytesRead) =>
+      error === null ? resolve(buffer.subarray(0, bytesRead)) : reject(error),
+    );
+  });
+}
+
+interface Dated {
+  readonly id: string;
+  readonly stats: Stats;
+}
+
+/** Ids are ordered by time too, for files that changed in the same tick. */
+export function newestFirst(a: Dated, b: Dated): number {
+  return b.stats.mtimeMs - a.stats.mtimeMs || (a.id < b.id ? 1 : -1);
 }
 
 /** The one conversation that `conv_…`, a bare UUID or the beginning of either names. */
@@ -69,7 +111,8 @@ function conversationIds(directory: string): Promise<string[]> {
   });
 }
 
-function idOf(name: string): string[] {
+/** The id a file name stands for; none for foreign files. */
+export function idOf(name: string): string[] {
   const id = name.endsWith(suffix) ? name.slice(0, -suffix.length) : "";
   return isConversationId(id) ? [id] : [];
 }

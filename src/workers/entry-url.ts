@@ -5,5 +5,5 @@
 export function entryUrl(name: string): URL {
   const root = /^(.*)\/(?:src|dist)\//.exec(import.meta.url)?.[1];
   if (root === undefined) throw new Error(`no package around ${import.meta.url}`);
-  return new URL(`${root}/dist/workers/entries/${name}.js`);
+  return new URL(`${root}/dist/workers/entries/${name}.cjs`);
 }

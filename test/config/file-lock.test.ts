@@ -34,7 +34,7 @@ test("the value of the work comes back, and its error frees the lock", async () 
 });
 
 test("the lock of a process that died is taken over, by one of twenty that wait for it", async () => {
-  await using bundle = await bundleModule("config/file-lock.ts");
+  await using bundle = await bundleModule("src/config/file-lock.ts");
   const folder = await temporaryFolder();
   const lock = join(folder, "lock");
   const counter = join(folder, "counter");

@@ -89,7 +89,7 @@ test("a byte order mark does no harm", async () => {
 });
 
 test("the schema library is not loaded when there is no file", async () => {
-  await using bundle = await bundleModule("config/load-config.ts");
+  await using bundle = await bundleModule("src/config/load-config.ts");
   const script = `
     const { loadConfig } = await import(process.argv[1]);
     await loadConfig({ home: process.argv[2], flags: {} });

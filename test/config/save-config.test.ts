@@ -74,7 +74,7 @@ const settings = {
 };
 
 test("twenty processes that save at once lose no update", async () => {
-  await using bundle = await bundleModule("config/save-config.ts");
+  await using bundle = await bundleModule("src/config/save-config.ts");
   const home = await temporaryFolder();
   const script = `
     const { saveConfig } = await import(process.argv[1]);

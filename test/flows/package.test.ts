@@ -48,8 +48,9 @@ test("while conversations run the main thread does no synchronous file I/O", asy
   );
   expect(stdout).toBe("5\n");
   const warnings = stderr.split("WARNING: Detected use of sync API").slice(1);
-  const files = warnings.filter((stack) => stack.includes("node:fs:"));
-  // Node itself loads modules that way, which also shows that the flag works; that is not ours to change.
-  expect(files.length).toBeGreaterThan(0);
-  expect(files.filter((stack) => !stack.includes("node:internal/modules/"))).toEqual([]);
+  // Making ids takes random bytes, which Node counts as well and which shows that the flag works.
+  expect(warnings.length).toBeGreaterThan(0);
+  // Node itself loads modules that way; that is not ours to change.
+  const files = warnings.filter((stack) => stack.includes("node:fs:") && !stack.includes("node:internal/modules/"));
+  expect(files).toEqual([]);
 });

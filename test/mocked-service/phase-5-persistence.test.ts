@@ -2,10 +2,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { ConversationManager } from "../../src/cody.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event } from "../../src/messages/event.js";
+import { Cli } from "../support/cli.js";
 import { createMockClient, createMockTokenizer } from "../support/mock-client.js";
 import { createMockRecorder, type MockRecorder } from "../support/mock-recorder.js";
 
-// The library is real; the model and the file system are mocked at its boundary.
+// The library is real; the model and the file system are mocked at its boundary. The commands at the end run as
+// processes in a folder of their own.
 
 const config = { provider: "openai", api: "responses", model: "gpt-4" } as const;
 let recorder: MockRecorder;
@@ -140,4 +142,41 @@ test("a mock tokenizer decides what an answer without usage counts as", async ()
   const events = await chat(conversation, "Hello");
   const usage = events.flatMap(({ msg }) => (msg.type === "token_count" ? [msg.info?.last_token_usage] : []));
   expect(usage).toEqual([expect.objectContaining({ input_tokens: 14, output_tokens: 7, total_tokens: 21 })]);
+});
+
+describe("CLI", () => {
+  test("21: list command output", async () => {
+    const cli = await Cli.open();
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) ids.push((await cli.run(["new"])).stdout.trim());
+    const { stdout, code } = await cli.run(["list"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Saved Conversations:\n\n/);
+    for (const id of ids) expect(stdout).toContain(`  ${id} (empty)\n    Provider: offline (offline)\n    Updated: 20`);
+    expect(stdout).toMatch(/\nTotal: 3 conversation\(s\)\n$/);
+  });
+
+  test("22: list command when empty", async () => {
+    const { stdout } = await (await Cli.open()).run(["list"]);
+    expect(stdout).toBe("No saved conversations.\nCreate one: cody new\n");
+  });
+
+  test("23: resume command success", async () => {
+    const cli = await Cli.open();
+    const first = (await cli.run(["new"])).stdout.trim();
+    await cli.run(["chat", "my name is Alice"]);
+    await cli.run(["new"]);
+    const { stdout, code } = await cli.run(["resume", first]);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      `✓ Resumed conversation: ${first}\n  Provider: offline (offline)\n  Continue chatting: cody chat "your message"\n`,
+    );
+    expect((await cli.run(["chat", "What is my name?"])).stdout).toContain("Alice");
+  });
+
+  test("24: resume command missing ID", async () => {
+    const { stderr, code } = await (await Cli.open()).run(["resume", "nonexistent"]);
+    expect(stderr).toBe("✗ Conversation 'nonexistent' not found\n  List available: cody list\n");
+    expect(code).toBe(1);
+  });
 });

@@ -92,7 +92,7 @@ test("a proxy that is not there is a failed request, not a direct one", async ()
 
 /** Fetches in a child process, because NODE_EXTRA_CA_CERTS is read when Node starts. */
 async function fetchInChild(url: string, env: Record<string, string>): Promise<string> {
-  await using bundle = await bundleModule("providers/http-fetch.ts");
+  await using bundle = await bundleModule("src/providers/http-fetch.ts");
   const script = `
     const { createFetch } = await import(process.argv[1]);
     const text = (response) => response.text();

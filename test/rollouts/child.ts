@@ -1,11 +1,6 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 
 /** A program of this directory in a process of its own; it says and hears JSON lines. */
 export class Child {
@@ -49,22 +44,4 @@ export class Child {
   stop(): void {
     this.#process.kill("SIGSTOP");
   }
-}
-
-/** Builds a program of the tests, since Node 20 does not run TypeScript. */
-export async function buildChild(source: URL): Promise<{ file: string; remove(): void }> {
-  const directory = mkdtempSync(join(tmpdir(), "cody-child-"));
-  const file = join(directory, "child.mjs");
-  await build({
-    entryPoints: [fileURLToPath(source)],
-    outfile: file,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20.19",
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
-  });
-  return { file, remove: () => rmSync(directory, { recursive: true }) };
 }

@@ -17,9 +17,10 @@ import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js
 import type { LockOwner } from "../../src/messages/rollout-command.js";
 import { releaseLock, takeLock } from "../../src/rollouts/lock.js";
 import { runtimeDirectory, socketPath } from "../../src/rollouts/runtime-directory.js";
-import { buildChild, Child } from "./child.js";
+import { bundleModule } from "../support/bundle.js";
+import { Child } from "./child.js";
 
-let program: Awaited<ReturnType<typeof buildChild>>;
+let program: Awaited<ReturnType<typeof bundleModule>>;
 let directory = "";
 let rollout = "";
 let lock = "";
@@ -27,9 +28,9 @@ let children: Child[] = [];
 const gentle = { force: false };
 
 beforeAll(async () => {
-  program = await buildChild(new URL("lock-child.ts", import.meta.url));
+  program = await bundleModule("test/rollouts/lock-child.ts");
 });
-afterAll(() => program.remove());
+afterAll(() => program[Symbol.asyncDispose]());
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "cody-lock-"));
   mkdirSync(join(directory, "run"));

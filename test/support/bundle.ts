@@ -1,21 +1,16 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundle } from "../../scripts/bundle.mjs";
 
-/** A module of `src` as one JavaScript file, for child processes: Node 20 cannot load TypeScript. */
-export async function bundleModule(module: string): Promise<{ file: string } & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), "cody-bundle-"));
-  const file = join(folder, "module.mjs");
-  await build({
-    entryPoints: [fileURLToPath(new URL(`../../src/${module}`, import.meta.url))],
-    outfile: file,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-  });
-  return { file, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+const builds = fileURLToPath(new URL("../../build", import.meta.url));
+
+/** A module as one JavaScript file, for child processes: Node 20 cannot load TypeScript. */
+export async function bundleModule(source: string): Promise<{ file: string } & AsyncDisposable> {
+  // Inside the package, so that what is not bundled is found.
+  await mkdir(builds, { recursive: true });
+  const directory = await mkdtemp(join(builds, "module-"));
+  await bundle({ format: "esm", input: { module: source }, directory });
+  const remove = () => rm(directory, { recursive: true, force: true });
+  return { file: join(directory, "module.js"), [Symbol.asyncDispose]: remove };
 }

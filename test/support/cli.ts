@@ -7,7 +7,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
 
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const main = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
 
 export type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 

@@ -12,7 +12,7 @@ import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/mes
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/encode.js";
 import { entryUrl } from "../../src/workers/entry-url.js";
-import { buildChild } from "../rollouts/child.js";
+import { bundleModule } from "../support/bundle.js";
 
 let directory = "";
 beforeEach(() => {
@@ -72,7 +72,7 @@ test("a hundred conversations are saved by the writer's own thread", async () =>
 });
 
 test("a thread that dies between a write and its answer, again and again, leaves every line exactly once", async () => {
-  const program = await buildChild(new URL("dying-writer.ts", import.meta.url));
+  const program = await bundleModule("test/threads/dying-writer.ts");
   const socket = await openOwnerSocket(directory);
   let deaths = 0;
   const outbox = new RolloutOutbox({
@@ -95,7 +95,7 @@ test("a thread that dies between a write and its answer, again and again, leaves
   await outbox.stop();
   expectEveryLineOnce();
   await socket.close();
-  program.remove();
+  await program[Symbol.asyncDispose]();
 });
 
 test("the writer's thread loads no schema library", () => {

@@ -37,6 +37,12 @@ export class RolloutOutbox implements Outgoing {
     this.deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
   }
 
+  /** Starts what the first `open` would start, for who knows that it will come and has other things to load. */
+  start(): void {
+    this.writer();
+    this.owner().catch(() => undefined);
+  }
+
   /** The writer's thread starts with the first call. Never rejects: what is wrong stands in the outcome. */
   async open(request: OpenRequest): Promise<{ outcome: OpenOutcome; rollout: Rollout }> {
     const { conversationId } = request;

@@ -1,5 +1,6 @@
 import { findProjectRoot } from "../../config/project.js";
-import { type ConversationSummary, listConversations } from "../../rollouts/list.js";
+import type { ConversationSummary } from "../../rollouts/list.js";
+import { listConversationsSync } from "../../rollouts/list-sync.js";
 import { usageError } from "../command-error.js";
 import { type CommandContext, printLine } from "../context.js";
 import { conversationDirectory } from "../conversation-directory.js";
@@ -11,7 +12,7 @@ export async function listCommand(context: CommandContext): Promise<number> {
   const directory = await conversationDirectory(context);
   const conversations = context.flags.project
     ? (await projectConversations(directory, await findProjectRoot(context.terminal.cwd))).slice(0, limit)
-    : await listConversations(directory, limit === undefined ? {} : { limit });
+    : listConversationsSync(directory, limit === undefined ? {} : { limit });
   await printLine(context, context.flags.json ? JSON.stringify(conversations) : listText(conversations));
   return 0;
 }
@@ -30,10 +31,6 @@ function listText(conversations: readonly ConversationSummary[]): string {
 
 function entryText({ id, provider, model, updatedAt, empty, damaged }: ConversationSummary): string {
   const mark = damaged ? " (damaged)" : empty ? " (empty)" : "";
-  return [
-    `  ${id}${mark}`,
-    `    Provider: ${provider ?? "unknown"} (${model ?? "unknown"})`,
-    `    Updated: ${localTime(updatedAt)}`,
-    "",
-  ].join("\n");
+  const labels = `${provider ?? "unknown"} (${model ?? "unknown"})`;
+  return `  ${id}${mark}\n    Provider: ${labels}\n    Updated: ${localTime(updatedAt)}\n`;
 }

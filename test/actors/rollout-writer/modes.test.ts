@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildChild, Child } from "../../rollouts/child.js";
+import { Child } from "../../rollouts/child.js";
+import { bundleModule } from "../../support/bundle.js";
 
-let program: Awaited<ReturnType<typeof buildChild>>;
+let program: Awaited<ReturnType<typeof bundleModule>>;
 beforeAll(async () => {
-  program = await buildChild(new URL("umask-child.ts", import.meta.url));
+  program = await bundleModule("test/actors/rollout-writer/umask-child.ts");
 });
-afterAll(() => program.remove());
+afterAll(() => program[Symbol.asyncDispose]());
 
 test.each(["0000", "0022", "0777"])("under umask %s everything is for its user alone", async (umask) => {
   const directory = mkdtempSync(join(tmpdir(), "cody-modes-"));

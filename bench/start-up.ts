@@ -1,0 +1,91 @@
+// How long short commands take, beside a Node that does nothing.
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { interleaved } from "./support/measure.js";
+import { met, printTable } from "./support/table.js";
+import { temporaryDirectory } from "./support/temporary-directory.js";
+import { writeConversations } from "./support/write-conversations.js";
+
+const rounds = 21;
+const conversations = 1_000;
+const cody = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
+
+interface Start {
+  readonly args: readonly string[];
+  readonly home: string;
+  readonly cwd: string;
+  /** What must stand in its output. */
+  readonly expected?: string;
+}
+
+interface Command {
+  readonly name: string;
+  readonly goal: number;
+  readonly start: () => Start;
+}
+
+await using directory = await temporaryDirectory();
+const full = join(directory.path, "full");
+await writeConversations(full, conversations);
+const fresh = join(directory.path, "fresh");
+let projects = 0;
+
+const commands: readonly Command[] = [
+  { name: "cody --version", goal: 1.3, start: () => ({ args: [cody, "--version"], home: full, cwd: directory.path }) },
+  {
+    name: "cody list (1,000)",
+    goal: 2,
+    start: () => ({ args: [cody, "list"], home: full, cwd: directory.path, expected: `${conversations}` }),
+  },
+  {
+    name: "cody chat (one turn)",
+    goal: 3.5,
+    start: () => ({ args: [cody, "chat", "What is 2+2?"], home: fresh, cwd: newProject(), expected: "4" }),
+  },
+];
+const bare = "node -e 0";
+
+// Nothing else of this shell's environment: it may hold keys, and then a model would be asked.
+await compare("in an empty environment", {});
+const { NODE_EXTRA_CA_CERTS } = process.env;
+// Node reads these at every start, which makes every start slower, also the one that does nothing.
+if (NODE_EXTRA_CA_CERTS !== undefined) await compare("with this shell's NODE_EXTRA_CA_CERTS", { NODE_EXTRA_CA_CERTS });
+
+async function compare(where: string, extra: Record<string, string>): Promise<void> {
+  const measured = await interleaved(rounds, [
+    { name: bare, measure: () => run(extra, { args: ["-e", "0"], home: full, cwd: directory.path }) },
+    ...commands.map(({ name, start }) => ({ name, measure: () => run(extra, start()) })),
+  ]);
+  const base = measured.get(bare) ?? Number.NaN;
+  printTable(
+    `Start-up ${where}, wall time (median of ${rounds})`,
+    ["command", "ms", `x ${bare}`, "goal", ""],
+    [
+      [bare, base.toFixed(0), "1.00", "", ""],
+      ...commands.map(({ name, goal }) => {
+        const ms = measured.get(name) ?? Number.NaN;
+        return [name, ms.toFixed(0), (ms / base).toFixed(2), `<= ${goal}`, met(ms / base <= goal)];
+      }),
+    ],
+  );
+}
+
+/** Milliseconds; throws when the command does not say what it should. */
+function run(extra: Record<string, string>, { args, home, cwd, expected = "" }: Start): number {
+  const { PATH } = process.env;
+  const env = { PATH, HOME: directory.path, CODY_HOME: home, XDG_RUNTIME_DIR: directory.path, ...extra };
+  const begin = performance.now();
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, env, encoding: "utf8" });
+  const ms = performance.now() - begin;
+  if (status !== 0 || !stdout.includes(expected)) throw new Error(`${args.join(" ")}: ${status}: ${stdout}${stderr}`);
+  return ms;
+}
+
+function newProject(): string {
+  projects += 1;
+  const project = join(directory.path, `project-${projects}`);
+  mkdirSync(project);
+  return project;
+}

@@ -1,0 +1,14 @@
+import type { Actor } from "../../src/actors/system/actor.js";
+
+export type EchoOp =
+  { readonly type: "echo"; readonly value: number } | { readonly type: "note"; readonly value: number };
+
+export interface EchoAnswers {
+  readonly echo: number;
+}
+
+/** Does nothing, as fast as it can. */
+export const echo: Actor<EchoOp, EchoAnswers, null> = {
+  name: "echo",
+  start: () => ({ echo: ({ value }) => value, note: () => undefined }),
+};

@@ -1,0 +1,45 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { spawnThread } from "../../src/actors/system/spawn-thread.js";
+import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/messages/rollout-command.js";
+import { line } from "./line.js";
+
+export interface OpenRollouts extends AsyncDisposable {
+  /** Appends a line to one of them and waits until it is durable. */
+  save(index: number): Promise<void>;
+}
+
+/** Rollouts as a manager has them: an outbox in this thread, the writer in its own. */
+export async function openRollouts(directory: string, count: number): Promise<OpenRollouts> {
+  const folder = join(directory, "rollouts");
+  await mkdir(folder);
+  const socket = await openOwnerSocket(directory);
+  const outbox = new RolloutOutbox({
+    spawnWriter: (options) =>
+      spawnThread<RolloutCommand, RolloutAnswers, null, RolloutEvent>(
+        new URL("../../dist/workers/entries/rollout-writer.cjs", import.meta.url),
+        null,
+        options,
+      ),
+    owner: async () => socket.owner,
+    onStopped: () => socket.close(),
+  });
+  const opened = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      outbox.open({ conversationId: `conv_${index}`, path: join(folder, `conv_${index}.jsonl`), mode: "create" }),
+    ),
+  );
+  const refused = opened.find(({ outcome }) => outcome.status !== "open");
+  if (refused !== undefined) throw new Error(`a rollout could not be opened: ${JSON.stringify(refused.outcome)}`);
+  return {
+    save: async (index) => {
+      const rollout = opened[index]?.rollout;
+      rollout?.append(line);
+      const outcome = await rollout?.flush();
+      if (outcome?.status !== "saved") throw new Error(`a line was not saved: ${JSON.stringify(outcome)}`);
+    },
+    [Symbol.asyncDispose]: () => outbox.stop(),
+  };
+}

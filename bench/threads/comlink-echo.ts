@@ -1,0 +1,6 @@
+import * as Comlink from "comlink";
+import { endpointOf } from "../../src/actors/system/endpoint.js";
+import type { EchoOp } from "../support/echo.js";
+import { ownPort } from "../support/own-port.js";
+
+Comlink.expose({ echo: ({ value }: EchoOp): number => value }, endpointOf(ownPort()));

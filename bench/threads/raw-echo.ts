@@ -1,0 +1,7 @@
+import type { EchoOp } from "../support/echo.js";
+import { ownPort } from "../support/own-port.js";
+
+const port = ownPort();
+port.on("message", (op: EchoOp) => {
+  if (op.type === "echo") port.postMessage(op, []);
+});

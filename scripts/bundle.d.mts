@@ -1,0 +1,8 @@
+export interface BundleOptions {
+  readonly format: "esm" | "cjs";
+  readonly input: Readonly<Record<string, string>>;
+  /** Where the files go; without it nothing is written. */
+  readonly directory?: string;
+}
+
+export function bundle(options: BundleOptions): Promise<string[]>;

@@ -1,0 +1,43 @@
+// How every bundle of the project is made: the package, and what tests and benchmarks start as processes or threads.
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * `input` maps the name of each output to its source. `cjs` is for whatever must start fast, because Node loads
+ * CommonJS quicker than ES modules; `esm` for whoever imports us. Gives the modules that went in.
+ */
+export async function bundle({ format, input, directory }) {
+  const extension = format === "cjs" ? "cjs" : "js";
+  const { output } = await build({
+    cwd: root,
+    input,
+    platform: "node",
+    // Large and rarely needed: loaded from node_modules when a proxy is set.
+    external: ["undici"],
+    transform: { target: "node20.19" },
+    output: {
+      format,
+      entryFileNames: `[name].${extension}`,
+      chunkFileNames: `chunks/[name]-[hash].${extension}`,
+      // Names stay: a stack in the debug log must be readable.
+      minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
+    },
+    write: false,
+  });
+  if (directory !== undefined) {
+    await Promise.all(output.map(({ fileName, code }) => replaceFile(resolve(root, directory, fileName), code)));
+  }
+  return output.flatMap(({ moduleIds }) => moduleIds);
+}
+
+/** Whole or not at all: someone may be starting processes or threads from it. */
+async function replaceFile(path, contents) {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  await writeFile(temporary, contents);
+  await rename(temporary, path);
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { Fight } from "./fight.js";
+import { expectSaved, isSaved, questionOf, readStrictly } from "./rollout-check.js";
+import { rounds, summarize, timeoutMs } from "./rounds.js";
+import { leftovers, newWorld, playOneTurn, rolloutPath } from "./world.js";
+
+test(
+  "of eight processes that want one conversation exactly one gets it, round after round, and its lines stay its own",
+  async () => {
+    const world = await newWorld();
+    const conversation = await playOneTurn(world, "round 0");
+    const fight = new Fight(world, conversation);
+    await fight.recruit();
+    let owner = await fight.round();
+    for (let round = 2; round <= rounds.fights; round += 1) {
+      await fight.contendInVain(owner);
+      owner = world.random.next() < 0.5 ? await fight.killThenRound(owner) : await fight.killWithinRound(owner);
+    }
+    await fight.kill(owner);
+    await fight.dismiss();
+    await playOneTurn(world, "round last", conversation);
+
+    const rollout = await readStrictly(rolloutPath(world, conversation));
+    expect(rollout.tornBytes).toBe(0);
+    const saved = fight.reports.filter(isSaved);
+    for (const report of saved) expectSaved(rollout, report);
+    // Whoever has lost it never comes back: the turns of one process and round stand together.
+    const spans = rollout.turns.flatMap((turn) => /pid \d+ round \w+/.exec(questionOf(turn)) ?? []);
+    const changes = spans.filter((span, index) => span !== spans[index - 1]);
+    expect(changes).toEqual([...new Set(changes)]);
+    // Only owners are killed here, and an owner's lock leads to its socket.
+    expect(await leftovers(world)).toEqual({ locks: [], strays: [] });
+    summarize(
+      `fight: ${rounds.fights} rounds of 8 processes, ${fight.withinRounds} of them begun while the owner died ` +
+        `(${fight.earlyOwners} won at once), ${saved.length} turns reported saved`,
+    );
+  },
+  timeoutMs,
+);

@@ -1,0 +1,18 @@
+/** `npm test` plays a few rounds of each fault, `npm run crash` as many as it takes to meet the rare moments. */
+const isFull = process.env["CODY_CRASH"] === "full";
+
+export const rounds = isFull ? { kills: 200, fights: 50, stops: 12 } : { kills: 12, fights: 3, stops: 2 };
+
+export const timeoutMs = isFull ? 900_000 : 60_000;
+
+/** Counts are worth a line only when there are many. */
+export function summarize(text: string): void {
+  // Not console.log: vitest adds a heading to it and may hold it back.
+  if (isFull) process.stdout.write(`${text}\n`);
+}
+
+/** What a failed run was begun with can be given to the next one. */
+export function firstSeed(): number {
+  const given = process.env["CODY_CRASH_SEED"];
+  return given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);
+}
