@@ -32,7 +32,7 @@ import type { SaveOutcome } from "./messages/rollout-command.js";
 import type { OwnLine } from "./messages/rollout-line.js";
 import type { SessionSource } from "./messages/session-source.js";
 import { clientProvider, type ModelClient } from "./providers/client-provider.js";
-import { offlineProvider } from "./providers/offline.js";
+import { builtInProviders } from "./providers/built-in.js";
 import type { Provider } from "./providers/provider.js";
 import { firstLine } from "./rollouts/first-line.js";
 
@@ -105,7 +105,7 @@ export class ConversationManager {
             enabled === false ? undefined : (options.outbox ?? openOutbox(options.env ?? {})),
           )
         : recorderStore(options.recorder);
-    const builtIn = [offlineProvider({ countTokens: (text) => this.#countTokens(text) })];
+    const builtIn = builtInProviders({ countTokens: (text) => this.#countTokens(text) });
     this.#providers = new Map([...builtIn, ...(options.providers ?? [])].map((provider) => [provider.name, provider]));
     this.#client = options.client === undefined ? undefined : clientProvider(options.client);
   }

@@ -1,8 +1,8 @@
 import {
+  ConversationError,
   ConversationInUseError,
   ConversationNotFoundError,
   CorruptedRolloutError,
-  EmptyRolloutError,
   FailureError,
   InvalidInputError,
 } from "../messages/errors.js";
@@ -35,25 +35,19 @@ export function describeError(error: unknown): ErrorDescription {
 const maxMessageChars = 300;
 
 function describeConversationError(error: unknown): [string, ...string[]] | undefined {
-  if (error instanceof ConversationNotFoundError) {
-    return [`Conversation '${idIn(error, " not found.")}' not found`, "List available: cody list"];
-  }
-  if (error instanceof EmptyRolloutError) return [`Conversation '${idIn(error, " has no turns")}' has no turns`];
-  if (error instanceof CorruptedRolloutError) {
-    return [`Conversation '${idIn(error, ": line ")}' has corrupted data`, error.message];
-  }
-  if (error instanceof ConversationInUseError) {
-    const words = " is in use by ";
-    const owner = error.message.slice(error.message.indexOf(words) + words.length);
-    return [`Conversation '${idIn(error, words)}'${words}${owner}`];
-  }
-  return undefined;
+  if (!(error instanceof ConversationError)) return undefined;
+  const conversation = `Conversation '${error.conversationId}'`;
+  if (error instanceof ConversationNotFoundError) return [`${conversation} not found`, "List available: cody list"];
+  if (error instanceof CorruptedRolloutError) return [`${conversation} has corrupted data`, error.message];
+  if (error instanceof ConversationInUseError)
+    return [`${conversation} is in use by ${error.owner}`, ...forceHint(error)];
+  return [`${conversation} has no turns`];
 }
 
-/** These errors carry their conversation only in their message. */
-function idIn(error: Error, after: string): string {
-  const end = error.message.lastIndexOf(after);
-  return error.message.slice("Conversation ".length, end === -1 ? undefined : end);
+/** Only what cannot be proved dead needs force. */
+function forceHint({ owner, conversationId }: ConversationInUseError): string[] {
+  const far = owner.includes("another") || owner.includes("cannot be read");
+  return far ? [`If nobody is writing it any more: cody resume ${conversationId} --force`] : [];
 }
 
 /** The file system or the network said no: the message names the call and the path. */

@@ -11,6 +11,7 @@ export interface Flags {
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
+  readonly force: boolean;
   readonly json: boolean;
   readonly list: boolean;
   readonly project: boolean;
@@ -28,6 +29,7 @@ export const globalFlags: readonly Definition[] = [
   ["--api <api>", "How the provider is spoken to: responses, chat or messages"],
   ["--resume [id]", "Go on with this conversation, or with the newest of this project"],
   ["--continue", "Go on with the newest conversation of this project"],
+  ["--force", "Take the conversation although its owner, on another machine, cannot be proved gone"],
   ["--no-persistence", "Save nothing in this run"],
   ["--conversation-dir <path>", "Where conversations are kept"],
   ["--approval-policy <policy>", "When you are asked: untrusted, on-request or never"],

@@ -49,6 +49,7 @@ function flagsOf(options: Readonly<Record<string, unknown>>, known: readonly Cac
 
 const nothingGiven: Flags = {
   continue: false,
+  force: false,
   json: false,
   list: false,
   project: false,

@@ -45,9 +45,13 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
   // Its thread takes as long to start as the command takes to load: both at once.
   const outbox = writes(wanted) && flags.persistence ? await startOutbox(context.terminal.env) : undefined;
   const command = await loadCommand(wanted);
-  const exitCode = await command({ ...context, outbox }).finally(() => outbox?.stop());
-  await stdout.flush();
-  if (stdout.failure === undefined) return exitCode;
+  try {
+    const exitCode = await command({ ...context, outbox });
+    await stdout.flush();
+    if (stdout.failure === undefined) return exitCode;
+  } finally {
+    await outbox?.stop();
+  }
   throw new CommandError(`The output could not be written: ${stdout.failure.message}`, exitCodes.failed);
 }
 

@@ -7,8 +7,6 @@ export type TurnOutcome = "answered" | "failed" | "aborted";
 /** Plays the turns of one conversation, one after another, and shows what happens in them. */
 export class TurnPlayer {
   readonly conversation: Conversation;
-  /** All tokens of the conversation, as far as they are known. */
-  tokens: number | undefined;
   readonly #render: Renderer;
   readonly #events: AsyncIterator<Event>;
 
@@ -49,7 +47,6 @@ export class TurnPlayer {
   }
 
   async #react({ msg }: Event): Promise<void> {
-    if (msg.type === "token_count") this.tokens = msg.info?.total_token_usage.total_tokens ?? this.tokens;
     // Nobody is asked yet, and what nobody allowed does not run.
     if (msg.type === "exec_approval_request") {
       await this.conversation.submit({ type: "exec_approval", id: msg.call_id, decision: "denied" });

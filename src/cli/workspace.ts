@@ -5,7 +5,9 @@ import { resolveProvider } from "../config/resolve-provider.js";
 import { ConversationManager, type NewConversation } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
 import { type ConversationConfig, resolveSettings } from "../actors/conversation/resolve-settings.js";
+import { estimateTokens } from "../compaction/estimate-tokens.js";
 import { InvalidInputError } from "../messages/errors.js";
+import { builtInProviders } from "../providers/built-in.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import { configFlags } from "./config-flags.js";
 import type { CommandContext } from "./context.js";
@@ -57,7 +59,8 @@ export class Workspace implements AsyncDisposable {
 
   /** Goes on with a conversation whose whole id is known. */
   async resume(id: string, options: { readonly allowEmpty: boolean }): Promise<Conversation> {
-    return await explainedAsync(this.#manager.resumeConversation(id, { ...this.#changes, ...options }));
+    const { force } = this.#context.flags;
+    return await explainedAsync(this.#manager.resumeConversation(id, { ...this.#changes, ...options, force }));
   }
 
   async active(): Promise<string | undefined> {
@@ -102,9 +105,10 @@ export async function openWorkspace(
   return new Workspace(context, config, { projectRoot, directory: values.persistence.directory }, { changes, source });
 }
 
-/** The providers this version has; the manager keeps its own list to itself. */
+/** The names of the providers a manager will have. */
 export function availableProviders({ terminal }: CommandContext): ReadonlySet<string> {
-  return new Set(["offline", ...(terminal.providers ?? []).map(({ name }) => name)]);
+  const builtIn = builtInProviders({ countTokens: estimateTokens });
+  return new Set([...builtIn, ...(terminal.providers ?? [])].map(({ name }) => name));
 }
 
 /** What the flags say about a conversation: stronger than what it was played with before. */

@@ -15,43 +15,56 @@ export class FailureError extends Error {
   }
 }
 
-export class ConversationNotFoundError extends Error {
+/** Something is wrong with one conversation; the id stands as its caller wrote it. */
+export abstract class ConversationError extends Error {
+  abstract readonly code: string;
+  readonly conversationId: string;
+
+  constructor(conversationId: string, message: string) {
+    super(message);
+    this.conversationId = conversationId;
+  }
+}
+
+export class ConversationNotFoundError extends ConversationError {
   override readonly name = "ConversationNotFoundError";
   readonly code = "CONVERSATION_NOT_FOUND";
 
   constructor(conversationId: string) {
-    super(`Conversation ${conversationId} not found. Run: cody list`);
+    super(conversationId, `Conversation ${conversationId} not found. Run: cody list`);
   }
 }
 
-export class EmptyRolloutError extends Error {
+export class EmptyRolloutError extends ConversationError {
   override readonly name = "EmptyRolloutError";
   readonly code = "EMPTY_ROLLOUT";
 
   constructor(conversationId: string) {
-    super(`Conversation ${conversationId} has no turns`);
+    super(conversationId, `Conversation ${conversationId} has no turns`);
   }
 }
 
 /** Damage before the last line of a rollout; `detail` never quotes the file. */
-export class CorruptedRolloutError extends Error {
+export class CorruptedRolloutError extends ConversationError {
   override readonly name = "CorruptedRolloutError";
   readonly code = "CORRUPTED_ROLLOUT";
   readonly line: number;
 
   constructor(conversationId: string, line: number, detail: string) {
-    super(`Conversation ${conversationId}: line ${line}: ${detail}`);
+    super(conversationId, `Conversation ${conversationId}: line ${line}: ${detail}`);
     this.line = line;
   }
 }
 
 /** Another process, or another manager of this one, is writing the conversation. */
-export class ConversationInUseError extends Error {
+export class ConversationInUseError extends ConversationError {
   override readonly name = "ConversationInUseError";
   readonly code = "CONVERSATION_IN_USE";
+  readonly owner: string;
 
   constructor(conversationId: string, owner: string) {
-    super(`Conversation ${conversationId} is in use by ${owner}`);
+    super(conversationId, `Conversation ${conversationId} is in use by ${owner}`);
+    this.owner = owner;
   }
 }
 

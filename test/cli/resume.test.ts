@@ -97,3 +97,19 @@ test("a conversation another process is in is named with its pid", async () => {
   expect(await cli.run(["resume", id])).toMatchObject({ code: 1, stdout: "", stderr: text });
   expect(await cli.run(["chat", "me too"])).toMatchObject({ code: 1, stdout: "", stderr: text });
 });
+
+test("what another machine may be writing is taken only by force", async () => {
+  const cli = await Cli.open();
+  const id = (await cli.run(["new"])).stdout.trim();
+  await cli.run(["chat", "my name is Alice"]);
+  const owner = { token: "0".repeat(32), pid: 7, host: "elsewhere", bootId: "b", pidNamespace: "p", socket: "/tmp/s" };
+  await writeFile(join(cli.conversations, `${id}.jsonl.lock`), JSON.stringify(owner));
+  const refused = await cli.run(["chat", "What is my name?"]);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(
+    `✗ Conversation '${id}' is in use by pid 7 on another machine\n` +
+      `  If nobody is writing it any more: cody resume ${id} --force\n`,
+  );
+  expect((await cli.run(["resume", id, "--force"])).code).toBe(0);
+  expect((await cli.run(["chat", "What is my name?"])).stdout).toContain("Alice");
+});

@@ -4,6 +4,7 @@ import { check } from "../../messages/parse.js";
 import { type ResponseItem, ResponseItem as ResponseItemSchema } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { Op } from "../../messages/submission.js";
+import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../system/actor.js";
@@ -51,6 +52,16 @@ export class Conversation {
   /** The settings the next turn runs with. */
   get settings(): Settings {
     return this.#parts.cell.settings;
+  }
+
+  /** How many turns have begun, since its first line. */
+  get turns(): number {
+    return this.#parts.cell.state.turns;
+  }
+
+  /** Tokens of the last model call and of all; null before the first. */
+  get usage(): TokenUsageInfo | null {
+    return this.#parts.cell.state.usage;
   }
 
   /** The running turn, or the last one. */

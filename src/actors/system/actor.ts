@@ -40,8 +40,8 @@ export interface Run {
 /** What an incarnation can do besides answering. */
 export interface Context<Msg, Own extends Message> {
   /** Starts work beside the mailbox; its end comes back as a message, unless the incarnation has ended before. */
-  run(work: (signal: AbortSignal) => Promise<void>, end: (failure: Failure | undefined) => Own): Run;
-  publish(msg: Msg, id?: string): void;
+  readonly run: (work: (signal: AbortSignal) => Promise<void>, end: (failure: Failure | undefined) => Own) => Run;
+  readonly publish: (msg: Msg, id?: string) => void;
 }
 
 /** `start` runs again after a restart; state lives in its closure. */

@@ -12,7 +12,7 @@ export interface ConversationStatus {
   readonly provider: string;
   readonly model: string;
   readonly turns: number;
-  readonly tokens: number | undefined;
+  readonly tokens: number;
   readonly file: string | null;
 }
 
@@ -59,8 +59,8 @@ export class CurrentConversation {
       id: this.#id,
       provider: this.labels.provider,
       model: this.labels.model,
-      turns: conversation?.getHistory().filter((item) => isRealUserMessage(item)).length ?? 0,
-      tokens: conversation === undefined ? 0 : this.#player?.tokens,
+      turns: conversation?.turns ?? 0,
+      tokens: conversation?.usage?.total_token_usage.total_tokens ?? 0,
       file: conversation?.rolloutPath ?? null,
     };
   }

@@ -36,7 +36,7 @@ async function showStatus(context: CommandContext, current: CurrentConversation)
     `Conversation: ${id}`,
     `Provider: ${provider} (${model})`,
     `Turns: ${turns}`,
-    `Tokens: ${tokens ?? "unknown before the next turn"}`,
+    `Tokens: ${tokens}`,
     `File: ${file ?? "none yet"}`,
   ]);
   return "stay";

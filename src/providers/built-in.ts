@@ -1,0 +1,7 @@
+import { type OfflineOptions, offlineProvider } from "./offline.js";
+import type { Provider } from "./provider.js";
+
+/** The providers every manager has. */
+export function builtInProviders(options: OfflineOptions): Provider[] {
+  return [offlineProvider(options)];
+}
