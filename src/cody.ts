@@ -223,6 +223,9 @@ export class ConversationManager {
 
   async #resume(conversationId: string, config: ResumeConfig): Promise<Conversation> {
     const { allowEmpty = false, force = false, ...changes } = config;
+    // Looked up before the file is read, which may take long, and taken for good afterwards.
+    const holder = force ? undefined : await this.#store.holder(conversationId).catch(() => undefined);
+    if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
     const before = await this.#load(conversationId);
     if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
     const { settings, notice } = this.#resolveSettings({ ...recordedConfig(before.state), ...changes });

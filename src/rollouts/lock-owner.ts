@@ -27,8 +27,8 @@ export async function isDead(owner: LockOwner, us: LockOwner): Promise<boolean> 
   if (owner.host !== "" && owner.host === us.host && owner.bootId !== us.bootId) return true;
   if (owner.bootId !== us.bootId || owner.pidNamespace !== us.pidNamespace) return false;
   if (!isSocketPath(owner.socket)) return false;
-  const code = await connectCode(owner.socket);
-  return code === "ECONNREFUSED" || code === "ENOENT";
+  const answer = await answers(owner.socket);
+  return answer === "refused" || answer === "missing";
 }
 
 /** An owner as a person can look for it. */
@@ -38,7 +38,13 @@ export function shownOwner(owner: LockOwner, us: LockOwner): string {
   return owner.pid === us.pid ? `this process (pid ${owner.pid})` : `pid ${owner.pid}`;
 }
 
-/** Undefined when someone answered or nobody did in time: both are taken as alive. */
+/** Whether somebody listens on a socket; what is neither refused nor missing is taken as alive. */
+export async function answers(path: string): Promise<"alive" | "refused" | "missing"> {
+  const code = await connectCode(path);
+  if (code === "ECONNREFUSED") return "refused";
+  return code === "ENOENT" ? "missing" : "alive";
+}
+
 function connectCode(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path });
@@ -78,7 +84,7 @@ function ownerOf(text: string): LockOwner | undefined {
     return undefined;
   }
   if (!isRecord(value)) return undefined;
-  const { token, pid, host, bootId, pidNamespace, socket } = value;
+  const { token, pid, host = "", bootId, pidNamespace, socket } = value;
   // The token becomes part of a file name.
   if (typeof token !== "string" || !/^[0-9a-f]{32}$/.test(token) || typeof pid !== "number") return undefined;
   if (typeof host !== "string" || typeof bootId !== "string") return undefined;

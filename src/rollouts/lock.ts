@@ -34,6 +34,13 @@ export async function takeLock(
   }
 }
 
+/** Who else holds a rollout, if somebody certainly or perhaps alive does; for who wants to know before a long read. */
+export async function lockHolder(rolloutPath: string, us: LockOwner): Promise<string | undefined> {
+  const found = await readLock(lockPath(rolloutPath));
+  if (found.status !== "held" || found.owner.token === us.token) return undefined;
+  return (await isDead(found.owner, us)) ? undefined : shownOwner(found.owner, us);
+}
+
 export async function releaseLock(rolloutPath: string, owner: LockOwner): Promise<void> {
   const lock = lockPath(rolloutPath);
   const found = await readLock(lock);

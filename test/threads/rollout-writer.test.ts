@@ -104,7 +104,7 @@ test("the writer's thread loads no schema library", () => {
     if (seen.has(url.href)) return;
     seen.add(url.href);
     const text = readFileSync(url, "utf8");
-    for (const [, name = ""] of text.matchAll(/(?:from|import)\s*"(\.[^"]+)"/g)) visit(new URL(name, url));
+    for (const [, name = ""] of text.matchAll(/(?:from\s*|import\s*|require\()"(\.[^"]+)"/g)) visit(new URL(name, url));
   };
   visit(entryUrl("rollout-writer"));
   const zod = [...seen].filter((href) => readFileSync(new URL(href), "utf8").includes("ZodError"));

@@ -21,6 +21,7 @@ export function fileStore(directory: string, outbox: RolloutOutbox | undefined):
         () => true,
         () => false,
       ),
+    holder: async (conversationId) => outbox?.holder(pathOf(conversationId)),
     read: (conversationId) => fileLines(pathOf(conversationId), conversationId),
     open: async ({ conversationId, mode, force }) =>
       outbox === undefined

@@ -9,6 +9,7 @@ export function recorderStore(recorder: TurnRecorder): Store {
   return {
     find: async (text) => text,
     has: async (conversationId) => (await recorder.list()).some(({ id }) => id === conversationId),
+    holder: async () => undefined,
     read: (conversationId) => turnLines(recorder, conversationId),
     open: async ({ conversationId, provider, model }) => ({
       outcome: { status: "open", bytes: 0 },

@@ -45,6 +45,8 @@ export interface Store {
   /** The whole id of what a person named by id, bare UUID or unique prefix; rejects when there is none. */
   find(text: string): Promise<string>;
   has(conversationId: string): Promise<boolean>;
+  /** Who else is writing it. */
+  holder(conversationId: string): Promise<string | undefined>;
   read(conversationId: string): StoredLines;
   open(request: StoreOpen): Promise<OpenedRollout>;
   list(): Promise<ConversationMetadata[]>;

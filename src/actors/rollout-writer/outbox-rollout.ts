@@ -9,6 +9,7 @@ import type {
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { encodeLine } from "../../rollouts/encode.js";
 import type { Ref } from "../system/actor.js";
+import { startDeadline } from "../system/deadline.js";
 import { Deferred } from "../system/deferred.js";
 import type { Rollout } from "./rollout.js";
 import { UnsavedLines } from "./unsaved-lines.js";
@@ -58,6 +59,8 @@ export class OutboxRollout implements Rollout {
   /** Counts the writers; what is heard about a call to an earlier one no longer matters. */
   #generation = 0;
   #sending: Promise<void> | undefined;
+  /** Whether the last thing the writer said is that it could not write. */
+  #failing = false;
   #closing: Promise<SaveOutcome> | undefined;
 
   constructor(outbox: Outgoing, request: OpenRequest) {
@@ -92,7 +95,8 @@ export class OutboxRollout implements Rollout {
     const waiter: Waiter = { upTo: this.#lines.added, answer: (outcome) => answer.resolve(outcome) };
     this.#waiters.add(waiter);
     if (this.#state === "unreached") void this.#open();
-    else void this.#askFlush();
+    // A writer that can write says so unasked; one that failed tries again when it is asked.
+    else if (this.#state !== "open" || this.#failing) void this.#askFlush();
     const outcome = await this.#bounded<SaveOutcome>(answer.promise, (reason) => ({ status: "not_saved", reason }));
     this.#waiters.delete(waiter);
     return outcome;
@@ -107,10 +111,16 @@ export class OutboxRollout implements Rollout {
   saved(bytes: number, lines: number): void {
     if (this.#state === "closed") return;
     if (this.#state === "unopened") this.#state = "open";
+    this.#failing = false;
     this.#outbox.count(-this.#lines.savedUpTo(bytes, lines));
     for (const waiter of this.#waiters) {
       if (waiter.upTo <= this.#lines.saved && this.#state === "open") waiter.answer({ status: "saved" });
     }
+  }
+
+  notSaved(reason: string): void {
+    this.#failing = true;
+    for (const waiter of this.#waiters) waiter.answer({ status: "not_saved", reason });
   }
 
   /** There is a new writer, which knows nothing. */
@@ -221,15 +231,15 @@ export class OutboxRollout implements Rollout {
   }
 
   async #bounded<T>(promise: Promise<T>, late: (reason: string) => T): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
     const { deadlineMs } = this.#outbox;
-    const deadline = new Promise<T>((resolve) => {
-      timer = setTimeout(() => resolve(late(`the writer did not answer in ${deadlineMs / 1000} s`)), deadlineMs);
-    });
+    const deadline = new Deferred<T>();
+    const reason = `the writer did not answer in ${deadlineMs / 1000} s`;
+    // It keeps the process alive: whoever waits for a save must hear of it.
+    const forget = startDeadline(deadlineMs, () => deadline.resolve(late(reason)), { unref: false });
     try {
-      return await Promise.race([promise, deadline]);
+      return await Promise.race([promise, deadline.promise]);
     } finally {
-      clearTimeout(timer);
+      forget();
     }
   }
 }

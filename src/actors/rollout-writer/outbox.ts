@@ -1,4 +1,5 @@
 import type { LockOwner, OpenOutcome, RolloutEvent } from "../../messages/rollout-command.js";
+import { lockHolder } from "../../rollouts/lock.js";
 import type { SpawnOptions } from "../system/actor.js";
 import { OutboxRollout, type OpenRequest, type Outgoing, type RolloutWriterRef } from "./outbox-rollout.js";
 import type { Rollout } from "./rollout.js";
@@ -60,6 +61,11 @@ export class RolloutOutbox implements Outgoing {
     return { outcome, rollout: unsavedRollout };
   }
 
+  /** Who else is writing a rollout. */
+  async holder(path: string): Promise<string | undefined> {
+    return await lockHolder(path, await this.owner());
+  }
+
   /** Saves what waits, closes every rollout and ends the writer. */
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.#rollouts.values(), (rollout) => rollout.close()));
@@ -103,7 +109,9 @@ export class RolloutOutbox implements Outgoing {
   }
 
   #heard(event: RolloutEvent): void {
-    if (event.type === "saved") this.#rollouts.get(event.conversationId)?.saved(event.bytes, event.lines);
+    const rollout = this.#rollouts.get(event.conversationId);
+    if (event.type === "saved") rollout?.saved(event.bytes, event.lines);
+    else rollout?.notSaved(event.reason);
   }
 
   #restarted(): void {

@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net";
 import { hostname } from "node:os";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { socketPath } from "../../rollouts/runtime-directory.js";
+import { sweepSockets } from "../../rollouts/sweep-sockets.js";
 
 export interface OwnerSocket {
   readonly owner: LockOwner;
@@ -21,6 +22,8 @@ export async function openOwnerSocket(directory: string): Promise<OwnerSocket> {
   await listen(server, path);
   // It must never be the reason why a process does not end.
   server.unref();
+  // Nobody waits for it: it tidies up after others.
+  void sweepSockets(directory, Date.now()).catch(() => undefined);
   const owner: LockOwner = {
     token,
     pid: process.pid,

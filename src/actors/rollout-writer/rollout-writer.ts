@@ -13,12 +13,12 @@ import { RolloutSaver } from "./rollout-saver.js";
  */
 const lanesPerProcess = 3;
 /** How many files stay open between two writes. */
-const maxOpenFiles = 256;
+const maxOpenFiles = 512;
 
 export type RolloutWriter = Actor<RolloutCommand, RolloutAnswers, null, RolloutEvent>;
 
 /** Owns every open rollout of the process. It loads no schema library: what it gets was checked where it entered. */
-export function createRolloutWriter(fileSystem: FileSystem): RolloutWriter {
+export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenFiles): RolloutWriter {
   return {
     name: "rollout_writer",
     start: (_options, context) => {
@@ -26,7 +26,7 @@ export function createRolloutWriter(fileSystem: FileSystem): RolloutWriter {
       const lanes = new Lanes(lanesPerProcess);
       const disk = {
         fileSystem,
-        descriptors: new Descriptors(maxOpenFiles),
+        descriptors: new Descriptors(openFiles),
         directories: new DirectorySyncs(fileSystem),
       };
 

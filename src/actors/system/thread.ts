@@ -2,6 +2,7 @@ import { MessageChannel, Worker, type MessagePort, type ResourceLimits } from "n
 import * as Comlink from "comlink";
 import type { Failure } from "../../messages/failure.js";
 import { Deferred } from "./deferred.js";
+import { startDeadline } from "./deadline.js";
 import { endpointOf } from "./endpoint.js";
 import { failed, messageOf } from "./failures.js";
 import type { Delivery, Report, StartOrder, ThreadControl, ThreadData } from "./thread-protocol.js";
@@ -120,12 +121,9 @@ export class Thread {
 
   /** Comlink never settles a call to a thread that died or hangs. */
   #expect(what: string, answer: Promise<unknown>): void {
-    const halfMs = this.#options.deadlineMs / 2;
-    // In two halves: after the process itself was stopped for long, the timer fires before the answer is read.
-    let timer = setTimeout(() => {
-      timer = setTimeout(() => this.die(`no answer to ${what} within ${halfMs * 2} ms`), halfMs).unref();
-    }, halfMs).unref();
-    const forget = (): void => clearTimeout(timer);
+    const { deadlineMs } = this.#options;
+    const late = (): void => this.die(`no answer to ${what} within ${deadlineMs} ms`);
+    const forget = startDeadline(deadlineMs, late, { unref: true });
     answer.then(forget, forget);
   }
 }

@@ -24,9 +24,9 @@ export class WriterHarness {
   readonly #listeners = new Set<(event: RolloutEvent) => void>();
   #socket: OwnerSocket | undefined;
 
-  async start(fileSystem: FileSystem = nodeFileSystem): Promise<Writer> {
+  async start(fileSystem: FileSystem = nodeFileSystem, openFiles?: number): Promise<Writer> {
     this.#socket ??= await openOwnerSocket(this.directory);
-    const ref = spawn(createRolloutWriter(fileSystem), null, {
+    const ref = spawn(createRolloutWriter(fileSystem, openFiles), null, {
       onEvent: ({ msg }) => {
         this.events.push(msg);
         for (const listener of this.#listeners) listener(msg);
