@@ -1,6 +1,7 @@
 import { closeSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { sep } from "node:path";
 import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
+import { HeadCache } from "./head-cache.js";
 import { type ConversationSummary, idOf, type ListOptions, newestFirst, openFlags } from "./list.js";
 
 /**
@@ -16,15 +17,15 @@ export function listConversationsSync(directory: string, options: ListOptions = 
     }),
   );
   const buffer = Buffer.allocUnsafe(headBytes);
-  return dated
-    .toSorted(newestFirst)
-    .slice(0, options.limit)
-    .map(({ id, path, stats }) => ({
-      id,
-      path,
-      updatedAt: Math.floor(stats.mtimeMs),
-      ...readHead(path, stats.size, buffer),
-    }));
+  const heads = new HeadCache(directory);
+  const all = dated.toSorted(newestFirst).map(({ id, path, stats }) => ({
+    id,
+    path,
+    updatedAt: Math.floor(stats.mtimeMs),
+    ...heads.get(id, stats, () => readHead(path, stats.size, buffer)),
+  }));
+  heads.save();
+  return all.slice(0, options.limit);
 }
 
 function names(directory: string): string[] {

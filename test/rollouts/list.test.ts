@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -39,9 +39,10 @@ function save(id: string, content: string, updatedAt = 1_000_000): string {
   return path;
 }
 
-/** Both ways of listing must say the same. */
+/** Both ways of listing must say the same, without a cache and with one. */
 async function listConversations(folder: string, options: { limit?: number } = {}) {
   const listed = await listAsync(folder, options);
+  expect(listConversationsSync(folder, options)).toEqual(listed);
   expect(listConversationsSync(folder, options)).toEqual(listed);
   return listed;
 }
@@ -82,6 +83,30 @@ test("damaged and unreadable files are listed as such, foreign ones are not", as
     conv_torn: { damaged: false, empty: true },
     conv_link: { damaged: true, empty: false },
   });
+});
+
+test("what was listed before is not read again, and what has changed is", async () => {
+  const path = save("conv_one", firstLine());
+  const other = save("conv_two", firstLine() + userLine);
+  expect(listConversationsSync(directory).map(({ empty }) => empty)).toEqual([false, true]);
+  // The same inode and no smaller: its head is known. That it is not looked at shows in what it would say now.
+  writeFileSync(other, firstLine({ metadata: { provider: "anthropic", model: "x", format: 1 } }, "filler") + userLine);
+  writeFileSync(path, firstLine() + userLine);
+  const listed = new Map(listConversationsSync(directory).map((summary) => [summary.id, summary]));
+  expect(listed.get("conv_one")).toMatchObject({ empty: false });
+  expect(listed.get("conv_two")).toMatchObject({ provider: "openai" });
+});
+
+test("a cache that is no cache is made anew, and one that cannot be written is done without", async () => {
+  save("conv_one", firstLine() + userLine);
+  for (const content of ["", "{", "[]", '{"version":1,"entries":[1]}', '{"version":2,"entries":[]}']) {
+    writeFileSync(join(directory, ".heads.json"), content);
+    expect(listConversationsSync(directory)).toHaveLength(1);
+  }
+  rmSync(join(directory, ".heads.json"));
+  mkdirSync(join(directory, ".heads.json"));
+  expect(listConversationsSync(directory)).toHaveLength(1);
+  expect(readdirSync(directory).filter((name) => name.endsWith(".tmp"))).toEqual([]);
 });
 
 test("a long first line is read whole, up to a megabyte", async () => {
