@@ -8,6 +8,8 @@ export default defineConfig({
     // Most tests wait for processes, threads and disks rather than compute.
     maxWorkers: 4,
     isolate: false,
+    // Node 20 reads these at every start, and the tests start hundreds of processes.
+    env: { NODE_EXTRA_CA_CERTS: "" },
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

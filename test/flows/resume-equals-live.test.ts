@@ -85,6 +85,6 @@ test("resuming any conversation gives the state it had when it was alive", async
       expect(state.openTurn).toBeUndefined();
       expect(state.turns).toBe(steps.filter(({ kind }) => kind !== "replace" && kind !== "reopen").length);
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });

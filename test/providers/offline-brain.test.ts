@@ -142,7 +142,7 @@ test("what it cannot do it says, and that it is no language model", () => {
 
 test("every text gets an answer", () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), (texts) => {
+    fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1, maxLength: 5 }), (texts) => {
       expect(answerTo(...texts)).not.toBe("");
     }),
   );
