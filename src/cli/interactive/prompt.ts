@@ -18,10 +18,14 @@ const historySize = 200;
 export class Prompt {
   readonly #readline: Interface;
   readonly #output: PromptOutput;
+  #closed = false;
 
   private constructor(readline: Interface, output: PromptOutput) {
     this.#readline = readline;
     this.#output = output;
+    readline.on("close", () => {
+      this.#closed = true;
+    });
   }
 
   static async open(input: Input, stream: OutputStream, listener: PromptListener): Promise<Prompt> {
@@ -39,7 +43,9 @@ export class Prompt {
     return this.#readline.line === "";
   }
 
+  /** The terminal may be gone by now, and newer versions of Node complain about a prompt nobody can see. */
   show(): void {
+    if (this.#closed) return;
     this.#output.hidden = false;
     this.#readline.prompt(true);
   }
@@ -50,6 +56,7 @@ export class Prompt {
 
   /** Throws away what has been typed. */
   clear(): void {
+    if (this.#closed) return;
     this.#readline.write(null, { ctrl: true, name: "e" });
     this.#readline.write(null, { ctrl: true, name: "u" });
   }
