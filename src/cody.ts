@@ -1,21 +1,21 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { v7 as uuidv7 } from "uuid";
+import { AllEvents } from "./actors/conversation/all-events.js";
 import { fileStore } from "./actors/conversation/file-store.js";
 import type { Conversation } from "./actors/conversation/handle.js";
+import type { ManagerOptions, NewConversation, ResumeConfig } from "./actors/conversation/manager-options.js";
 import { recorderStore } from "./actors/conversation/recorder-store.js";
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./actors/conversation/resolve-settings.js";
-import { defaultRetry, type RetryPolicy } from "./actors/conversation/sampling.js";
+import { existingFolder, skippedNotice, tornNotice } from "./actors/conversation/resume-notices.js";
+import { defaultRetry } from "./actors/conversation/sampling.js";
 import type { Settings } from "./actors/conversation/settings.js";
-import { mergeDeltas, spawnConversation } from "./actors/conversation/spawn-conversation.js";
+import { spawnConversation } from "./actors/conversation/spawn-conversation.js";
 import { apply, type ConversationState, emptyState } from "./actors/conversation/state.js";
-import type { ConversationMetadata, OpenedRollout, Store } from "./actors/conversation/store.js";
+import type { OpenedRollout, Store } from "./actors/conversation/store.js";
 import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
-import type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
-import type { TurnRecorder } from "./actors/rollout-writer/recorder.js";
-import { EventQueue } from "./actors/system/event-queue.js";
+import type { Rollout } from "./actors/rollout-writer/rollout.js";
 import { estimateTokens } from "./compaction/estimate-tokens.js";
-import { homePaths } from "./config/paths.js";
+import { codyHome, homePaths } from "./config/paths.js";
 import { findProjectRoot, readGitInfo } from "./config/project.js";
 import { buildInstructions } from "./context/instructions.js";
 import { Config } from "./messages/config.js";
@@ -28,53 +28,13 @@ import {
 } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
 import { check } from "./messages/parse.js";
-import type { SaveOutcome } from "./messages/rollout-command.js";
 import type { OwnLine } from "./messages/rollout-line.js";
 import type { SessionSource } from "./messages/session-source.js";
-import { clientProvider, type ModelClient } from "./providers/client-provider.js";
+import { clientProvider } from "./providers/client-provider.js";
 import { builtInProviders } from "./providers/built-in.js";
 import type { Provider } from "./providers/provider.js";
+import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 import { firstLine } from "./rollouts/first-line.js";
-
-/** Counts tokens; without one the count is an estimate. */
-export interface Tokenizer {
-  countTokens(text: string): number;
-}
-
-export interface ManagerOptions {
-  /** Where conversations live; `~/.cody` by default. */
-  readonly home?: string;
-  readonly config?: Config;
-  /** Keys and directories are looked up here and nowhere else; pass `process.env` to use the process's. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Answers instead of any provider. */
-  readonly client?: ModelClient;
-  /** Keeps conversations instead of files. */
-  readonly recorder?: TurnRecorder;
-  readonly tokenizer?: Tokenizer;
-  /** Providers besides the built-in ones, found by name. */
-  readonly providers?: readonly Provider[];
-  readonly retry?: RetryPolicy;
-  /** A writer that has been started already; it is stopped with the manager. */
-  readonly outbox?: RolloutOutbox;
-  readonly now?: () => Date;
-  /** How this manager's conversations are started, as their first line says. */
-  readonly source?: "interactive" | "non_interactive" | "mcp";
-}
-
-export interface NewConversation {
-  readonly conversation: Conversation;
-  readonly conversationId: string;
-  /** Whether its first line is on disk. */
-  readonly saved: SaveOutcome;
-}
-
-export interface ResumeConfig extends Omit<ConversationConfig, "id"> {
-  /** Go on although nobody has said anything yet. */
-  readonly allowEmpty?: boolean;
-  /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
-  readonly force?: boolean;
-}
 
 export function newConversationId(): string {
   return shownId(uuidv7());
@@ -89,15 +49,16 @@ export class ConversationManager {
   readonly #client: Provider | undefined;
   readonly #live = new Map<string, Conversation>();
   readonly #resuming = new Map<string, Promise<Conversation>>();
-  #all: EventQueue<NumberedEvent> | undefined;
-  #published = 0;
+  readonly #all = new AllEvents();
+  /** Conversations that are being opened. */
+  readonly #opening = new Set<Promise<unknown>>();
   #shutdown: Promise<void> | undefined;
 
   constructor(options: ManagerOptions = {}) {
     this.#options = options;
     this.#config = check(Config, options.config ?? {}, "config");
     const { enabled, directory } = this.#config.persistence ?? {};
-    const { conversations } = homePaths(options.home ?? join(homedir(), ".cody"));
+    const { conversations } = homePaths(options.home ?? codyHome({ env: options.env ?? {}, homedir: homedir() }));
     this.#store =
       options.recorder === undefined
         ? fileStore(
@@ -111,17 +72,19 @@ export class ConversationManager {
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
-    return await this.#create(config, [], undefined);
+    return await this.#track(this.#create(config, [], undefined));
   }
 
   /** Goes on with a saved conversation, named by id, bare UUID or unique prefix, in the same file. */
   async resumeConversation(text: string, config: ResumeConfig = {}): Promise<Conversation> {
     this.#refuseAfterShutdown();
     if (!isConversationId(text)) throw new ConversationNotFoundError(text);
-    const live = this.getConversation(text);
-    if (live !== undefined) return live;
-    const conversationId = await this.#store.find(text);
-    const underWay = this.#resuming.get(conversationId) ?? this.#resume(conversationId, config);
+    const conversationId = this.getConversation(text)?.id ?? (await this.#store.find(text));
+    const live = this.#live.get(conversationId);
+    if (live !== undefined && live.ending === undefined) return live;
+    // One that is just ending still holds its rollout.
+    await live?.ending;
+    const underWay = this.#resuming.get(conversationId) ?? this.#track(this.#resume(conversationId, config));
     this.#resuming.set(conversationId, underWay);
     try {
       return await underWay;
@@ -140,6 +103,8 @@ export class ConversationManager {
     text: string,
     config: ConversationConfig & { readonly afterTurn?: number } = {},
   ): Promise<NewConversation> {
+    this.#refuseAfterShutdown();
+    if (!isConversationId(text)) throw new ConversationNotFoundError(text);
     const { afterTurn, ...changes } = config;
     const live = this.getConversation(text);
     await live?.flush();
@@ -152,7 +117,7 @@ export class ConversationManager {
       if (line.type !== "session_meta") lines.push(line);
     }
     if (parent.history.length === 0) throw new EmptyRolloutError(parentId);
-    return await this.#create({ ...recordedConfig(parent), ...changes }, lines, parentId);
+    return await this.#track(this.#create({ ...recordedConfig(parent), ...changes }, lines, parentId));
   }
 
   /** Every saved conversation and every live one, newest first. */
@@ -170,17 +135,7 @@ export class ConversationManager {
 
   /** The events of all conversations from now on, in one stream. */
   events(): AsyncGenerator<Event> {
-    this.#all ??= new EventQueue<NumberedEvent>({
-      merge: (older, newer) => {
-        const event = mergeDeltas(older.event, newer.event);
-        return event && { seq: newer.seq, event };
-      },
-      lagged: (from, to) => ({
-        seq: to,
-        event: { id: "", seq: to, conversation_id: "", msg: { type: "lagged", from, to } },
-      }),
-    });
-    return unnumbered(this.#all.reader({}));
+    return this.#all.reader();
   }
 
   /** Ends every conversation, saves what waits, and lets go of files, locks and threads. */
@@ -195,9 +150,9 @@ export class ConversationManager {
     forkedFrom: string | undefined,
   ): Promise<NewConversation> {
     this.#refuseAfterShutdown();
-    const conversationId = config.id ?? newConversationId();
+    const conversationId = config.id === undefined ? newConversationId() : shownId(config.id);
     if (!isConversationId(conversationId)) throw new InvalidInputError(`a conversation id has ${idRule}`);
-    if (config.id !== undefined && (this.#live.has(config.id) || (await this.#store.has(config.id)))) {
+    if (config.id !== undefined && (this.#live.has(conversationId) || (await this.#store.has(conversationId)))) {
       throw new InvalidInputError(`conversation ${conversationId} exists already`);
     }
     const { settings, notice } = this.#resolveSettings(config);
@@ -217,6 +172,7 @@ export class ConversationManager {
       rollout.append(line);
     }
     const saved = await rollout.flush();
+    await this.#refuseOpened(rollout);
     const conversation = this.#spawn({ conversationId, state, settings, rollout, sessionSource: source, notice });
     return { conversation, conversationId, saved };
   }
@@ -228,22 +184,34 @@ export class ConversationManager {
     if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
     const before = await this.#load(conversationId);
     if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
-    const { settings, notice } = this.#resolveSettings({ ...recordedConfig(before.state), ...changes });
+    const recorded = await existingFolder(recordedConfig(before.state));
+    const { settings, notice } = this.#resolveSettings({ ...recorded.config, ...changes });
     const { provider, model } = settings;
     const { outcome, rollout } = await this.#store.open({ conversationId, mode: "append", provider, model, force });
     refuseInUse(conversationId, outcome);
+    await this.#refuseOpened(rollout);
     // Someone may have written between the reading and the lock.
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
     const { state, skipped } = moved ? await this.#load(conversationId) : before;
-    const conversation = this.#spawn({
+    if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
+    const notices = [notice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
+    return this.#spawn({
       conversationId,
       state,
       settings,
       rollout,
       sessionSource: { resume: conversationId },
-      notice: notice ?? resumeNotice(skipped, outcome),
+      notice: notices.filter((text) => text !== undefined).join("\n") || undefined,
     });
-    return conversation;
+  }
+
+  /** A file without its first line, left by a crash right after it was made, gets one. */
+  #begin(conversationId: string, state: ConversationState, settings: Settings, rollout: Rollout): void {
+    const { provider, model, cwd } = settings;
+    const source = this.#options.source ?? "non_interactive";
+    const line = firstLine({ conversationId, now: this.#now(), cwd, provider, model, source });
+    apply(state, line);
+    rollout.append(line);
   }
 
   async #load(conversationId: string): Promise<{ state: ConversationState; bytes: number; skipped: number }> {
@@ -263,7 +231,7 @@ export class ConversationManager {
       countTokens: (text) => this.#countTokens(text),
       now: () => this.#now(),
       newId: uuidv7,
-      onEvent: (event) => this.#all?.publish({ seq: this.#published++, event }),
+      onEvent: (event) => this.#all.publish(event),
       onEnd: () => this.#live.delete(parts.conversationId),
     });
     this.#live.set(conversation.id, conversation);
@@ -273,7 +241,13 @@ export class ConversationManager {
   #resolveSettings(conversation: ConversationConfig) {
     const available = this.#client === undefined ? new Set(this.#providers.keys()) : undefined;
     const env = this.#options.env ?? {};
-    return resolveSettings({ config: this.#config, conversation, env, available, cwd: process.cwd() });
+    return resolveSettings({
+      config: this.#config,
+      conversation,
+      env,
+      available,
+      cwd: this.#options.cwd ?? process.cwd(),
+    });
   }
 
   #provider(settings: Settings): Provider {
@@ -288,9 +262,25 @@ export class ConversationManager {
   }
 
   async #end(): Promise<void> {
+    await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
     await this.#store.close();
-    this.#all?.close();
+    this.#all.close();
+  }
+
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#opening.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#opening.delete(work);
+    }
+  }
+
+  /** For what was opened while the manager was shut down. */
+  async #refuseOpened(rollout: Rollout): Promise<void> {
+    if (this.#shutdown !== undefined) await rollout.close();
+    this.#refuseAfterShutdown();
   }
 
   #refuseAfterShutdown(): void {
@@ -306,11 +296,6 @@ export class ConversationManager {
   }
 }
 
-interface NumberedEvent {
-  readonly seq: number;
-  readonly event: Event;
-}
-
 interface SpawnInput extends Pick<OpenedRollout, "rollout"> {
   readonly conversationId: string;
   readonly state: ConversationState;
@@ -319,20 +304,8 @@ interface SpawnInput extends Pick<OpenedRollout, "rollout"> {
   readonly notice: string | undefined;
 }
 
-async function* unnumbered(events: AsyncIterable<NumberedEvent>): AsyncGenerator<Event> {
-  for await (const { event } of events) yield event;
-}
-
 const idRule = "1 to 128 letters, digits, _ and -, the first a letter or digit";
 
 function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]): void {
   if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
-}
-
-/** What a person should know about the file that was read. */
-function resumeNotice(skipped: number, outcome: OpenedRollout["outcome"]): string | undefined {
-  if (outcome.status === "open" && outcome.torn !== undefined) {
-    return `The last line was torn by a crash: its ${outcome.torn.bytes} bytes are kept in ${outcome.torn.keptAs}`;
-  }
-  return skipped === 0 ? undefined : `${skipped} line(s) of an unknown kind were passed over`;
 }

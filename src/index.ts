@@ -1,24 +1,30 @@
-export {
-  ConversationManager,
-  newConversationId,
-  type ManagerOptions,
-  type NewConversation,
-  type ResumeConfig,
-  type Tokenizer,
-} from "./cody.js";
+export { ConversationManager, newConversationId } from "./cody.js";
 export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.js";
 export type { Conversation } from "./actors/conversation/handle.js";
+export type {
+  ManagerOptions,
+  NewConversation,
+  ResumeConfig,
+  Tokenizer,
+} from "./actors/conversation/manager-options.js";
 export type { PlainItem } from "./actors/conversation/plain-items.js";
+export type { CallItem } from "./actors/conversation/open-calls.js";
 export type { ConversationConfig } from "./actors/conversation/resolve-settings.js";
 export type { RetryPolicy } from "./actors/conversation/sampling.js";
 export type { Settings } from "./actors/conversation/settings.js";
-export type { ConversationMetadata } from "./actors/conversation/store.js";
-export { RolloutRecorder, type TurnRecorder } from "./actors/rollout-writer/recorder.js";
+export type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
+export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
+export {
+  type CompactionRecord,
+  type RecorderOptions,
+  RolloutRecorder,
+  type TurnRecorder,
+} from "./actors/rollout-writer/recorder.js";
 export { estimateTokens } from "./compaction/estimate-tokens.js";
-export type { ModelClient, ClientRequest } from "./providers/client-provider.js";
-export { offlineProvider } from "./providers/offline.js";
+export type { ClientMessage, ClientRequest, ModelClient } from "./providers/client-provider.js";
+export { type OfflineOptions, offlineProvider } from "./providers/offline.js";
 export type { Provider } from "./providers/provider.js";
-export { isMessageComplete } from "./rollouts/complete-message.js";
+export { type FlaggedMessage, isMessageComplete } from "./rollouts/complete-message.js";
 export type { RolloutTurn } from "./rollouts/turns.js";
 export * from "./messages/approval.js";
 export * from "./messages/config.js";

@@ -41,8 +41,6 @@ export type Compacted = z.infer<typeof Compacted>;
 
 /** A record Codex has no type for; it skips the line and keeps the rest. */
 export const CodyRecord = z.discriminatedUnion("type", [
-  /** A torn last line was cut off and kept beside the file. */
-  z.object({ type: z.literal("torn_tail"), bytes: z.number().int(), kept_as: z.string() }),
   /** History was replaced from outside; `items` is all of it. */
   z.object({ type: z.literal("history_replaced"), items: z.array(ResponseItem) }),
 ]);

@@ -1,7 +1,8 @@
-import { readFileSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { sep } from "node:path";
 import type { Head } from "./head.js";
 import { isRecord } from "./line-object.js";
+import { openFlags } from "./list.js";
 
 /** What a head said about the file with this inode when it had this size. */
 interface CachedHead {
@@ -11,6 +12,8 @@ interface CachedHead {
 }
 
 const version = 1;
+/** Some eighty thousand conversations. */
+const maxCacheBytes = 16 * 1024 * 1024;
 
 /**
  * What `cody list` read the last time, so that it need not open a thousand files again. Only a cache: rollouts are
@@ -62,11 +65,53 @@ function isCurrent({ inode, size, head }: CachedHead, currentInode: number, curr
 
 function readCache(path: string): ReadonlyMap<string, CachedHead> {
   try {
-    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const value: unknown = JSON.parse(readSmallFile(path));
     if (!isRecord(value) || value["version"] !== version || !Array.isArray(value["entries"])) return new Map();
-    const entries = value["entries"] as [string, number, number, Head][];
-    return new Map(entries.map(([id, inode, size, head]) => [id, { inode, size, head }]));
+    return new Map(value["entries"].flatMap(entryOf));
   } catch {
     return new Map();
   }
+}
+
+/** Nothing when it is too large or no regular file. */
+function readSmallFile(path: string): string {
+  const fd = openSync(path, openFlags);
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || stats.size > maxCacheBytes) return "";
+    const bytes = Buffer.allocUnsafe(stats.size);
+    return bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, 0));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** None for what no list has written. By hand: loading a schema library would take longer than the list. */
+function entryOf(entry: unknown): [id: string, cached: CachedHead][] {
+  if (!Array.isArray(entry)) return [];
+  const [id, inode, size, value] = entry as unknown[];
+  if (typeof id !== "string" || typeof inode !== "number" || typeof size !== "number") return [];
+  const head = cachedHead(value);
+  return head === undefined ? [] : [[id, { inode, size, head }]];
+}
+
+/** Only a head's own fields: others would stand in the list beside the file's name and time. */
+function cachedHead(value: unknown): Head | undefined {
+  if (!isRecord(value)) return undefined;
+  const { createdAt, provider, model, cwd, empty, damaged } = value;
+  if (typeof empty !== "boolean" || typeof damaged !== "boolean") return undefined;
+  if (createdAt !== undefined && typeof createdAt !== "number") return undefined;
+  if (!isOptionalText(provider) || !isOptionalText(model) || !isOptionalText(cwd)) return undefined;
+  return {
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+    ...(cwd === undefined ? {} : { cwd }),
+    empty,
+    damaged,
+  };
+}
+
+function isOptionalText(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
 }

@@ -4,8 +4,6 @@ import { cutMiddle, tokensOf } from "./cut-middle.js";
 import { isCodexSummary } from "./codex-summary.js";
 import { isContextMessage, isRealUserMessage } from "./user-message.js";
 
-export { isRealUserMessage };
-
 /** How much of what the user said outlives a compaction that did not write down the new history. */
 const keptUserTokens = 20_000;
 

@@ -9,11 +9,18 @@ const maxSwept = 32;
 
 /** Removes the sockets of processes that were killed and left no lock by which they would be found. */
 export async function sweepSockets(directory: string, now: number): Promise<void> {
-  const names = (await readdir(directory)).filter((name) => name.endsWith(".sock")).slice(0, maxSwept);
-  await Promise.all(names.map((name) => sweep(join(directory, name), now).catch(() => undefined)));
+  const names = (await readdir(directory)).filter((name) => name.endsWith(".sock"));
+  let left = maxSwept;
+  for (const name of names) {
+    if (left === 0) return;
+    if (await sweep(join(directory, name), now).catch(() => false)) left -= 1;
+  }
 }
 
-async function sweep(path: string, now: number): Promise<void> {
+/** Says whether it was removed. */
+async function sweep(path: string, now: number): Promise<boolean> {
   const { mtimeMs } = await stat(path);
-  if (now - mtimeMs > settledMs && (await answers(path)) === "refused") await rm(path, { force: true });
+  if (now - mtimeMs <= settledMs || (await answers(path)) !== "refused") return false;
+  await rm(path, { force: true });
+  return true;
 }

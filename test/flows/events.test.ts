@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Event } from "../../src/messages/event.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
-import { says, scripted } from "../support/scripted-provider.js";
+import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
+import { beginsAndHangs, fails, says, scripted } from "../support/scripted-provider.js";
 
 test("nextEvent and the first events() share one place in the queue", async () => {
   const { conversation } = await openConversationWithoutLog();
@@ -13,6 +14,28 @@ test("nextEvent and the first events() share one place in the queue", async () =
     if (event.msg.type === "task_complete") break;
   }
   expect(seen[0]).toBe("task_started");
+});
+
+test("a loop that is left keeps its place, so the next turn is read from its beginning", async () => {
+  const provider = scripted([says("one"), says("two")]);
+  const { manager } = await openManager({ providers: [provider] });
+  const { conversation } = await manager.newConversation({ provider: "scripted", model: "m" });
+  const turns: string[][] = [];
+  for (const text of ["first", "second"]) {
+    await conversation.submit(text);
+    const seen: string[] = [];
+    for await (const { msg } of conversation.events()) {
+      seen.push(msg.type);
+      if (msg.type === "task_complete") break;
+    }
+    turns.push(seen);
+  }
+  expect(turns[0]?.slice(0, 2)).toEqual(["session_configured", "task_started"]);
+  expect(turns[1]?.[0]).toBe("task_started");
+  const next = conversation.nextEvent();
+  await conversation.shutdown();
+  expect((await next).msg.type).toBe("shutdown_complete");
+  await expect(conversation.nextEvent()).rejects.toThrow("has ended");
 });
 
 test("a later reader starts where it says", async () => {
@@ -102,6 +125,71 @@ test("a conversation whose own code fails is restarted: its turn is aborted, que
   expect(conversation.getHistory().filter((entry) => entry.type === "message" && entry.role === "user")).toHaveLength(
     3,
   );
+});
+
+test("the op shutdown ends a conversation as the method does", async () => {
+  const { manager, conversation, conversationId, events } = await openConversation({
+    provider: scripted([says("one")]),
+  });
+  await conversation.submit("Hi");
+  await conversation.submit({ type: "shutdown" });
+  await events.until("shutdown_complete");
+  await expect(events.until("warning")).rejects.toThrow("the events ended");
+  await conversation.ending;
+  expect(manager.getConversation(conversationId)).toBeUndefined();
+  expect(await manager.resumeConversation(conversationId)).not.toBe(conversation);
+});
+
+test("resuming a conversation that is just ending waits for its end", async () => {
+  const { manager, conversation, conversationId } = await openConversation({ provider: scripted([says("one")]) });
+  await conversation.processMessage("Hi");
+  const ending = conversation.shutdown();
+  const resumed = await manager.resumeConversation(conversationId);
+  await ending;
+  expect(resumed).not.toBe(conversation);
+  expect(resumed.getHistory()).toHaveLength(2);
+});
+
+test("what is opened while the manager is shut down is refused and left closed", async () => {
+  const { manager, home } = await openManager();
+  const opening = manager.newConversation({ id: "late" }).catch(String);
+  await manager.shutdown();
+  expect(await opening).toContain("the manager has been shut down");
+  const second = await openManager({ home });
+  const resumed = await second.manager.resumeConversation("late", { allowEmpty: true });
+  expect(resumed.getHistory()).toEqual([]);
+});
+
+test("processMessage rejects when its input is refused or its turn fails", async () => {
+  const replies = [beginsAndHangs("…"), ...Array.from({ length: maxQueuedInputs }, () => fails("auth", false))];
+  const { conversation, events } = await openConversation({ provider: scripted(replies) });
+  const first = conversation.processMessage("first");
+  await events.until("agent_message_delta");
+  const queued = Array.from({ length: maxQueuedInputs }, () => conversation.processMessage("queued"));
+  await expect(conversation.processMessage("one too many")).rejects.toMatchObject({ code: "busy" });
+  await conversation.interrupt();
+  expect(await first).toHaveLength(2);
+  const outcomes = await Promise.allSettled(queued);
+  expect(outcomes.map(({ status }) => status)).toEqual(queued.map(() => "rejected"));
+});
+
+test("a conversation that fails for good ends its turn and answers whoever waits", async () => {
+  let broken = false;
+  const now = () => {
+    if (broken) throw new Error("the clock is broken");
+    return new Date();
+  };
+  const provider = scripted(Array.from({ length: 10 }, () => says("ok")));
+  const { conversation, events } = await openConversation({ provider, now });
+  await conversation.processMessage("works");
+  broken = true;
+  const ids: string[] = [];
+  for (let n = 0; n < 8; n++) ids.push(await conversation.submit(`number ${n}`).catch(() => "refused"));
+  await expect(events.until("lagged")).rejects.toThrow("the events ended");
+  const ended = new Set(
+    events.seen.filter(({ msg }) => ["error", "turn_aborted", "task_complete"].includes(msg.type)).map(({ id }) => id),
+  );
+  expect(ids.filter((id) => id !== "refused" && !ended.has(id))).toEqual([]);
 });
 
 async function openConversationWithoutLog() {

@@ -2,8 +2,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
-import { assistant, says, scripted, user } from "../support/scripted-provider.js";
-import { temporaryHome } from "../support/temporary-home.js";
+import { ConversationManager } from "../../src/cody.js";
+import { assistant, beginsAndHangs, says, scripted, user } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("processMessage runs one turn and gives its items", async () => {
   const { conversation } = await openConversation({ provider: scripted([says("one"), says("two")]) });
@@ -50,7 +51,7 @@ test("the initial context is the system prompt with where and when", async () =>
 });
 
 test("a local image is read where it enters, and what cannot be read is refused", async () => {
-  const cwd = await temporaryHome();
+  const cwd = await temporaryFolder();
   await writeFile(join(cwd, "dot.png"), Buffer.from([0x89, 0x50]));
   const provider = scripted([says("a dot")]);
   const { manager } = await openManager({ providers: [provider] });
@@ -111,4 +112,78 @@ test("a provider that is named and has no key is refused in words", async () => 
 
 test("a configuration that is not one is refused when the manager is made", async () => {
   await expect(openManager({ config: { modle: "x" } as never })).rejects.toThrow("config: ");
+});
+
+test("submissions are taken in the order they were made, also when one has an image to read", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "dot.png"), Buffer.alloc(100_000));
+  const provider = scripted([says("one"), says("two")]);
+  const { manager } = await openManager({ providers: [provider], cwd });
+  const { conversation } = await manager.newConversation({ provider: "scripted", model: "m" });
+  const events = new EventLog(conversation);
+  const first = conversation.submit([
+    { type: "text", text: "FIRST" },
+    { type: "local_image", path: "dot.png" },
+  ]);
+  const second = conversation.submit("SECOND");
+  await Promise.all([first, second]);
+  expect((await events.until("user_message")).message).toBe("FIRST");
+  expect((await events.until("user_message")).message).toBe("SECOND");
+});
+
+test("a submission too large to be read back is refused, and so is what JSON cannot hold", async () => {
+  const { conversation } = await openConversation({ provider: scripted([says("one")]) });
+  const large = Array.from({ length: 6 }, () => ({ type: "text" as const, text: "x".repeat(9_000_000) }));
+  await expect(conversation.submit(large)).rejects.toThrow("submission: more than");
+  const item = { ...user("x"), size: 1n };
+  await expect(conversation.replaceHistory([item])).rejects.toThrow("history: cannot be written as JSON");
+  expect(conversation.getHistory()).toEqual([]);
+  expect(await conversation.processMessage("fine")).toHaveLength(2);
+});
+
+test("every input runs with the settings that held when it was submitted", async () => {
+  const provider = scripted([beginsAndHangs("…"), says("b"), says("c")]);
+  const { conversation, events } = await openConversation({ provider });
+  await conversation.submit("a");
+  await events.until("agent_message_delta");
+  await conversation.submit({ type: "override_turn_context", model: "model-b" });
+  await conversation.submit("b");
+  await conversation.submit({ type: "override_turn_context", model: "model-c" });
+  await conversation.submit("c");
+  await conversation.interrupt();
+  await events.until("task_complete");
+  await events.until("task_complete");
+  expect(provider.requests.map(({ model }) => model)).toEqual(["scripted", "model-b", "model-c"]);
+});
+
+test("a model that is always ready leaves room for an interrupt", async () => {
+  const endless = {
+    name: "endless",
+    async *stream() {
+      for (;;) yield { type: "text_delta", itemId: "1", delta: "x" } as const;
+    },
+  };
+  const { conversation, events } = await openConversation({ provider: endless });
+  await conversation.submit("Hi");
+  await events.until("agent_message_delta");
+  await new Promise(setImmediate);
+  await conversation.interrupt();
+  expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
+});
+
+test("a UUID given as an id is shown and saved like every other", async () => {
+  const { manager } = await openManager();
+  const uuid = "0192aaaa-bbbb-7ccc-8ddd-eeeeffff0001";
+  const { conversationId, conversation } = await manager.newConversation({ id: uuid });
+  expect(conversationId).toBe(`conv_${uuid}`);
+  expect(conversation.rolloutPath).toContain(`conv_${uuid}.jsonl`);
+  await expect(manager.newConversation({ id: `conv_${uuid}` })).rejects.toThrow("exists already");
+});
+
+test("without a home given the environment says where it is", async () => {
+  const home = await temporaryFolder();
+  const manager = new ConversationManager({ env: { CODY_HOME: home } });
+  const { conversation } = await manager.newConversation();
+  expect(conversation.rolloutPath?.startsWith(home)).toBe(true);
+  await manager.shutdown();
 });

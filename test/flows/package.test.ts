@@ -1,13 +1,13 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { temporaryHome } from "../support/temporary-home.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const entry = new URL("../../dist/index.js", import.meta.url).href;
 
 /** Runs a script that uses the built package as a program would. */
 async function runScript(script: string, flags: readonly string[] = []) {
-  const home = await temporaryHome();
+  const home = await temporaryFolder();
   const source = `import { ConversationManager } from ${JSON.stringify(entry)};
     const manager = new ConversationManager({ home: ${JSON.stringify(home)} });
     ${script}`;

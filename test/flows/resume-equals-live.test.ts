@@ -70,7 +70,11 @@ test("resuming any conversation gives the state it had when it was alive", async
           await conversation.interrupt();
           await turn;
         } else {
-          await conversation.processMessage(current.text);
+          const ended = await conversation.processMessage(current.text).then(
+            () => "completed",
+            () => "failed",
+          );
+          expect(ended).toBe(current.kind === "fail" ? "failed" : "completed");
         }
       }
       const live = conversation.getHistory();

@@ -1,10 +1,10 @@
-import { appendFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, beginsAndHangs, calls, says, scripted, user } from "../support/scripted-provider.js";
-import { temporaryHome } from "../support/temporary-home.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("a resumed conversation has its history, its file and its settings", async () => {
   const first = await openConversation({ provider: scripted([says("Hello Alice")]) });
@@ -106,6 +106,64 @@ test("a torn last line is cut off, kept beside the file and reported", async () 
   const kept = (await readdir(join(home, "conversations"))).filter((name) => name.includes(".torn"));
   expect(kept).toHaveLength(1);
   expect(await readFile(join(home, "conversations", kept[0] ?? ""), "utf8")).toBe('{"timestamp":"2026-11-16T0');
+});
+
+test("a call without an output is closed on resume, whoever wrote the file", async () => {
+  const { manager, home } = await openManager({ providers: [scripted([says("Understood")])] });
+  const timestamp = "2026-11-16T00:00:00.000Z";
+  const meta = { id: "x", timestamp, cwd: home, originator: "codex", cli_version: "0.58.0" };
+  const line = (type: string, payload: object) => `${JSON.stringify({ timestamp, type, payload })}\n`;
+  const call = { type: "custom_tool_call", name: "apply_patch", input: "…", call_id: "call_1" };
+  const text = line("session_meta", meta) + line("response_item", user("patch it")) + line("response_item", call);
+  await mkdir(join(home, "conversations"));
+  await writeFile(join(home, "conversations", "x.jsonl"), text);
+  const resumed = await manager.resumeConversation("x", { provider: "scripted", model: "m" });
+  await resumed.processMessage("go on");
+  expect(resumed.getHistory().slice(1, 4)).toEqual([
+    call,
+    { type: "custom_tool_call_output", call_id: "call_1", output: "interrupted, result unknown" },
+    user("go on"),
+  ]);
+});
+
+test("a file that was made and never written to gets its first line when it is gone on with", async () => {
+  const { manager, home } = await openManager();
+  await mkdir(join(home, "conversations"));
+  await writeFile(join(home, "conversations", "x.jsonl"), "");
+  await expect(manager.resumeConversation("x")).rejects.toThrow("Conversation x has no turns");
+  const resumed = await manager.resumeConversation("x", { allowEmpty: true });
+  await resumed.processMessage("What is 2+2?");
+  const [first] = await rolloutLines(resumed.rolloutPath);
+  expect(first).toMatchObject({ type: "session_meta", metadata: { provider: "offline", model: "offline" } });
+});
+
+test("a conversation goes on in the folder it was in, and elsewhere with a notice when that is gone", async () => {
+  const cwd = await temporaryFolder();
+  const first = await openManager();
+  const { conversation, conversationId } = await first.manager.newConversation({ cwd });
+  await conversation.processMessage("my name is Alice");
+  await first.manager.shutdown();
+  const second = await openManager({ home: first.home });
+  const there = await second.manager.resumeConversation(conversationId);
+  expect(there.settings.cwd).toBe(cwd);
+  await second.manager.shutdown();
+  await rm(cwd, { recursive: true });
+  const third = await openManager({ home: first.home, cwd: first.home });
+  const elsewhere = await third.manager.resumeConversation(conversationId);
+  expect(elsewhere.settings.cwd).toBe(first.home);
+  expect(elsewhere.notice).toContain(`The folder this conversation was in is gone: ${cwd}`);
+});
+
+test("everything a person should know is told, not only the first of it", async () => {
+  const { manager, home } = await openManager();
+  const { conversation, conversationId } = await manager.newConversation();
+  await conversation.processMessage("my name is Alice");
+  await manager.shutdown();
+  await appendFile(conversation.rolloutPath ?? "", '{"timest');
+  const next = await openManager({ home });
+  const { notice } = await next.manager.resumeConversation(conversationId);
+  expect(notice).toContain("OPENAI_API_KEY");
+  expect(notice).toContain("torn by a crash");
 });
 
 test("damage before the last line is an error with its line, and the file stays as it is", async () => {
@@ -216,7 +274,7 @@ test("without persistence nothing is written, and what is saved can still be rea
 });
 
 test("a home where nothing can be written never breaks a conversation, and it is saved once it can be", async () => {
-  const home = await temporaryHome();
+  const home = await temporaryFolder();
   await writeFile(join(home, "conversations"), "a file where the directory should be");
   const { conversation, events } = await openConversation({ provider: scripted([says("one"), says("two")]), home });
   await conversation.submit("first");

@@ -1,5 +1,15 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -107,6 +117,62 @@ test("a cache that is no cache is made anew, and one that cannot be written is d
   mkdirSync(join(directory, ".heads.json"));
   expect(listConversationsSync(directory)).toHaveLength(1);
   expect(readdirSync(directory).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+});
+
+test("an entry of the cache that no list wrote is passed over, and the others are used", async () => {
+  const path = save("conv_one", firstLine() + userLine, 2_000_000);
+  const { ino } = lstatSync(save("conv_two", firstLine() + userLine, 1_000_000));
+  const known = { provider: "remembered", empty: false, damaged: false };
+  const two = ["conv_two", ino, 1, known];
+  const inode = lstatSync(path).ino;
+  const strange = [
+    null,
+    [],
+    ["conv_one", inode, 1],
+    ["conv_one", inode, 1, null],
+    ["conv_one", inode, 1, []],
+    ["conv_one", inode, 1, { ...known, empty: 0 }],
+    ["conv_one", inode, 1, { ...known, damaged: undefined }],
+    ["conv_one", inode, 1, { ...known, provider: 1 }],
+    ["conv_one", inode, 1, { ...known, model: {} }],
+    ["conv_one", inode, 1, { ...known, cwd: null }],
+    ["conv_one", inode, 1, { ...known, createdAt: "now" }],
+    ["conv_one", `${inode}`, 1, known],
+    ["conv_one", inode, "1", known],
+    [1, inode, 1, known],
+  ];
+  for (const entry of strange) {
+    writeFileSync(join(directory, ".heads.json"), JSON.stringify({ version: 1, entries: [entry, two] }));
+    expect(listConversationsSync(directory).map(({ provider }) => provider)).toEqual(["openai", "remembered"]);
+  }
+  const more = { ...known, id: "conv_three", path: "/etc/passwd", updatedAt: 0 };
+  writeFileSync(
+    join(directory, ".heads.json"),
+    JSON.stringify({ version: 1, entries: [["conv_one", inode, 1, more]] }),
+  );
+  expect(listConversationsSync(directory)[0]).toEqual({ id: "conv_one", path, updatedAt: 2_000_000, ...known });
+});
+
+test("a cache that is no regular file, or a huge one, is not read and is replaced", async () => {
+  const path = save("conv_one", firstLine() + userLine);
+  const cache = join(directory, ".heads.json");
+  const head = { provider: "remembered", empty: false, damaged: false };
+  const content = JSON.stringify({ version: 1, entries: [["conv_one", lstatSync(path).ino, 1, head]] });
+  const replaced = () => {
+    expect(listConversationsSync(directory)).toMatchObject([{ id: "conv_one", provider: "openai" }]);
+    expect(lstatSync(cache)).toSatisfy((stats: Stats) => stats.isFile() && stats.size < 1000);
+    rmSync(cache);
+  };
+  execFileSync("mkfifo", [cache]);
+  // A reader that waits for a writer would wait for ever: it gets one in a second, and fails instead.
+  const writer = spawn("timeout", ["2", "sh", "-c", 'sleep 1; printf %s "$1" > "$2"', "sh", content, cache]);
+  replaced();
+  writer.kill();
+  writeFileSync(join(directory, "elsewhere"), content);
+  symlinkSync(join(directory, "elsewhere"), cache);
+  replaced();
+  writeFileSync(cache, content.padEnd(17 * 1024 * 1024));
+  replaced();
 });
 
 test("a long first line is read whole, up to a megabyte", async () => {

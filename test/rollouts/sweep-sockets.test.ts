@@ -1,4 +1,4 @@
-import { readdir, utimes } from "node:fs/promises";
+import { link, readdir, utimes } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { spawn } from "node:child_process";
@@ -30,4 +30,38 @@ test("old sockets nobody listens on are removed, young and living ones stay", as
   for (const name of ["dead", "alive"]) await utimes(join(directory, `${name}.sock`), old, old);
   await sweepSockets(directory, now);
   expect((await readdir(directory)).toSorted()).toEqual(["alive.sock", "young.sock"]);
+});
+
+test.each([
+  { kind: "young", age: 0 },
+  { kind: "old", age: 2 * hour },
+])("many living $kind sockets do not keep the dead ones", async ({ age }) => {
+  const directory = await temporaryFolder();
+  const now = Date.now();
+  const alive = join(directory, "alive.sock");
+  const server = createServer().listen(alive);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  await utimes(alive, (now - age) / 1000, (now - age) / 1000);
+  // Other names of the same socket answer as it does.
+  for (let number = 0; number < 40; number += 1) await link(alive, join(directory, `alive-${number}.sock`));
+  await leaveSocket(join(directory, "dead.sock"));
+  await utimes(join(directory, "dead.sock"), (now - 2 * hour) / 1000, (now - 2 * hour) / 1000);
+  await sweepSockets(directory, now);
+  const left = await readdir(directory);
+  expect(left).toHaveLength(41);
+  expect(left).not.toContain("dead.sock");
+});
+
+test("no more than a few dead sockets are removed at a time", async () => {
+  const directory = await temporaryFolder();
+  const now = Date.now();
+  const dead = join(directory, "dead.sock");
+  await leaveSocket(dead);
+  await utimes(dead, (now - 2 * hour) / 1000, (now - 2 * hour) / 1000);
+  for (let number = 1; number < 40; number += 1) await link(dead, join(directory, `dead-${number}.sock`));
+  await sweepSockets(directory, now);
+  expect(await readdir(directory)).toHaveLength(8);
+  await sweepSockets(directory, now);
+  expect(await readdir(directory)).toEqual([]);
 });

@@ -1,9 +1,10 @@
 import { onTestFinished } from "vitest";
-import { ConversationManager, type ManagerOptions } from "../../src/cody.js";
+import { ConversationManager } from "../../src/cody.js";
+import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event, EventMsg } from "../../src/messages/event.js";
 import type { Provider } from "../../src/providers/provider.js";
-import { temporaryHome } from "./temporary-home.js";
+import { temporaryFolder } from "./temporary-folder.js";
 
 type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
 
@@ -39,7 +40,7 @@ export class EventLog {
 export async function openManager(
   options: ManagerOptions = {},
 ): Promise<{ manager: ConversationManager; home: string }> {
-  const home = options.home ?? (await temporaryHome());
+  const home = options.home ?? (await temporaryFolder());
   const manager = new ConversationManager({
     retry: { maxRetries: 2, baseDelayMs: 1, maxDelayMs: 5 },
     ...options,

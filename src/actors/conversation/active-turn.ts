@@ -1,10 +1,10 @@
-import type { FunctionCallItem } from "../../messages/response-item.js";
 import type { InlineInput } from "../../messages/user-input.js";
+import type { CallItem } from "./open-calls.js";
 
 /** Where a turn stands. */
 export type TurnStatus =
   | { readonly status: "processing" }
-  | { readonly status: "awaiting_approval"; readonly toolCall: FunctionCallItem }
+  | { readonly status: "awaiting_approval"; readonly toolCall: CallItem }
   | { readonly status: "awaiting_tool_result"; readonly callId: string }
   | { readonly status: "completed" }
   | { readonly status: "failed"; readonly error: string }
@@ -19,6 +19,6 @@ export interface ActiveTurn {
   /** The answer as far as it has come. */
   text: string;
   reasoning: string;
-  readonly toolCalls: FunctionCallItem[];
+  readonly toolCalls: CallItem[];
   status: TurnStatus;
 }

@@ -3,11 +3,11 @@ import type { ActiveTurn } from "./active-turn.js";
 import type { Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
-/** An input that waits for its turn; `settings` are those it brings along. */
+/** An input that waits for its turn, with the settings that held when it was submitted. */
 export interface QueuedInput {
   readonly submissionId: string;
   readonly items: readonly InlineInput[];
-  readonly settings: Settings | undefined;
+  readonly settings: Settings;
 }
 
 /**
@@ -17,6 +17,9 @@ export interface QueuedInput {
 export interface ConversationCell {
   readonly state: ConversationState;
   readonly waiting: QueuedInput[];
+  /** The input whose turn runs. */
+  playing: QueuedInput | undefined;
+  /** What the next submission runs with. */
   settings: Settings;
   /** The running turn, or the last one. */
   turn: ActiveTurn | undefined;

@@ -10,7 +10,7 @@ import type { Actor, Run } from "../system/actor.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
 import { playTurn, type TurnParts } from "./play-turn.js";
 import { type Publish, Recording } from "./recording.js";
-import { changedSettings, type Settings } from "./settings.js";
+import { changedSettings } from "./settings.js";
 import { shownMessages } from "./shown-messages.js";
 
 /** How many inputs may wait while a turn runs. */
@@ -46,6 +46,7 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
     }
 
     function begin(input: QueuedInput): void {
+      cell.playing = input;
       turn = context.run(
         (signal) => playTurn(options, cell, recording, publish, input, signal),
         (failure) => ({ type: "turn_ended", failure }),
@@ -57,25 +58,13 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
       if (next !== undefined) begin(next);
     }
 
-    function take(submissionId: string, items: readonly InlineInput[], settings: Settings | undefined): void {
+    function take(submissionId: string, items: readonly InlineInput[]): void {
+      const { settings } = cell;
       if (shuttingDown) refuse("the conversation is shutting down", submissionId);
       else if (rollout.full) refuse("not saved: too much is waiting to be written; try again later", submissionId);
       else if (turn === undefined) begin({ submissionId, items, settings });
       else if (cell.waiting.length < maxQueuedInputs) cell.waiting.push({ submissionId, items, settings });
       else refuse(`too many queued inputs: at most ${maxQueuedInputs} wait while a turn runs`, submissionId);
-    }
-
-    /** A turn left open by a crash, of the process or of the incarnation before. */
-    function closeOpenTurn(): void {
-      const open = cell.state.openTurn;
-      if (open === undefined) return;
-      const id = cell.turn?.submissionId ?? "";
-      if (cell.turn !== undefined) cell.turn.status = { status: "cancelled" };
-      recording.closeOpenItems("interrupted, result unknown", id);
-      recording.line(
-        { type: "event_msg", payload: { type: "turn_aborted", turn_id: open.id, reason: "interrupted" } },
-        id,
-      );
     }
 
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
@@ -87,12 +76,18 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
       cell.configured = true;
       publish(sessionConfigured(options), "");
     }
-    closeOpenTurn();
+    recording.closeOpenTurn(cell.turn);
+    const lost = lostInput(cell);
+    cell.playing = undefined;
+    if (lost !== undefined) refuse("the turn was lost to an internal error; say it again", lost.submissionId);
     beginNext();
 
     return {
-      user_input: ({ items }, _signal, id) => take(id, items, undefined),
-      user_turn: (op, _signal, id) => take(id, op.items, changedSettings(cell.settings, op)),
+      user_input: ({ items }, _signal, id) => take(id, items),
+      user_turn: (op, _signal, id) => {
+        cell.settings = changedSettings(cell.settings, op);
+        take(id, op.items);
+      },
       override_turn_context: (op) => {
         cell.settings = changedSettings(cell.settings, op);
       },
@@ -124,6 +119,7 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
         turn = undefined;
         // The turn's own code failed, not the world: that ends the incarnation, and the next one closes the turn.
         if (failure !== undefined) throw new Error(failure.message);
+        cell.playing = undefined;
         onTurnEnded?.();
         beginNext();
       },
@@ -131,6 +127,13 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
     };
   },
 };
+
+/** The input a crashed incarnation was playing, if it did not come as far as a turn that could be closed. */
+export function lostInput({ playing, turn }: ConversationCell): QueuedInput | undefined {
+  if (playing === undefined) return undefined;
+  const ended = turn?.submissionId === playing.submissionId && turn.status.status !== "processing";
+  return ended ? undefined : playing;
+}
 
 function sessionConfigured({ conversationId, cell, rollout, sessionSource }: ConversationOptions): EventMsg {
   const { settings, state } = cell;

@@ -1,5 +1,6 @@
-import { InvalidInputError } from "../../messages/errors.js";
+import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
+import { FailureCode } from "../../messages/failure.js";
 import { check } from "../../messages/parse.js";
 import { type ResponseItem, ResponseItem as ResponseItemSchema } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
@@ -15,6 +16,7 @@ import type { ConversationCell } from "./cell.js";
 import type { ConversationOp } from "./conversation.js";
 import { readLocalImage } from "./local-image.js";
 import type { Settings } from "./settings.js";
+import { jsonCopy } from "./size-limit.js";
 import { type PlainItem, plainItems } from "./plain-items.js";
 
 /** What a handle is made of; only the manager makes one. */
@@ -27,6 +29,7 @@ export interface HandleParts {
   readonly queue: EventQueue<Event>;
   instructions(settings: Settings): string;
   onShutdown(): Promise<void>;
+  ending(): Promise<void> | undefined;
 }
 
 /** A conversation in the caller's hands: submissions in, events out. */
@@ -38,8 +41,8 @@ export class Conversation {
   readonly notice: string | undefined;
   readonly #parts: HandleParts;
   readonly #own: EventReader<Event>;
-  #ownTaken = false;
-  #shutdown: Promise<void> | undefined;
+  /** Submissions wait for the one before: an image takes time to read, and must not be overtaken. */
+  #submitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: HandleParts) {
     this.id = parts.id;
@@ -71,30 +74,29 @@ export class Conversation {
 
   /** Puts user input, or any other op, into the queue; resolves with the id its events will carry. */
   async submit(input: string | readonly UserInput[] | Op): Promise<string> {
-    const op = check(Op, asOp(input), "submission");
-    return await this.#parts.ref.tell(await inlined(op, this.settings.cwd));
+    const op = inlined(check(Op, asOp(input), "submission"), this.settings.cwd);
+    const submitted = this.#submitted.then(async () => await this.#parts.ref.tell(await op));
+    // Whoever waits for the next one does not care whether this one was refused.
+    this.#submitted = submitted.catch(() => undefined);
+    return await submitted;
   }
 
   /** The next event nobody has taken yet; rejects when the conversation has ended. */
   async nextEvent(): Promise<Event> {
     const result = await this.#own.next();
-    if (result.done === true)
-      throw new InvalidInputError(`conversation ${this.id} has ended: there are no more events`);
+    if (result.done === true) throw ended(this.id);
     return result.value;
   }
 
   /**
-   * The events from `session_configured` on. The first reader without `since` shares its place with `nextEvent`;
-   * every other one is independent and starts at `since`, or with what comes next.
+   * The events nobody has taken yet, from `session_configured` on: one place in the queue, shared with `nextEvent` and
+   * kept when a loop is left. With `since` it is a reader of its own that starts at that number.
    */
   events(options: { readonly since?: number } = {}): AsyncIterableIterator<Event> {
-    if (options.since === undefined && !this.#ownTaken) {
-      this.#ownTaken = true;
-      return this.#own;
-    }
-    return this.#parts.queue.reader(options);
+    return options.since === undefined ? sharedReader(this.#own) : this.#parts.queue.reader({ since: options.since });
   }
 
+  /** The items are the conversation's own: copy before you change one. */
   getHistory(): ResponseItem[];
   /** With `content: "text"` every text part has the type `text`, as the seed documents have it. */
   getHistory(options: { readonly content: "text" }): PlainItem[];
@@ -111,22 +113,16 @@ export class Conversation {
 
   /** Replaces history and nothing else; the rollout keeps every line. */
   async replaceHistory(items: readonly ResponseItem[]): Promise<void> {
-    const checked = items.map((item, index) => check(ResponseItemSchema, item, `item ${index}`));
+    const copies = jsonCopy(items, "history");
+    const checked = copies.map((item, index) => check(ResponseItemSchema, item, `item ${index}`));
     await this.#parts.ref.ask({ type: "replace_history", items: checked });
   }
 
-  /** Runs one turn and resolves with its items when it has ended. */
+  /** Runs one turn; resolves with its items when it has ended, and rejects when it was refused or has failed. */
   async processMessage(input: string | readonly UserInput[]): Promise<ResponseItem[]> {
     const events = this.#parts.queue.reader({});
     try {
-      const id = await this.submit(input);
-      const items: ResponseItem[] = [];
-      for await (const event of events) {
-        if (event.id !== id) continue;
-        if (event.msg.type === "raw_response_item") items.push(event.msg.item as ResponseItem);
-        if (event.msg.type === "task_complete" || event.msg.type === "turn_aborted") return items;
-      }
-      return items;
+      return await turnItems(events, await this.submit(input), this.id);
     } finally {
       await events.return();
     }
@@ -145,10 +141,14 @@ export class Conversation {
     await this.submit({ type: "compact" });
   }
 
+  /** Resolves when it has ended, if it is ending. */
+  get ending(): Promise<void> | undefined {
+    return this.#parts.ending();
+  }
+
   /** Ends the running turn, saves, lets go of the rollout and ends the events. */
   shutdown(): Promise<void> {
-    this.#shutdown ??= this.#parts.onShutdown();
-    return this.#shutdown;
+    return this.#parts.onShutdown();
   }
 }
 
@@ -165,5 +165,41 @@ async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
       item.type === "local_image" ? readLocalImage(item.path, cwd) : item,
     ),
   );
-  return { ...op, items };
+  return { ...op, items: jsonCopy(items, "submission") };
+}
+
+/** A place in the queue that outlives the loops that read from it. */
+function sharedReader(own: EventReader<Event>): AsyncIterableIterator<Event> {
+  return {
+    next: () => own.next(),
+    return: () => Promise.resolve({ done: true, value: undefined }),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function turnItems(events: AsyncIterable<Event>, id: string, conversationId: string): Promise<ResponseItem[]> {
+  const items: ResponseItem[] = [];
+  let started = false;
+  for await (const { msg, id: cause } of events) {
+    if (cause !== id) continue;
+    if (msg.type === "task_started") started = true;
+    else if (msg.type === "raw_response_item") items.push(msg.item as ResponseItem);
+    else if (msg.type === "error" && !started) throw refused("busy", msg.message);
+    else if (msg.type === "turn_aborted") return items;
+    else if (msg.type === "task_complete") {
+      if (msg.error === undefined || msg.error === null) return items;
+      throw refused(FailureCode.safeParse(msg.error.codex_error_info).data ?? "internal", msg.error.message);
+    }
+  }
+  throw ended(conversationId);
+}
+
+function refused(code: FailureCode, message: string): FailureError {
+  return new FailureError({ code, message, retryable: code === "busy" });
+}
+
+function ended(conversationId: string): FailureError {
+  return refused("actor_stopped", `conversation ${conversationId} has ended: there are no more events`);
 }

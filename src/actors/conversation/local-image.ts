@@ -4,7 +4,7 @@ import { InvalidInputError } from "../../messages/errors.js";
 import type { InlineInput } from "../../messages/user-input.js";
 
 /** The largest image a submission may bring. */
-export const maxImageBytes = 20 * 1024 * 1024;
+const maxImageBytes = 20 * 1024 * 1024;
 
 const mediaTypes: Readonly<Record<string, string>> = {
   ".gif": "image/gif",

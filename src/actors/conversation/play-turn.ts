@@ -29,8 +29,7 @@ export async function playTurn(
   input: QueuedInput,
   signal: AbortSignal,
 ): Promise<void> {
-  if (input.settings !== undefined) cell.settings = input.settings;
-  const settings = cell.settings;
+  const { settings } = input;
   const turn = newTurn(input, parts);
   cell.turn = turn;
   recordInput(recording, turn, settings);
@@ -122,7 +121,8 @@ async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, n
     }
     case "aborted":
       turn.status = { status: "cancelled" };
-      recording.closeOpenItems("aborted by the user", turn.submissionId);
+      recording.closeCalls("aborted by the user", turn.submissionId);
+      recording.noteAbort(turn.submissionId);
       return recording.end({ type: "turn_aborted", reason: "interrupted", ...times }, turn.submissionId);
   }
 }

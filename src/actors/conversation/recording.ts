@@ -1,12 +1,14 @@
 import type { EventMsg } from "../../messages/event.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import { apply, type ConversationState, openCalls } from "./state.js";
+import type { ActiveTurn } from "./active-turn.js";
+import { openCalls, outputsFor } from "./open-calls.js";
+import { apply, type ConversationState } from "./state.js";
 
 /** A line before it has its time. */
 export type NewLine = OwnLine extends infer L ? (L extends OwnLine ? Omit<L, "timestamp"> : never) : never;
 
-export type EndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
+type EndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
 export type Publish = (msg: EventMsg, submissionId: string) => void;
 
@@ -50,13 +52,28 @@ export class Recording {
     this.#publish(outcome.status === "off" ? msg : { ...msg, saved: outcome.status === "saved" }, submissionId);
   }
 
-  /** Leaves no call without an output, and tells the model why the turn has no answer. */
-  closeOpenItems(output: string, submissionId: string): void {
-    for (const call_id of openCalls(this.#state.history)) {
-      this.line({ type: "response_item", payload: { type: "function_call_output", call_id, output } }, submissionId);
+  /** Leaves no call without an output: the next request would be refused. */
+  closeCalls(output: string, submissionId: string): void {
+    for (const payload of outputsFor(openCalls(this.#state.history), output)) {
+      this.line({ type: "response_item", payload }, submissionId);
     }
+  }
+
+  /** Tells the model why a turn has no answer. */
+  noteAbort(submissionId: string): void {
     const content = [{ type: "input_text" as const, text: abortedNote }];
     this.line({ type: "response_item", payload: { type: "message", role: "user", content } }, submissionId);
+  }
+
+  /** Ends what a crash left open, of the process or of the incarnation before. */
+  closeOpenTurn(turn: ActiveTurn | undefined): void {
+    const open = this.#state.openTurn;
+    const id = open === undefined ? "" : (turn?.submissionId ?? "");
+    this.closeCalls("interrupted, result unknown", id);
+    if (open === undefined) return;
+    if (turn !== undefined) turn.status = { status: "cancelled" };
+    this.noteAbort(id);
+    this.line({ type: "event_msg", payload: { type: "turn_aborted", turn_id: open.id, reason: "interrupted" } }, id);
   }
 
   #write(line: NewLine): OwnLine {

@@ -48,6 +48,9 @@ export function resolveSettings({ config, conversation, env, available, cwd }: R
   };
 }
 
+/** Providers that need not be there again: a fallback, an injected client, a file that does not say. */
+const placeholders: ReadonlySet<string> = new Set(["offline", "client", "unknown"]);
+
 /**
  * What a rollout says about how it was played. Policies are left out: a file must not raise what is allowed. So is
  * the offline provider: a conversation that fell back to it may have a real one by now.
@@ -56,7 +59,7 @@ export function recordedConfig(state: ConversationState): ConversationConfig {
   const provider = state.turnContext?.provider ?? state.metadata?.provider;
   const model = state.turnContext?.model ?? state.metadata?.model;
   const cwd = state.turnContext?.cwd ?? state.meta?.cwd;
-  const known = provider !== undefined && provider !== "offline" && provider !== "unknown";
+  const known = provider !== undefined && !placeholders.has(provider);
   return {
     ...(known ? { provider } : {}),
     ...(known && model !== undefined ? { model } : {}),

@@ -2,17 +2,18 @@ import { estimateItemTokens } from "../../compaction/estimate-tokens.js";
 import type { EventMsg, PersistedEventMsg } from "../../messages/event.js";
 import type { Failure } from "../../messages/failure.js";
 import type { ModelRequest } from "../../messages/model.js";
-import type { FunctionCallItem, ResponseItem } from "../../messages/response-item.js";
+import type { ResponseItem } from "../../messages/response-item.js";
 import { messageText } from "../../messages/response-item.js";
 import { addUsage, noTokens, type TokenUsage } from "../../messages/token-usage.js";
 import type { Provider } from "../../providers/provider.js";
 import type { ActiveTurn } from "./active-turn.js";
+import { type CallItem, isCall, outputsFor } from "./open-calls.js";
 import type { NewLine } from "./recording.js";
 import { type RetryPolicy, sample, type SampleListener } from "./sampling.js";
 import type { ConversationState } from "./state.js";
 
 /** A turn that goes on asking for tools is stopped here. */
-export const maxSteps = 200;
+const maxSteps = 200;
 
 /** What the steps of a turn need from their conversation. */
 export interface StepWorld {
@@ -35,11 +36,11 @@ export type TurnEnd =
 export async function runSteps(world: StepWorld, turn: ActiveTurn, signal: AbortSignal): Promise<TurnEnd> {
   let lastAgentMessage: string | null = null;
   for (let step = 0; step < maxSteps; step++) {
-    const calls: FunctionCallItem[] = [];
+    const calls: CallItem[] = [];
     const answer: ResponseItem[] = [];
     const listener = stepListener(world, turn, (item) => {
       answer.push(item);
-      if (item.type === "function_call") calls.push(item);
+      if (isCall(item)) calls.push(item);
       if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
     });
     const request = world.request();
@@ -93,12 +94,12 @@ function eventsOf(item: ResponseItem, itemId: string): PersistedEventMsg[] {
 }
 
 /** Every call gets an output, or the next request would be refused. */
-function answerCall(world: StepWorld, turn: ActiveTurn, call: FunctionCallItem): void {
+function answerCall(world: StepWorld, turn: ActiveTurn, call: CallItem): void {
   turn.toolCalls.push(call);
-  world.record({
-    type: "response_item",
-    payload: { type: "function_call_output", call_id: call.call_id, output: `there is no tool named ${call.name}` },
-  });
+  const name = call.type === "local_shell_call" ? "local_shell" : call.name;
+  for (const payload of outputsFor([call], `there is no tool named ${name}`)) {
+    world.record({ type: "response_item", payload });
+  }
 }
 
 function recordUsage(world: StepWorld, usage: TokenUsage): void {

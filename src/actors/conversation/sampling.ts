@@ -56,9 +56,11 @@ async function listen(
   let shown = false;
   let usage: TokenUsage | undefined;
   using stream = new AbortableStream(() => provider.stream(request, signal), signal);
-  for (;;) {
+  for (let count = 1; ; count++) {
     const event = await stream.next();
-    if (event === "aborted") return { outcome: { status: "aborted" }, shown };
+    // A model in this process may always be ready; sockets, timers and interrupts must have their turn.
+    if (count % eventsPerTurn === 0) await new Promise(setImmediate);
+    if (event === "aborted" || signal.aborted) return { outcome: { status: "aborted" }, shown };
     switch (event.type) {
       case "text_delta":
         shown = true;
@@ -82,6 +84,8 @@ async function listen(
     }
   }
 }
+
+const eventsPerTurn = 64;
 
 const cut: Failure = { code: "network", message: "the answer ended before it was complete", retryable: true };
 

@@ -4,9 +4,10 @@ import type { Rollout } from "../rollout-writer/rollout.js";
 import { EventQueue } from "../system/event-queue.js";
 import { spawn } from "../system/spawn.js";
 import type { ConversationCell } from "./cell.js";
-import { conversation } from "./conversation.js";
+import { conversation, lostInput } from "./conversation.js";
 import { Conversation } from "./handle.js";
 import type { TurnParts } from "./play-turn.js";
+import { Recording } from "./recording.js";
 import type { Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
@@ -32,12 +33,14 @@ export function spawnConversation(parts: ConversationParts): Conversation {
   const cell: ConversationCell = {
     state: parts.state,
     waiting: [],
+    playing: undefined,
     settings: parts.settings,
     turn: undefined,
     configured: false,
   };
   const queue = new EventQueue<Event>({ merge: mergeDeltas, lagged: (from, to) => event(to, "", laggedMsg(from, to)) });
   let seq = 0;
+  let ending: Promise<void> | undefined;
 
   function event(number: number, id: string, msg: EventMsg): Event {
     return { id, seq: number, conversation_id: conversationId, msg };
@@ -47,6 +50,8 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     const next = event(seq++, id, msg);
     parts.onEvent(next);
     queue.publish(next);
+    // However it was asked for: nothing comes after it.
+    if (msg.type === "shutdown_complete") ending ??= end();
   }
 
   const ref = spawn(
@@ -60,16 +65,46 @@ export function spawnConversation(parts: ConversationParts): Conversation {
           message: `the conversation was restarted after an internal error: ${failure.message}`,
           codex_error_info: "internal",
         }),
+      onDropped: (id) => publish(id, { type: "error", message: "the conversation has ended" }),
       onFailed: (failure) => {
         publish("", {
           type: "error",
           message: `the conversation has failed: ${failure.message}`,
           codex_error_info: "internal",
         });
-        void end();
+        endOpenTurns();
+        ending ??= end();
       },
     },
   );
+
+  /** Whoever waits for the end of a turn must hear of it, also when there will be no other incarnation. */
+  function endOpenTurns(): void {
+    const recording = new Recording(
+      cell.state,
+      rollout,
+      () => parts.now(),
+      (msg, id) => publish(id, msg),
+    );
+    const open = cell.state.openTurn;
+    try {
+      recording.closeOpenTurn(cell.turn);
+    } catch {
+      // What is broken may be what a line is made with; then it is said and not written.
+      const msg = { type: "turn_aborted", turn_id: open?.id, reason: "interrupted" } as const;
+      if (open !== undefined) publish(cell.turn?.submissionId ?? "", msg);
+    }
+    const lost = lostInput(cell);
+    for (const { submissionId } of [...(lost === undefined ? [] : [lost]), ...cell.waiting.splice(0)]) {
+      publish(submissionId, { type: "error", message: "the conversation has failed" });
+    }
+  }
+
+  async function shutDown(): Promise<void> {
+    // A conversation that cannot end its turn in time is ended all the same: what it recorded is in the outbox.
+    await ref.ask({ type: "shutdown" }, AbortSignal.timeout(shutdownMs)).catch(() => undefined);
+    await end();
+  }
 
   async function end(): Promise<void> {
     await rollout.close();
@@ -86,11 +121,11 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     ref,
     queue,
     instructions: (settings) => parts.instructions(settings),
-    onShutdown: async () => {
-      // A conversation that cannot end its turn in time is ended all the same: what it recorded is in the outbox.
-      await ref.ask({ type: "shutdown" }, AbortSignal.timeout(shutdownMs)).catch(() => undefined);
-      await end();
+    onShutdown: () => {
+      ending ??= shutDown();
+      return ending;
     },
+    ending: () => ending,
   });
 }
 

@@ -70,13 +70,3 @@ function applyEvent(
     state.usage = msg.info;
   }
 }
-
-/** The ids of calls in history that have no output yet. */
-export function openCalls(history: readonly ResponseItem[]): string[] {
-  const open = new Set<string>();
-  for (const item of history) {
-    if (item.type === "function_call" || item.type === "custom_tool_call") open.add(item.call_id);
-    else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") open.delete(item.call_id);
-  }
-  return [...open];
-}

@@ -1,20 +1,7 @@
 import type { OpenOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
+import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-
-/** A saved conversation, as a list shows it. */
-export interface ConversationMetadata {
-  readonly id: string;
-  /** Milliseconds since 1970 of the last change. */
-  readonly updatedAt: number;
-  readonly provider?: string;
-  readonly model?: string;
-  readonly cwd?: string;
-  readonly path?: string;
-  /** Nobody has said anything in it yet. */
-  readonly empty?: boolean;
-  readonly damaged?: boolean;
-}
 
 export interface StoreOpen {
   readonly conversationId: string;

@@ -11,6 +11,7 @@ import { encodeLine } from "../../rollouts/encode.js";
 import type { Ref } from "../system/actor.js";
 import { startDeadline } from "../system/deadline.js";
 import { Deferred } from "../system/deferred.js";
+import { messageOf } from "../system/failures.js";
 import type { Rollout } from "./rollout.js";
 import { UnsavedLines } from "./unsaved-lines.js";
 
@@ -138,7 +139,7 @@ export class OutboxRollout implements Rollout {
     this.#generation += 1;
     const generation = this.#generation;
     this.#state = "opening";
-    const owner = await this.#outbox.owner().catch(reasonOf);
+    const owner = await this.#outbox.owner().catch(messageOf);
     if (typeof owner === "string") return this.#unreached(owner);
     const outcome = await this.#askOpen(owner);
     if (outcome === undefined || generation !== this.#generation || this.#isClosed) return;
@@ -242,8 +243,4 @@ export class OutboxRollout implements Rollout {
       forget();
     }
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : "unexpected error";
 }

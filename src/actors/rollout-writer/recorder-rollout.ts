@@ -3,16 +3,18 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { applyToHistory } from "../../rollouts/history.js";
 import type { TurnMetadata } from "../../rollouts/turns.js";
+import { messageOf } from "../system/failures.js";
 import { within } from "../system/within.js";
 import type { TurnRecorder } from "./recorder.js";
 import type { Rollout } from "./rollout.js";
 
 const deadlineMs = 10_000;
+/** When so many turns wait for the recorder no new one should begin. */
+const maxWaitingRecords = 1_000;
 
 /** Collects lines until their turn has ended, then hands the turn to a recorder, once. */
 export class RecorderRollout implements Rollout {
   readonly path = null;
-  readonly full = false;
   readonly #recorder: TurnRecorder;
   readonly #conversationId: string;
   #metadata: TurnMetadata;
@@ -22,11 +24,20 @@ export class RecorderRollout implements Rollout {
   /** What the recorder must still take, in order. */
   readonly #records: (() => Promise<void>)[] = [];
   #recording: Promise<SaveOutcome> | undefined;
+  /** What was lost and has not been said yet. */
+  #lost: string | undefined;
 
   constructor(recorder: TurnRecorder, conversationId: string, metadata: TurnMetadata) {
     this.#recorder = recorder;
     this.#conversationId = conversationId;
     this.#metadata = metadata;
+  }
+
+  /** While it is full no turn ends and nobody flushes, so whoever asks makes it try again. */
+  get full(): boolean {
+    const full = this.#records.length >= maxWaitingRecords;
+    if (full) void this.#recorded();
+    return full;
   }
 
   append(line: OwnLine): void {
@@ -46,26 +57,38 @@ export class RecorderRollout implements Rollout {
       case "compacted":
         this.#compacted(line);
         return;
-      case "session_meta":
       case "cody":
+        if (line.payload.type === "history_replaced") this.#lost = "the recorder cannot keep a replaced history";
+        return;
+      case "session_meta":
         return;
     }
   }
 
   /** A turn that still runs cannot be recorded yet, and nothing is wrong with that. */
   async flush(): Promise<SaveOutcome> {
-    // One that is late goes on; the next flush waits for it instead of recording the same turn again.
-    this.#recording ??= this.#record().finally(() => {
-      this.#recording = undefined;
-    });
-    const outcome = this.#recording;
-    if (await within(outcome, deadlineMs)) return outcome;
-    return { status: "not_saved", reason: `the recorder did not answer in ${deadlineMs / 1000} s` };
+    const recorded = this.#recorded();
+    if (!(await within(recorded, deadlineMs))) {
+      return { status: "not_saved", reason: `the recorder did not answer in ${deadlineMs / 1000} s` };
+    }
+    const outcome = await recorded;
+    const reason = this.#lost;
+    if (outcome.status === "not_saved" || reason === undefined) return outcome;
+    this.#lost = undefined;
+    return { status: "not_saved", reason };
   }
 
   close(): Promise<SaveOutcome> {
     this.#endTurn();
     return this.flush();
+  }
+
+  /** A recording that is late goes on; who comes meanwhile waits for it instead of recording the same turn again. */
+  #recorded(): Promise<SaveOutcome> {
+    this.#recording ??= this.#record().finally(() => {
+      this.#recording = undefined;
+    });
+    return this.#recording;
   }
 
   async #record(): Promise<SaveOutcome> {
@@ -76,7 +99,7 @@ export class RecorderRollout implements Rollout {
       }
       return { status: "saved" };
     } catch (error) {
-      return { status: "not_saved", reason: error instanceof Error ? error.message : "unexpected error" };
+      return { status: "not_saved", reason: messageOf(error) };
     }
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
@@ -12,6 +13,7 @@ import { check } from "../../messages/parse.js";
 import { ResponseItem } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
+import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import { listConversations } from "../../rollouts/list.js";
 import { readRollout } from "../../rollouts/read.js";
@@ -21,14 +23,8 @@ import type { RolloutOutbox } from "./outbox.js";
 import { RecorderRollout } from "./recorder-rollout.js";
 import type { Rollout } from "./rollout.js";
 
-/** A saved conversation, as far as its file tells cheaply. */
-export interface ConversationMetadata {
-  id: string;
-  /** Milliseconds since 1970 of the last change. */
-  updatedAt: number;
-  provider?: string;
-  model?: string;
-}
+/** How many refused turns of a conversation are known when they are given again; the oldest is forgotten first. */
+const maxRefused = 1_000;
 
 export interface CompactionRecord {
   timestamp: number;
@@ -53,7 +49,10 @@ export interface RecorderOptions {
 
 interface OpenFile {
   readonly rollout: Rollout;
-  /** Turns that were refused: they wait to be written, and giving one again must not write it twice. */
+  /**
+   * What was refused and has not been given again: it is written with whatever comes next, and giving it again must
+   * not write it twice.
+   */
   readonly refused: Set<string>;
 }
 
@@ -74,13 +73,13 @@ export class RolloutRecorder implements TurnRecorder {
   async appendTurn(conversationId: string, turn: RolloutTurn): Promise<void> {
     const items = check(z.array(ResponseItem), turn.items.map(withCodexParts), "turn.items");
     const lines = linesOfTurn({ ...turn, items }, this.#now().getTime());
-    await this.#append(conversationId, turn.metadata ?? {}, JSON.stringify(turn), lines);
+    await this.#append(conversationId, turn.metadata ?? {}, keyOf(turn), lines);
   }
 
   async appendCompacted(conversationId: string, record: CompactionRecord): Promise<void> {
     const payload = { message: record.summary, truncated_count: record.truncatedCount };
     const timestamp = new Date(record.timestamp).toISOString();
-    await this.#append(conversationId, {}, JSON.stringify(record), [{ timestamp, type: "compacted", payload }]);
+    await this.#append(conversationId, {}, keyOf(record), [{ timestamp, type: "compacted", payload }]);
   }
 
   async readRollout(conversationId: string): Promise<RolloutTurn[]> {
@@ -110,8 +109,13 @@ export class RolloutRecorder implements TurnRecorder {
     const { rollout, refused } = await this.#open(conversationId, metadata);
     if (!refused.has(key)) for (const line of lines) rollout.append(line);
     const outcome = await rollout.flush();
-    if (outcome.status !== "not_saved") return refused.clear();
+    refused.delete(key);
+    if (outcome.status !== "not_saved") return;
     refused.add(key);
+    for (const oldest of refused) {
+      if (refused.size <= maxRefused) break;
+      refused.delete(oldest);
+    }
     throw notSaved(conversationId, outcome);
   }
 
@@ -160,6 +164,11 @@ export class RolloutRecorder implements TurnRecorder {
 /** A recorder as a conversation's rollout: lines go in, each turn comes out once, when it has ended. */
 export function recorderRollout(recorder: TurnRecorder, conversationId: string, metadata: TurnMetadata): Rollout {
   return new RecorderRollout(recorder, conversationId, metadata);
+}
+
+/** Short, because a turn may be long. */
+function keyOf(given: RolloutTurn | CompactionRecord): string {
+  return createHash("sha256").update(JSON.stringify(given)).digest("base64");
 }
 
 function notSaved(conversationId: string, { reason }: Extract<SaveOutcome, { status: "not_saved" }>): FailureError {

@@ -117,16 +117,18 @@ export class RolloutSaver {
       if (outcome.status === "in_use") throw new RolloutFileError(`in use by ${outcome.owner}`);
       await this.#file.settle();
       // Before the first line of ours can be in the file, its sender must know where it begins.
-      this.#say({ type: "saved", conversationId: this.#conversationId, lines: 0, bytes: this.#file.savedBytes });
+      this.#saySaved(0, this.#file.savedBytes);
     }
     if (this.#file.waitingLines === 0) return;
     const { lines, bytes } = await this.#file.commit();
     this.#savedLines += lines;
-    this.#say({ type: "saved", conversationId: this.#conversationId, lines, bytes });
+    this.#saySaved(lines, bytes);
   }
 
-  #say(event: RolloutEvent): void {
-    if (!this.#ended) this.#publish(event);
+  #saySaved(lines: number, bytes: number): void {
+    // Whoever hears this takes the last failure as over, so the same one must be said again.
+    this.#failure = undefined;
+    if (!this.#ended) this.#publish({ type: "saved", conversationId: this.#conversationId, lines, bytes });
   }
 
   #succeeded(): void {

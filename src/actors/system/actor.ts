@@ -79,6 +79,8 @@ export interface SpawnOptions<Msg> {
   readonly onEvent?: (event: ActorEvent<Msg>) => void;
   /** Called when a new incarnation has started after a failure. */
   readonly onRestart?: (failure: Failure) => void;
+  /** Called with the id of a message that was told and accepted and will never be handled. Only in this thread. */
+  readonly onDropped?: (id: string) => void;
   /** Called when the budget is spent; every later call rejects. */
   readonly onFailed?: (failure: Failure) => void;
 }

@@ -18,6 +18,7 @@ export class Cell implements Runnable, Host {
   readonly #restarts: RestartWindow;
   readonly #onRestart: (failure: Failure) => void;
   readonly #onFailed: (failure: Failure) => void;
+  readonly #onDropped: (id: string) => void;
   readonly publish: (event: ActorEvent<unknown>) => void;
   #life: Incarnation;
   #refusal: Failure | undefined;
@@ -31,6 +32,7 @@ export class Cell implements Runnable, Host {
     this.#restarts = new RestartWindow(options.budget);
     this.#onRestart = isolated(actor.name, options.onRestart);
     this.#onFailed = isolated(actor.name, options.onFailed);
+    this.#onDropped = isolated(actor.name, options.onDropped);
     this.publish = isolated(actor.name, options.onEvent);
     this.#life = new Incarnation(actor, this);
     void this.#supervise();
@@ -135,6 +137,7 @@ export class Cell implements Runnable, Host {
     for (const envelope of this.#mailbox.clear()) {
       envelope.status = "settled";
       envelope.caller?.refused(new FailureError(failure));
+      if (envelope.caller === undefined && envelope.sender === undefined) this.#onDropped(envelope.id);
     }
   }
 }

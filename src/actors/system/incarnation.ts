@@ -26,8 +26,10 @@ export interface Host {
   publish(event: { id: string; msg: unknown }): void;
 }
 
+type Handler = (op: Message, signal: AbortSignal, id: string) => unknown;
+
 interface HandlerTable {
-  readonly [type: string]: ((op: Message, signal: AbortSignal, id: string) => unknown) | undefined;
+  readonly [type: string]: Handler | undefined;
   readonly [Symbol.asyncDispose]?: () => Promise<void>;
 }
 
@@ -85,8 +87,8 @@ export class Incarnation {
     this.#running.push(envelope);
     let answer: unknown;
     try {
-      const handler = this.#handlers?.[envelope.op.type];
-      if (typeof handler !== "function") return this.#unknown(envelope);
+      const handler = this.#handler(envelope.op.type);
+      if (handler === undefined) return this.#unknown(envelope);
       const { signal } = envelope.controller ?? this.#lifetime;
       answer = handler.call(this.#handlers, envelope.op, signal, envelope.id);
     } catch (error) {
@@ -134,6 +136,13 @@ export class Incarnation {
     const handlers = this.#handlers;
     this.#handlers = undefined;
     await within((async () => handlers?.[Symbol.asyncDispose]?.())(), disposeBoundMs);
+  }
+
+  /** Only what the actor itself has put there: every object inherits a `toString`. */
+  #handler(type: string): Handler | undefined {
+    const handlers = this.#handlers;
+    const handler = handlers !== undefined && Object.hasOwn(handlers, type) ? handlers[type] : undefined;
+    return typeof handler === "function" ? handler : undefined;
   }
 
   #answered(envelope: Envelope, answer: unknown): void {

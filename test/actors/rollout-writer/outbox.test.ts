@@ -124,6 +124,24 @@ test("a file that could not be opened is saved to as soon as it can be", async (
   expect(content("a")).toBe(["before", "one", "two"].map((text) => encodeLine(said(text))).join(""));
 });
 
+test("a file that is opened late and cannot be written then is not waited for", async () => {
+  const faults = new Faults();
+  faults.always("open", failing("ENOSPC"));
+  const { outcome, rollout } = await start(faults.fileSystem, { deadlineMs: 2_000 }).open(request("a"));
+  const notSaved = { status: "not_saved", reason: "disk full" };
+  expect(outcome).toEqual(notSaved);
+  faults.clear();
+  faults.always("write", failing("ENOSPC"));
+  rollout.append(said("one"));
+  expect(await rollout.flush()).toEqual(notSaved);
+  expect(await rollout.flush()).toEqual(notSaved);
+  rollout.append(said("two"));
+  expect(await rollout.flush()).toEqual(notSaved);
+  faults.clear();
+  expect(await rollout.flush()).toEqual(saved);
+  expect(content("a")).toBe(encodeLine(said("one")) + encodeLine(said("two")));
+});
+
 test("without an owner nothing is saved, until there is one", async () => {
   let broken = true;
   const owner = async () => {

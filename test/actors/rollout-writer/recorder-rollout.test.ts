@@ -105,3 +105,45 @@ test("a compaction is recorded, and a recorder without that is left alone", asyn
   other.append(compacted);
   expect(await other.flush()).toEqual({ status: "saved" });
 });
+
+test("a replaced history is said to be lost, once, and the turns go on", async () => {
+  const recorder = new MemoryRecorder();
+  const rollout = recorderRollout(recorder, "conv", { provider: "p", model: "m" });
+  const reason = "the recorder cannot keep a replaced history";
+  const items = [message("user", "before")];
+  rollout.append({
+    timestamp: new Date(at).toISOString(),
+    type: "cody",
+    payload: { type: "history_replaced", items },
+  });
+  recorder.fault = new Error("permission denied");
+  for (const line of linesOfTurn(turn("one"), at)) rollout.append(line);
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "permission denied" });
+  recorder.fault = undefined;
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason });
+  expect(await rollout.flush()).toEqual({ status: "saved" });
+  expect(recorder.turns).toEqual([turn("one")]);
+});
+
+test("a thousand turns may wait; then it is full, until the recorder takes them", async () => {
+  const recorder = new MemoryRecorder();
+  recorder.fault = new Error("permission denied");
+  const rollout = recorderRollout(recorder, "conv", {});
+  const lines = linesOfTurn(turn("one"), at);
+  const add = (turns: number) => {
+    for (let number = 0; number < turns; number += 1) for (const line of lines) rollout.append(line);
+  };
+  add(999);
+  expect(rollout.full).toBe(false);
+  add(1);
+  expect(rollout.full).toBe(true);
+  expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "permission denied" });
+  // What comes all the same, like a turn that ran already, is kept.
+  add(1);
+  recorder.fault = undefined;
+  // No turn begins while it is full, so nobody flushes: who asks whether it is full must make it try again.
+  expect(rollout.full).toBe(true);
+  await expect.poll(() => recorder.turns.length).toBe(1_001);
+  expect(rollout.full).toBe(false);
+  expect(await rollout.flush()).toEqual({ status: "saved" });
+});

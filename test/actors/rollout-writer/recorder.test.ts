@@ -207,6 +207,20 @@ test("a turn that cannot be saved is refused, and giving it again does not write
   expect(texts).toEqual([turn("one").items[0], turn("two").items[0], turn("two").items[0]]);
 });
 
+test("a turn that was refused and was written with the next one is not written again when it is given again", async () => {
+  writeFileSync(base, "a file where the directory should be");
+  const recorder = start();
+  for (const text of ["one", "two"]) {
+    await expect(recorder.appendTurn("conv_1", turn(text))).rejects.toMatchObject({ code: "not_saved" });
+  }
+  rmSync(base);
+  for (const text of ["three", "one", "two"]) await recorder.appendTurn("conv_1", turn(text));
+  const written = ["one", "two", "three"].map((text) => turn(text));
+  expect(await recorder.readRollout("conv_1")).toEqual(written);
+  await recorder.appendTurn("conv_1", turn("one"));
+  expect(await recorder.readRollout("conv_1")).toEqual([...written, turn("one")]);
+});
+
 test("plain text parts are written with Codex's names, and other shapes are refused", async () => {
   const recorder = start();
   await recorder.appendTurn("conv_1", { timestamp: at, items: [userItem({ type: "text", text: "hi" })] });

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { spawn } from "../../../src/actors/system/spawn.js";
 import { actorSuite } from "../../support/actor-suite.js";
-import { createProbe } from "../../support/probe-actor.js";
+import { createProbe, type ProbeOp } from "../../support/probe-actor.js";
 import { failureOf, probeHost } from "../../support/probe-host.js";
 import { Watch } from "../../support/watch.js";
 
@@ -12,6 +12,12 @@ describe("an actor in this thread", () => {
   actorSuite(place);
 
   const host = probeHost(place);
+
+  test.each(["toString", "constructor", "__proto__"])("what every object has, like %s, is no handler", async (type) => {
+    const { ref } = host();
+    const op = { type } as unknown as Extract<ProbeOp, { type: "notes" }>;
+    expect(await failureOf(ref.ask(op))).toMatchObject({ code: "bad_message" });
+  });
 
   test("an ask that is aborted while it is queued never runs", async () => {
     const gate = new Watch<void>();

@@ -1,0 +1,42 @@
+import type { Event } from "../../messages/event.js";
+import { EventQueue } from "../system/event-queue.js";
+import { mergeDeltas } from "./spawn-conversation.js";
+
+/** The events of many conversations in one order; each keeps the number it has in its own conversation. */
+interface NumberedEvent {
+  readonly seq: number;
+  readonly event: Event;
+}
+
+/** One stream of the events of all conversations. It costs nothing before somebody reads it. */
+export class AllEvents {
+  #queue: EventQueue<NumberedEvent> | undefined;
+  #published = 0;
+
+  publish(event: Event): void {
+    this.#queue?.publish({ seq: this.#published++, event });
+  }
+
+  /** From now on. */
+  reader(): AsyncGenerator<Event> {
+    this.#queue ??= new EventQueue<NumberedEvent>({ merge, lagged });
+    return unnumbered(this.#queue.reader({}));
+  }
+
+  close(): void {
+    this.#queue?.close();
+  }
+}
+
+function merge(older: NumberedEvent, newer: NumberedEvent): NumberedEvent | undefined {
+  const event = mergeDeltas(older.event, newer.event);
+  return event && { seq: newer.seq, event };
+}
+
+function lagged(from: number, to: number): NumberedEvent {
+  return { seq: to, event: { id: "", seq: to, conversation_id: "", msg: { type: "lagged", from, to } } };
+}
+
+async function* unnumbered(events: AsyncIterable<NumberedEvent>): AsyncGenerator<Event> {
+  for await (const { event } of events) yield event;
+}

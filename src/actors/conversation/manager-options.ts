@@ -1,0 +1,51 @@
+import type { Config } from "../../messages/config.js";
+import type { SaveOutcome } from "../../messages/rollout-command.js";
+import type { ModelClient } from "../../providers/client-provider.js";
+import type { Provider } from "../../providers/provider.js";
+import type { RolloutOutbox } from "../rollout-writer/outbox.js";
+import type { TurnRecorder } from "../rollout-writer/recorder.js";
+import type { Conversation } from "./handle.js";
+import type { ConversationConfig } from "./resolve-settings.js";
+import type { RetryPolicy } from "./sampling.js";
+
+/** Counts tokens; without one the count is an estimate. */
+export interface Tokenizer {
+  countTokens(text: string): number;
+}
+
+export interface ManagerOptions {
+  /** Where conversations live; `CODY_HOME` of `env`, else `~/.cody`, by default. */
+  readonly home?: string;
+  /** Where conversations are played unless they say otherwise; the process's working directory by default. */
+  readonly cwd?: string;
+  readonly config?: Config;
+  /** Keys and directories are looked up here and nowhere else; pass `process.env` to use the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Answers instead of any provider. */
+  readonly client?: ModelClient;
+  /** Keeps conversations instead of files. */
+  readonly recorder?: TurnRecorder;
+  readonly tokenizer?: Tokenizer;
+  /** Providers besides the built-in ones, found by name. */
+  readonly providers?: readonly Provider[];
+  readonly retry?: RetryPolicy;
+  /** A writer that has been started already; it is stopped with the manager. */
+  readonly outbox?: RolloutOutbox;
+  readonly now?: () => Date;
+  /** How this manager's conversations are started, as their first line says. */
+  readonly source?: "interactive" | "non_interactive" | "mcp";
+}
+
+export interface NewConversation {
+  readonly conversation: Conversation;
+  readonly conversationId: string;
+  /** Whether its first line is on disk. */
+  readonly saved: SaveOutcome;
+}
+
+export interface ResumeConfig extends Omit<ConversationConfig, "id"> {
+  /** Go on although nobody has said anything yet. */
+  readonly allowEmpty?: boolean;
+  /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
+  readonly force?: boolean;
+}

@@ -1,0 +1,30 @@
+import type { ResponseItem } from "../../messages/response-item.js";
+
+/** An item that asks for something to be run. */
+export type CallItem = Extract<ResponseItem, { type: "function_call" | "custom_tool_call" | "local_shell_call" }>;
+
+export function isCall(item: ResponseItem): item is CallItem {
+  return item.type === "function_call" || item.type === "custom_tool_call" || item.type === "local_shell_call";
+}
+
+/** The calls in history that have no output yet. */
+export function openCalls(history: readonly ResponseItem[]): CallItem[] {
+  const open = new Map<string, CallItem>();
+  for (const item of history) {
+    if (isCall(item)) {
+      if (typeof item.call_id === "string") open.set(item.call_id, item);
+    } else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
+      open.delete(item.call_id);
+    }
+  }
+  return [...open.values()];
+}
+
+/** One output for each call, in the shape that goes with it. */
+export function outputsFor(calls: readonly CallItem[], output: string): ResponseItem[] {
+  return calls.flatMap((call): ResponseItem[] => {
+    if (typeof call.call_id !== "string") return [];
+    const type = call.type === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
+    return [{ type, call_id: call.call_id, output }];
+  });
+}

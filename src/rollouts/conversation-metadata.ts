@@ -1,0 +1,13 @@
+/** A saved conversation, as a list shows it. */
+export interface ConversationMetadata {
+  readonly id: string;
+  /** Milliseconds since 1970 of the last change. */
+  readonly updatedAt: number;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly cwd?: string;
+  readonly path?: string;
+  /** Nobody has said anything in it yet. */
+  readonly empty?: boolean;
+  readonly damaged?: boolean;
+}

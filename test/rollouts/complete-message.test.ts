@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { isMessageComplete } from "../../src/rollouts/complete-message.js";
+
+test.each([
+  [{ role: "user" }, true],
+  [{ role: "assistant" }, true],
+  [{ role: "assistant", thinking: true }, false],
+  [{ role: "assistant", thinking: true, isThinkingComplete: true }, true],
+  [{ role: "tool", toolName: "shell", toolArgs: {} }, false],
+  [{ role: "tool", toolName: "shell", toolArgs: {}, toolResult: "" }, true],
+  [{ role: "tool", toolArgs: {}, toolResult: "x" }, false],
+  [{ role: "status" }, false],
+])("%j may be stored: %s", (message, complete) => {
+  expect(isMessageComplete(message)).toBe(complete);
+});
