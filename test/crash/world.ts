@@ -2,7 +2,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFailed } from "vitest";
 import { ConversationManager } from "../../src/cody.js";
-import { temporaryHome } from "../support/temporary-home.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { newQuestion } from "./question.js";
 import { Random } from "./random.js";
 import { firstSeed } from "./rounds.js";
@@ -20,7 +20,7 @@ export async function newWorld(): Promise<World> {
   onTestFailed(() => {
     process.stderr.write(`the test was begun with CODY_CRASH_SEED=${seed}\n`);
   });
-  const home = await temporaryHome();
+  const home = await temporaryFolder();
   const runtimeDirectory = join(home, "run");
   await mkdir(runtimeDirectory, { mode: 0o700 });
   return { home, runtimeDirectory, random: new Random(seed) };

@@ -56,6 +56,7 @@ test("resuming any conversation gives the state it had when it was alive", async
       const provider = scripted(steps.flatMap(repliesOf));
       const opened = await openConversation({ provider });
       let { manager, conversation } = opened;
+      let failed = 0;
       for (const current of steps) {
         if (current.kind === "reopen") {
           await manager.shutdown();
@@ -70,13 +71,10 @@ test("resuming any conversation gives the state it had when it was alive", async
           await conversation.interrupt();
           await turn;
         } else {
-          const ended = await conversation.processMessage(current.text).then(
-            () => "completed",
-            () => "failed",
-          );
-          expect(ended).toBe(current.kind === "fail" ? "failed" : "completed");
+          await conversation.processMessage(current.text).catch(() => (failed += 1));
         }
       }
+      expect(failed).toBe(steps.filter(({ kind }) => kind === "fail").length);
       const live = conversation.getHistory();
       await manager.shutdown();
       const { manager: fresh } = await openManager({ home: opened.home, providers: [provider] });
