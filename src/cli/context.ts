@@ -17,6 +17,11 @@ export interface CommandContext extends Diagnostics {
 /** A command resolves with the exit code. */
 export type Command = (context: CommandContext) => Promise<number>;
 
+/** What a command has to say: for a person, or with --json as one JSON value on a line. */
+export function printResult(context: CommandContext, result: { text: string; json: unknown }): Promise<void> {
+  return printLine(context, context.flags.json ? JSON.stringify(result.json) : result.text);
+}
+
 export function printLine({ terminal }: CommandContext, text: string): Promise<void> {
   return terminal.stdout.write(`${text}\n`);
 }

@@ -9,6 +9,8 @@ export interface Diagnostics {
   readonly place: string;
   /** A line on stderr, without secrets. */
   tell(text: string): Promise<void>;
+  /** From now on every line of the debug log carries this conversation's id. */
+  about(conversationId: string): void;
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
   close(): Promise<void>;
 }
@@ -21,6 +23,7 @@ export function openDiagnostics(terminal: Terminal, home: string): Diagnostics {
     return redactor(text);
   };
   const level: LogLevel = terminal.env["CODY_DEBUG"] === "1" ? "debug" : "info";
+  let aboutFields: { readonly conversationId?: string } = {};
   // Most runs have nothing to log.
   let opened: DebugLog | undefined;
   const open = (): DebugLog => openDebugLog({ directory: place, redact, level, now: Date.now });
@@ -28,10 +31,13 @@ export function openDiagnostics(terminal: Terminal, home: string): Diagnostics {
   return {
     place,
     tell: (text) => terminal.stderr.write(`${redact(text)}\n`),
+    about: (conversationId) => {
+      aboutFields = { conversationId };
+    },
     log: (lineLevel, message, fields) => {
       if (lineLevel === "debug" && level !== "debug") return;
       opened ??= open();
-      opened.write(lineLevel, message, fields);
+      opened.write(lineLevel, message, { ...aboutFields, ...fields });
     },
     close: async () => opened?.close(),
   };

@@ -23,13 +23,16 @@ export function outputTo(stream: OutputStream): Output {
   const isTTY = stream.isTTY === true;
   let closed = false;
   let failure: Error | undefined;
-  let onRoom: (() => void) | undefined;
+  const waiting: (() => void)[] = [];
+  const goOn = (): void => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
 
-  stream.on("drain", () => onRoom?.());
+  stream.on("drain", goOn);
   stream.on("error", (error: NodeJS.ErrnoException) => {
     closed = true;
     if (!readerLeft.has(error.code ?? "")) failure ??= error;
-    onRoom?.();
+    goOn();
   });
 
   return {
@@ -43,9 +46,7 @@ export function outputTo(stream: OutputStream): Output {
     },
     write: async (text) => {
       if (closed || text === "" || stream.write(isTTY ? harmless(text) : text)) return;
-      await new Promise<void>((resolve) => {
-        onRoom = resolve;
-      });
+      await new Promise<void>((resolve) => void waiting.push(resolve));
     },
     flush: () => new Promise((resolve) => void (closed ? resolve() : stream.write("", () => resolve()))),
   };

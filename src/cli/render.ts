@@ -53,16 +53,30 @@ const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
   "turn_aborted",
 ]);
 
+/** How the debug log says that something could not be saved; people search for it. */
+export function persistenceFailed(reason: string): string {
+  return `Conversation persistence failed: ${reason}`;
+}
+
 /** What goes wrong is told in every mode, on stderr, and kept in the debug log. */
 async function tellTrouble(context: CommandContext, msg: EventMsg): Promise<void> {
   const trouble = troubleOf(msg);
   if (trouble === undefined) return;
-  context.log(trouble.level, trouble.text, { type: msg.type });
+  context.log(trouble.level, trouble.logged ?? trouble.text, { type: msg.type });
   await context.tell(trouble.text);
 }
 
-function troubleOf(msg: EventMsg): { level: LogLevel; text: string } | undefined {
+interface Trouble {
+  readonly level: LogLevel;
+  readonly text: string;
+  /** What the debug log says instead. */
+  readonly logged?: string;
+}
+
+function troubleOf(msg: EventMsg): Trouble | undefined {
   if (msg.type === "error") return { level: "error", text: `✗ ${msg.message}` };
+  const unsaved = msg.type === "warning" ? /^Failed to save turn: ([^]*)$/.exec(msg.message) : null;
+  if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailed(unsaved[1] ?? "") };
   if (msg.type === "warning" || msg.type === "stream_error") return { level: "warn", text: msg.message };
   if (msg.type === "turn_aborted") return { level: "debug", text: "Interrupted." };
   if (msg.type === "lagged") return { level: "warn", text: `Not shown: events ${msg.from} to ${msg.to}` };

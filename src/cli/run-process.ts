@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { CommandError, exitCodes } from "./command-error.js";
 import { type Output, outputTo } from "./output.js";
 import { runCommandLine } from "./run-command-line.js";
 import { type SignalName, signalNames, type Terminal } from "./terminal.js";
@@ -14,7 +15,7 @@ function processTerminal(): Terminal {
   return {
     env: process.env,
     get cwd() {
-      return process.cwd();
+      return currentFolder();
     },
     get homedir() {
       return homedir();
@@ -33,6 +34,16 @@ function processTerminal(): Terminal {
     onCrash,
     exit: (code) => process.exit(code),
   };
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const hint = "Change to another one, as with: cd ~";
+    throw new CommandError("The current folder does not exist any more", exitCodes.failed, [hint]);
+  }
 }
 
 function onSignal(listener: (name: SignalName) => void): () => void {

@@ -2,7 +2,8 @@ import { type ActiveKey, readActive, writeActive } from "../config/active-conver
 import { type ConfigFlags, loadConfig, type LoadedConfig } from "../config/load-config.js";
 import { findProjectRoot } from "../config/project.js";
 import { resolveProvider } from "../config/resolve-provider.js";
-import { ConversationManager, type NewConversation } from "../cody.js";
+import type { NewConversation } from "../actors/conversation/manager-options.js";
+import { ConversationManager } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
 import { type ConversationConfig, resolveSettings } from "../actors/conversation/resolve-settings.js";
 import { estimateTokens } from "../compaction/estimate-tokens.js";
@@ -25,12 +26,13 @@ export class Workspace implements AsyncDisposable {
     this.key = key;
     this.#context = context;
     this.#changes = parts.changes;
-    const { env, providers = [] } = context.terminal;
+    const { env, cwd, providers = [] } = context.terminal;
     const writer = context.outbox === undefined ? {} : { outbox: context.outbox };
     this.#manager = new ConversationManager({
       home: context.home,
       config,
       env,
+      cwd,
       providers,
       source: parts.source,
       ...writer,
@@ -53,12 +55,16 @@ export class Workspace implements AsyncDisposable {
   }
 
   async create(id?: string): Promise<NewConversation> {
-    const config = id === undefined ? this.#changes : { ...this.#changes, id };
-    return await explainedAsync(this.#manager.newConversation(config));
+    const { cwd } = this.#context.terminal;
+    const config = { cwd, ...this.#changes, ...(id === undefined ? {} : { id }) };
+    const created = await explainedAsync(this.#manager.newConversation(config));
+    this.#context.about(created.conversationId);
+    return created;
   }
 
   /** Goes on with a conversation whose whole id is known. */
   async resume(id: string, options: { readonly allowEmpty: boolean }): Promise<Conversation> {
+    this.#context.about(id);
     const { force } = this.#context.flags;
     return await explainedAsync(this.#manager.resumeConversation(id, { ...this.#changes, ...options, force }));
   }
@@ -67,15 +73,21 @@ export class Workspace implements AsyncDisposable {
     return await readActive(this.#context.home, this.key);
   }
 
-  /** What is not saved cannot be gone on with. A pointer that cannot be written must not stop a conversation. */
-  async makeActive(id: string): Promise<void> {
-    if (!this.config.persistence.enabled || (await this.active()) === id) return;
+  /**
+   * Resolves with whether it is active now. What is not saved cannot be gone on with. A pointer that cannot be written
+   * must not stop a conversation.
+   */
+  async makeActive(id: string): Promise<boolean> {
+    if ((await this.active()) === id) return true;
+    if (!this.config.persistence.enabled) return false;
     try {
       await writeActive(this.#context.home, this.key, id);
+      return true;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       this.#context.log("warn", `active conversation not written: ${message}`);
       await this.#context.tell(`${id} could not be made the active conversation: ${code ?? message}`);
+      return false;
     }
   }
 
@@ -99,9 +111,9 @@ export async function openWorkspace(
     loadConfig({ home: context.home, flags }),
     findProjectRoot(cwd),
   ]);
-  const changes = { cwd, ...changesOf(context, flags) };
+  const changes = changesOf(context, flags);
   // A model that was configured for another provider does not go with the one named now.
-  const config = flags.provider === undefined ? values : { ...values, ...changesOf(context, flags) };
+  const config = flags.provider === undefined ? values : { ...values, ...changes };
   return new Workspace(context, config, { projectRoot, directory: values.persistence.directory }, { changes, source });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isConversationId } from "../messages/conversation-id.js";
 import { homePaths } from "./paths.js";
@@ -25,10 +25,6 @@ export async function readActive(home: string, key: ActiveKey): Promise<string |
 
 export async function writeActive(home: string, key: ActiveKey, conversationId: string): Promise<void> {
   await writeAtomic(pointerPath(home, key), `${JSON.stringify({ conversationId, ...key })}\n`);
-}
-
-export async function clearActive(home: string, key: ActiveKey): Promise<void> {
-  await rm(pointerPath(home, key), { force: true });
 }
 
 function pointerPath(home: string, { projectRoot, directory }: ActiveKey): string {

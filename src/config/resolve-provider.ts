@@ -5,8 +5,8 @@ export interface ResolveProviderInput {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The providers this version has. */
   readonly available: ReadonlySet<string>;
-  /** Only `chat` and the interactive prompt may fall back to the offline model. */
-  readonly command: "chat" | "interactive" | "other";
+  /** Only who talks may fall back to the offline model. */
+  readonly command: "chat" | "other";
 }
 
 export type ResolvedProvider =
@@ -15,7 +15,6 @@ export type ResolvedProvider =
       readonly provider: string;
       readonly api?: WireApi;
       readonly model: string;
-      readonly fellBack: boolean;
       readonly notice?: string;
     }
   | { readonly ok: false; readonly message: string };
@@ -67,7 +66,7 @@ export function resolveProvider(input: ResolveProviderInput): ResolvedProvider {
 }
 
 /** The provider a model's name stands for; who has an unusual name is taken for Anthropic's. */
-export function providerOfModel(model: string): string {
+function providerOfModel(model: string): string {
   if (model === "offline") return "offline";
   return /^(?:gpt-|o\d)/.test(model) ? "openai" : "anthropic";
 }
@@ -86,7 +85,7 @@ function named({ config, env, available }: ResolveProviderInput, provider: strin
     return { ok: false, message };
   }
   const model = config.model ?? vendor?.model ?? provider;
-  return { ok: true, provider, ...apiOf(config), model, fellBack: false };
+  return { ok: true, provider, ...apiOf(config), model };
 }
 
 function unnamed({ config, env, available, command }: ResolveProviderInput): ResolvedProvider {
@@ -94,7 +93,7 @@ function unnamed({ config, env, available, command }: ResolveProviderInput): Res
   const provider = withKey.find((candidate) => available.has(candidate));
   const model = vendors.get(provider ?? "")?.model;
   if (provider !== undefined && model !== undefined) {
-    return { ok: true, provider, ...apiOf(config), model, fellBack: false };
+    return { ok: true, provider, ...apiOf(config), model };
   }
   const [found] = withKey;
   const reason =
@@ -106,7 +105,7 @@ function unnamed({ config, env, available, command }: ResolveProviderInput): Res
     return { ok: false, message: [`${reason}.`, ...(found === undefined ? pages : []), useOffline].join("\n") };
   }
   const notice = `${reason}: using the built-in offline model.`;
-  return { ok: true, provider: "offline", model: "offline", fellBack: true, notice };
+  return { ok: true, provider: "offline", model: "offline", notice };
 }
 
 function keyVariable(provider: string): string {

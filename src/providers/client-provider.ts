@@ -5,7 +5,7 @@ import { check } from "../messages/parse.js";
 import { type ContentPart, type MessageItem, messageText, ResponseItem } from "../messages/response-item.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
-import { orAborted } from "./until-aborted.js";
+import { orAborted } from "./or-aborted.js";
 
 /** A request as an injected client gets it: `messages` are the texts of the history. */
 export interface ClientRequest extends ModelRequest {

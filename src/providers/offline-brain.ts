@@ -5,7 +5,7 @@ import { asTold, factsIn, recall, sentencesOf, subjectAsked } from "./offline-me
 import { extractSummary } from "./offline-summary.js";
 
 type Call = { readonly type: "call"; readonly name: string; readonly arguments: Record<string, unknown> };
-export type OfflineReply = Call | { readonly type: "text"; readonly text: string };
+type OfflineReply = Call | { readonly type: "text"; readonly text: string };
 
 const contextual =
   /^\s*(?:<(?:environment_context|turn_aborted|user_\w+|subagent_\w+|skill)>|# AGENTS\.md instructions)/;

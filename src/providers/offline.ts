@@ -4,7 +4,7 @@ import { messageText, type ResponseItem } from "../messages/response-item.js";
 import { offlineReply } from "./offline-brain.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
-import { orAborted } from "./until-aborted.js";
+import { orAborted } from "./or-aborted.js";
 
 export interface OfflineOptions {
   readonly countTokens: (text: string) => number;

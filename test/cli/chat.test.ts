@@ -154,6 +154,25 @@ test("a home that cannot be written costs the saving and nothing else", async ()
   expect(answered.stderr).toMatch(/^Failed to save turn: .+/m);
 });
 
+test("what could not be saved is in the debug log, with the reason and the conversation", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home);
+  await writeFile(cli.conversations, "not a directory");
+  const id = (await cli.run(["new"])).stdout.trim();
+  const { stderr } = await cli.run(["chat", "--json", "hello"]);
+  const reason = /^Failed to save turn: (.+)$/m.exec(stderr)?.[1];
+  const lines = (await cli.log()).filter(({ message }) => message.startsWith("Conversation persistence failed"));
+  expect(lines).toMatchObject([
+    { level: "warn", message: `Conversation persistence failed: ${reason}`, fields: { conversationId: id } },
+    {
+      level: "warn",
+      message: `Conversation persistence failed: ${reason}`,
+      fields: { conversationId: expect.stringMatching(/^conv_/) },
+    },
+  ]);
+  expect(stderr).toContain(`started ${String(lines[1]?.fields["conversationId"])}\n`);
+});
+
 test("--no-persistence answers and writes nothing", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["chat", "--no-persistence", "What is 6 * 7?"])).toMatchObject({

@@ -16,6 +16,22 @@ test("resume confirms with provider and model, and chat goes on there", async ()
   expect(await cli.said(id)).toEqual(["first", "second"]);
 });
 
+test("with --no-persistence nothing becomes active, and nobody is told that chat goes on there", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "first"]);
+  const [id = ""] = await cli.ids();
+  const other = (await cli.run(["new"])).stdout.trim();
+  const { code, stdout, stderr } = await cli.run(["--no-persistence", "resume", id]);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: `✓ Resumed conversation: ${id}\n  Provider: offline (offline)\n`,
+  });
+  expect(stderr).toContain("Not made the active conversation, because of --no-persistence\n");
+  await cli.run(["chat", "second"]);
+  expect(await cli.said(other)).toEqual(["second"]);
+  expect((await cli.run(["--no-persistence", "resume", other])).stdout).toContain("Continue chatting");
+});
+
 test("a bare UUID and a prefix name a conversation too", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);

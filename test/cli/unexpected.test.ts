@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
@@ -9,8 +9,11 @@ test("what nobody caught is one line and a place to look; the stack is there, th
   const result = await cli.run(["chat", "hello"], { middle: "crash", env });
   expect(result.code).toBe(70);
   expect(result.stderr).toContain(`✗ Unexpected error: boom with [redacted]\n  Details: ${join(cli.home, "logs")}\n`);
-  const log = await logOf(cli);
+  const lines = await cli.log();
+  const log = JSON.stringify(lines);
   expect(log).toContain("crash.mjs");
+  const [id] = await cli.ids();
+  expect(lines.map(({ fields }) => fields["conversationId"])).toEqual([id]);
   expect(result.stdout + result.stderr + log).not.toContain("very-secret-value");
 });
 
@@ -28,9 +31,3 @@ test("a run without trouble leaves no log, and the log is not among the conversa
   await cli.run(["chat", "hello"]);
   expect((await readdir(cli.home)).toSorted()).toEqual(["active", "conversations"]);
 });
-
-async function logOf(cli: Cli): Promise<string> {
-  const logs = join(cli.home, "logs");
-  const [name = ""] = await readdir(logs);
-  return await readFile(join(logs, name), "utf8");
-}

@@ -1,7 +1,7 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { clearActive, readActive, writeActive } from "../../src/config/active-conversation.js";
+import { readActive, writeActive } from "../../src/config/active-conversation.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const key = { projectRoot: "/work/one", directory: "/home/alice/.cody/conversations" };
@@ -18,9 +18,6 @@ test("each project and each directory of conversations has its own active one", 
   expect(await readActive(home, otherDirectory)).toBeUndefined();
   await writeActive(home, key, "conv_3");
   expect(await readActive(home, key)).toBe("conv_3");
-  await clearActive(home, key);
-  await clearActive(home, key);
-  expect(await readActive(home, key)).toBeUndefined();
   expect(await readActive(home, otherProject)).toBe("conv_2");
 });
 

@@ -22,7 +22,7 @@ test.each([
   [{}, anthropic, "anthropic", "claude-sonnet-4-20250514"],
   [{}, { ...openai, ...anthropic }, "openai", "gpt-4o"],
 ])("%j with the keys %j is %s %s", (config, env, provider, model) => {
-  const expected = { ok: true, provider, model, fellBack: false };
+  const expected = { ok: true, provider, model };
   expect(resolveProvider({ config, env, available: all, command: "other" })).toEqual(expected);
 });
 
@@ -33,7 +33,6 @@ test("the wire API that was named goes along", () => {
     provider: "openai",
     api: "responses",
     model: "o3",
-    fellBack: false,
   });
 });
 
@@ -88,15 +87,12 @@ test.each([
 ])(
   "with nothing named and the keys %j people fall back to the offline model and are told so",
   (env, available, notice) => {
-    for (const talking of ["chat", "interactive"] as const) {
-      expect(resolveProvider({ config: {}, env, available, command: talking })).toEqual({
-        ok: true,
-        provider: "offline",
-        model: "offline",
-        fellBack: true,
-        notice,
-      });
-    }
+    expect(resolveProvider({ config: {}, env, available, command })).toEqual({
+      ok: true,
+      provider: "offline",
+      model: "offline",
+      notice,
+    });
   },
 );
 
@@ -106,7 +102,6 @@ test("an available provider with a key comes before an unavailable one", () => {
     ok: true,
     provider: "anthropic",
     model: "claude-sonnet-4-20250514",
-    fellBack: false,
   });
 });
 

@@ -50,6 +50,10 @@ export class Cli {
     return join(this.home, "conversations");
   }
 
+  get env(): NodeJS.ProcessEnv {
+    return { PATH: process.env["PATH"], HOME: this.project, CODY_HOME: this.home, TZ: "UTC" };
+  }
+
   /** Runs a command to its end. Whatever happens, nobody is shown a stack. */
   async run(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
     const child = this.start(args, options);
@@ -59,13 +63,8 @@ export class Cli {
   }
 
   start(args: readonly string[], { cwd = this.project, env = {}, middle }: CliOptions = {}): Child {
-    const preload =
-      middle === undefined ? [] : ["--import", new URL(`../cli/preload/${middle}.mjs`, import.meta.url).href];
-    const child = spawn(process.execPath, [...preload, main, ...args], {
-      cwd,
-      env: { PATH: process.env["PATH"], HOME: this.project, CODY_HOME: this.home, TZ: "UTC", ...env },
-      stdio: "pipe",
-    });
+    const [program, ...others] = commandOf(args, middle);
+    const child = spawn(program, others, { cwd, env: { ...this.env, ...env }, stdio: "pipe" });
     onTestFinished(() => void child.kill("SIGKILL"));
     return child;
   }
@@ -83,6 +82,13 @@ export class Cli {
     );
   }
 
+  /** What the debug log has. */
+  async log(): Promise<{ level: string; message: string; fields: Record<string, unknown> }[]> {
+    const logs = join(this.home, "logs");
+    const texts = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), "utf8")));
+    return texts.flatMap((text) => text.trimEnd().split("\n")).map((line) => JSON.parse(line));
+  }
+
   async lines(id: string): Promise<{ type: string; payload: { type: string; message: string } }[]> {
     const text = await readFile(join(this.conversations, `${id}.jsonl`), "utf8");
     return text
@@ -90,6 +96,13 @@ export class Cli {
       .split("\n")
       .map((line) => JSON.parse(line));
   }
+}
+
+/** The program and its arguments that run the built command line. */
+export function commandOf(args: readonly string[], middle?: CliOptions["middle"]): [string, ...string[]] {
+  const preload =
+    middle === undefined ? [] : ["--import", new URL(`../cli/preload/${middle}.mjs`, import.meta.url).href];
+  return [process.execPath, ...preload, main, ...args];
 }
 
 export async function finished(child: Child): Promise<CliResult> {

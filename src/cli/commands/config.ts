@@ -5,7 +5,7 @@ import { saveConfig } from "../../config/save-config.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { exitCodes, usageError } from "../command-error.js";
 import { configFlags } from "../config-flags.js";
-import { type CommandContext, printLine } from "../context.js";
+import { type CommandContext, printLine, printResult } from "../context.js";
 import { tellSetAside } from "../tell-set-aside.js";
 import { availableProviders } from "../workspace.js";
 
@@ -15,8 +15,7 @@ export async function configCommand(context: CommandContext): Promise<number> {
     case undefined:
       return await showAll(context);
     case "path":
-      await printLine(context, homePaths(context.home).config);
-      return 0;
+      return await showPath(context);
     case "get":
       return await showOne(context, checkedKey(key));
     case "set":
@@ -31,7 +30,15 @@ const usage = "Usage: cody config [get KEY | set KEY VALUE | path]";
 async function showAll(context: CommandContext): Promise<number> {
   const { values, sources } = await effectiveConfig(context);
   const lines = keys.map((key) => `${key} = ${values[key] ?? "(not set)"}  (${sources[key]})`);
-  await printLine(context, lines.join("\n"));
+  // Every setting has its place, those without a value too.
+  const all = Object.fromEntries(keys.map((key) => [key, values[key] ?? null]));
+  await printResult(context, { text: lines.join("\n"), json: { values: all, sources } });
+  return 0;
+}
+
+async function showPath(context: CommandContext): Promise<number> {
+  const path = homePaths(context.home).config;
+  await printResult(context, { text: path, json: path });
   return 0;
 }
 
@@ -39,21 +46,24 @@ async function showOne(context: CommandContext, key: ConfigKey): Promise<number>
   const { values } = await effectiveConfig(context);
   const value = values[key];
   if (value === undefined) {
+    if (context.flags.json) await printLine(context, "null");
     await context.tell(`${key} is not set`);
     return exitCodes.failed;
   }
-  await printLine(context, value);
+  await printResult(context, { text: String(value), json: value });
   return 0;
 }
 
-async function change(context: CommandContext, key: ConfigKey, value: string | undefined): Promise<number> {
-  if (value === undefined) throw usageError(`A value for ${key} is missing`, usage);
+async function change(context: CommandContext, key: ConfigKey, text: string | undefined): Promise<number> {
+  if (text === undefined) throw usageError(`A value for ${key} is missing`, usage);
+  const value = valueOf(key, text);
   await tellSetAside(context, await saveConfig(context.home, changeOf(key, value)));
-  await printLine(context, `${key} = ${value}`);
+  await printResult(context, { text: `${key} = ${text}`, json: { [key]: value } });
   return 0;
 }
 
-type Shown = Record<ConfigKey, string | undefined>;
+type Value = string | boolean;
+type Shown = Record<ConfigKey, Value | undefined>;
 
 /** What a conversation started now would have, defaults included. */
 async function effectiveConfig(context: CommandContext): Promise<{ values: Shown; sources: LoadedConfig["sources"] }> {
@@ -67,7 +77,7 @@ async function effectiveConfig(context: CommandContext): Promise<{ values: Shown
       model: settings.model,
       approvalPolicy: settings.approvalPolicy,
       sandbox: settings.sandbox,
-      "persistence.enabled": String(values.persistence.enabled),
+      "persistence.enabled": values.persistence.enabled,
       "persistence.directory": values.persistence.directory,
     },
   };
@@ -111,8 +121,11 @@ function checkedKey(text: string | undefined): ConfigKey {
 }
 
 /** What does not fit is refused where it is saved, with what is allowed. */
-function changeOf(key: ConfigKey, text: string): ConfigFlags {
+function valueOf(key: ConfigKey, text: string): Value {
+  return key === "persistence.enabled" && /^(?:true|false)$/.test(text) ? text === "true" : text;
+}
+
+function changeOf(key: ConfigKey, value: Value): ConfigFlags {
   const [outer = key, inner] = key.split(".");
-  const value = key === "persistence.enabled" && /^(?:true|false)$/.test(text) ? text === "true" : text;
   return { [outer]: inner === undefined ? value : { [inner]: value } };
 }

@@ -1,6 +1,6 @@
 import { findConversation } from "../../rollouts/list.js";
 import { CommandError, exitCodes } from "../command-error.js";
-import { type CommandContext, printLine } from "../context.js";
+import { type CommandContext, printResult } from "../context.js";
 import { newestConversation } from "../project-conversations.js";
 import { openWorkspace, type Workspace } from "../workspace.js";
 
@@ -10,10 +10,17 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
   const id = await wantedId(context, workspace);
   const conversation = await workspace.resume(id, { allowEmpty: false });
   const { provider, model } = conversation.settings;
-  await workspace.makeActive(id);
-  await printLine(context, `✓ Resumed conversation: ${id}`);
-  await printLine(context, `  Provider: ${provider} (${model})`);
-  await printLine(context, `  Continue chatting: cody chat "your message"`);
+  const isActive = await workspace.makeActive(id);
+  const lines = [
+    `✓ Resumed conversation: ${id}`,
+    `  Provider: ${provider} (${model})`,
+    ...(isActive ? [`  Continue chatting: cody chat "your message"`] : []),
+  ];
+  await printResult(context, { text: lines.join("\n"), json: { id, provider, model } });
+  if (!isActive && !workspace.config.persistence.enabled) {
+    const reason = context.flags.persistence ? "persistence is off" : "of --no-persistence";
+    await context.tell(`Not made the active conversation, because ${reason}`);
+  }
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
   return 0;
 }

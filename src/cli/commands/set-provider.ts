@@ -1,7 +1,7 @@
 import { resolveProvider } from "../../config/resolve-provider.js";
 import { saveConfig } from "../../config/save-config.js";
 import { configFlags } from "../config-flags.js";
-import { type CommandContext, printLine } from "../context.js";
+import { type CommandContext, printResult } from "../context.js";
 import { tellSetAside } from "../tell-set-aside.js";
 import { availableProviders } from "../workspace.js";
 
@@ -10,9 +10,12 @@ export async function setProviderCommand(context: CommandContext): Promise<numbe
   const { provider, api, model } = configFlags({ ...context, flags: { ...context.flags, ...named(context) } });
   const saved = await saveConfig(context.home, { provider, api, model });
   await tellSetAside(context, saved);
-  await printLine(context, `✓ Provider set: ${provider}`);
-  if (api !== undefined) await printLine(context, `  API: ${api}`);
-  if (model !== undefined) await printLine(context, `  Model: ${model}`);
+  const lines = [
+    `✓ Provider set: ${provider}`,
+    ...(api === undefined ? [] : [`  API: ${api}`]),
+    ...(model === undefined ? [] : [`  Model: ${model}`]),
+  ];
+  await printResult(context, { text: lines.join("\n"), json: { provider, api, model } });
   const { env } = context.terminal;
   const found = resolveProvider({
     config: saved.config,

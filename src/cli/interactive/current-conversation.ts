@@ -7,7 +7,7 @@ import { rendererFor } from "../render.js";
 import { TurnPlayer } from "../turn-player.js";
 import type { Workspace } from "../workspace.js";
 
-export interface ConversationStatus {
+interface ConversationStatus {
   readonly id: string;
   readonly provider: string;
   readonly model: string;
@@ -83,6 +83,7 @@ export class CurrentConversation {
     const old = this.#player;
     this.#player = undefined;
     this.#id = newConversationId();
+    this.#context.about(this.#id);
     await old?.conversation.shutdown();
   }
 

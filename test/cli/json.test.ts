@@ -1,0 +1,87 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli, type CliResult } from "../support/cli.js";
+
+test("new --json is the id and whether it is saved", async () => {
+  const cli = await Cli.open();
+  const created = valueOf(await cli.run(["new", "--json"]));
+  const [id] = await cli.ids();
+  expect(created).toEqual({ id, saved: true });
+  const unsaved = await cli.run(["new", "--json", "--no-persistence"]);
+  expect(valueOf(unsaved)).toEqual({ id: expect.stringMatching(/^conv_/), saved: false });
+  expect(unsaved.stderr).toContain("Not saved: persistence is off");
+});
+
+test("new --json on a disk that takes nothing is not saved", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home);
+  await writeFile(cli.conversations, "not a directory");
+  expect(valueOf(await cli.run(["new", "--json"]))).toMatchObject({ saved: false });
+});
+
+test("resume --json is the conversation and who answers in it", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "hello"]);
+  const [id = ""] = await cli.ids();
+  expect(valueOf(await cli.run(["resume", id, "--json"]))).toEqual({ id, provider: "offline", model: "offline" });
+});
+
+test("config --json has every setting and who said it", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "sandbox", "read-only"]);
+  expect(valueOf(await cli.run(["config", "--json", "--model", "offline"]))).toEqual({
+    values: {
+      provider: "offline",
+      api: null,
+      model: "offline",
+      approvalPolicy: "on-request",
+      sandbox: "read-only",
+      "persistence.enabled": true,
+      "persistence.directory": cli.conversations,
+    },
+    sources: {
+      provider: "default",
+      api: "default",
+      model: "flag",
+      approvalPolicy: "default",
+      sandbox: "config.json",
+      "persistence.enabled": "default",
+      "persistence.directory": "default",
+    },
+  });
+});
+
+test("config get, set and path --json are the value, what was set, and the path", async () => {
+  const cli = await Cli.open();
+  expect(valueOf(await cli.run(["config", "set", "model", "42", "--json"]))).toEqual({ model: "42" });
+  expect(valueOf(await cli.run(["config", "get", "model", "--json"]))).toBe("42");
+  expect(valueOf(await cli.run(["config", "set", "persistence.enabled", "false", "--json"]))).toEqual({
+    "persistence.enabled": false,
+  });
+  expect(valueOf(await cli.run(["config", "get", "persistence.enabled", "--json"]))).toBe(false);
+  expect(valueOf(await cli.run(["config", "path", "--json"]))).toBe(join(cli.home, "config.json"));
+});
+
+test("config get --json of what is not set is null, and fails as without --json", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["config", "get", "api", "--json"])).toMatchObject({
+    code: 1,
+    stdout: "null\n",
+    stderr: "api is not set\n",
+  });
+});
+
+test("set-provider --json is what was set", async () => {
+  const cli = await Cli.open();
+  const set = await cli.run(["set-provider", "openai", "--api", "chat", "--model", "4", "--json"]);
+  expect(valueOf(set)).toEqual({ provider: "openai", api: "chat", model: "4" });
+  expect(set.stderr).toContain("OPENAI_API_KEY");
+  expect(valueOf(await cli.run(["set-provider", "offline", "--json"]))).toEqual({ provider: "offline" });
+});
+
+/** The one line of stdout. */
+function valueOf({ code, stdout }: CliResult): unknown {
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[^\n]+\n$/) });
+  return JSON.parse(stdout);
+}

@@ -1,0 +1,108 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
+import { type Cli, commandOf } from "./cli.js";
+
+const runFile = promisify(execFile);
+const pollMs = 50;
+const patienceMs = 20_000;
+const rows = 40;
+let servers = 0;
+const ended = /^It ended with (\d+)$/m;
+/** Said by a shell, because `pane_dead_status` sometimes stays empty; seen with tmux 3.3a. */
+const tellingCode = '"$@"; echo "It ended with $?"; exec sleep 1000';
+
+export interface TmuxOptions {
+  readonly columns?: number;
+  /** What happens to the offline model in the middle of its answer, as for `Cli`. */
+  readonly middle?: "hold";
+}
+
+/** `cody` in a real terminal: a tmux server of its own, which is gone when the test is over. */
+export class TmuxScreen {
+  readonly #socket: string;
+  readonly #env: NodeJS.ProcessEnv;
+
+  private constructor(cli: Cli) {
+    this.#socket = join(cli.project, `tmux-${++servers}`);
+    this.#env = { ...cli.env, LANG: "C.UTF-8", TERM: "xterm-256color" };
+  }
+
+  static async open(cli: Cli, args: readonly string[] = [], options: TmuxOptions = {}): Promise<TmuxScreen> {
+    const screen = new TmuxScreen(cli);
+    onTestFinished(async () => {
+      await screen.#tmux("kill-server");
+    });
+    const size = ["-x", String(options.columns ?? 80), "-y", String(rows)];
+    const command = ["sh", "-c", tellingCode, "sh", ...commandOf(args, options.middle)];
+    await screen.#tmux("new-session", "-d", ...size, "-c", cli.project, ...command);
+    return screen;
+  }
+
+  /** Types a text as it is, without a key that ends it. */
+  async type(text: string): Promise<void> {
+    await this.#tmux("send-keys", "-l", "--", text);
+  }
+
+  /** Presses keys by the names tmux has for them: `Enter`, `C-c`. */
+  async press(...keys: string[]): Promise<void> {
+    await this.#tmux("send-keys", ...keys);
+  }
+
+  async enter(line: string): Promise<void> {
+    await this.type(line);
+    await this.press("Enter");
+  }
+
+  /** Everything on the screen and above it; a line the terminal wrapped is one line. */
+  async text(): Promise<string> {
+    return await this.#tmux("capture-pane", "-p", "-J", "-S", "-");
+  }
+
+  /** The screen as a person sees it, line by line. */
+  async lines(): Promise<string[]> {
+    return (await this.#tmux("capture-pane", "-p")).trimEnd().split("\n");
+  }
+
+  async shows(text: string): Promise<void> {
+    await this.#until(`shows ${JSON.stringify(text)}`, async () => (await this.text()).includes(text));
+  }
+
+  /** Resolves when the last thing on the screen is a prompt with nothing typed into it. */
+  async prompts(): Promise<void> {
+    await this.#until("prompts", async () => /\n›\s*$/.test(await this.text()));
+  }
+
+  async kill(): Promise<void> {
+    const shell = await this.#tmux("display-message", "-p", "#{pane_pid}");
+    const { stdout } = await runFile("pgrep", ["-P", shell.trim()]);
+    process.kill(Number(stdout), "SIGKILL");
+  }
+
+  /** Resolves with the exit code, as a shell has it. */
+  async ends(): Promise<number> {
+    let code: string | undefined;
+    await this.#until("ends", async () => {
+      code = ended.exec(await this.text())?.[1];
+      return code !== undefined;
+    });
+    return Number(code);
+  }
+
+  async #until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    const end = Date.now() + patienceMs;
+    while (!(await isSo())) {
+      if (Date.now() > end) throw new Error(`the terminal never ${what}:\n${await this.text()}`);
+      await setTimeout(pollMs);
+    }
+  }
+
+  async #tmux(...args: string[]): Promise<string> {
+    const { stdout } = await runFile("tmux", ["-u", "-S", this.#socket, "-f", "/dev/null", ...args], {
+      env: this.#env,
+    });
+    return stdout;
+  }
+}
