@@ -4,9 +4,7 @@ const pattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const prefix = "conv_";
 
-/** What every id must look like before it becomes part of a path. */
-export const conversationIdPattern = pattern;
-
+/** Whether a text may become part of a path. */
 export function isConversationId(text: string): boolean {
   return pattern.test(text);
 }

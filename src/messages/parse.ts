@@ -11,10 +11,6 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, what: stri
   return value as z.infer<S>;
 }
 
-export function parseJson<S extends z.ZodType>(text: string, schema: S, what: string): z.infer<S> {
-  return check(schema, jsonValue(text, what), what);
-}
-
 /** V8's own message quotes the text, which may hold a secret: only the position is passed on. */
 export function jsonValue(text: string, what: string): unknown {
   try {

@@ -87,7 +87,7 @@ const variants = [
   }),
 ] as const;
 
-/** One entry of history, in Codex's own shape, so nothing is renamed on its way to disk. */
+/** One item of history, in Codex's own shape, so nothing is renamed on its way to disk. */
 export const ResponseItem = z.union([z.discriminatedUnion("type", variants), unknownVariant(typesOf(variants))]);
 export type ResponseItem = z.infer<typeof ResponseItem>;
 

@@ -40,11 +40,11 @@ export const Compacted = z.object({
 export type Compacted = z.infer<typeof Compacted>;
 
 /** A record Codex has no type for; it skips the line and keeps the rest. */
-export const CodyRecord = z.discriminatedUnion("type", [
+export const CodyPayload = z.discriminatedUnion("type", [
   /** History was replaced from outside; `items` is all of it. */
   z.object({ type: z.literal("history_replaced"), items: z.array(ResponseItem) }),
 ]);
-export type CodyRecord = z.infer<typeof CodyRecord>;
+export type CodyPayload = z.infer<typeof CodyPayload>;
 
 const variants = [
   z.object({
@@ -67,7 +67,7 @@ const variants = [
   z.object({
     timestamp,
     type: z.literal("cody"),
-    payload: z.union([CodyRecord, unknownVariant(CodyRecord.options.flatMap((o) => [...o.shape.type.values]))]),
+    payload: z.union([CodyPayload, unknownVariant(CodyPayload.options.flatMap((o) => [...o.shape.type.values]))]),
   }),
 ] as const;
 

@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 import { readActive, writeActive } from "../../src/config/active-conversation.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const key = { projectRoot: "/work/one", directory: "/home/alice/.cody/conversations" };
+const key = { projectRoot: "/projects/one", directory: "/home/alice/.cody/conversations" };
 
 test("each project and each directory of conversations has its own active one", async () => {
   const home = await temporaryFolder();
-  const otherProject = { ...key, projectRoot: "/work/two" };
+  const otherProject = { ...key, projectRoot: "/projects/two" };
   const otherDirectory = { ...key, directory: "/elsewhere" };
   expect(await readActive(home, key)).toBeUndefined();
   await writeActive(home, key, "conv_1");

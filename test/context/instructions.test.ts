@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { buildInstructions } from "../../src/context/instructions.js";
 
-const place = { cwd: "/work/project", platform: "linux", date: new Date("2026-11-16T23:59:59.999Z") };
+const place = { cwd: "/projects/project", platform: "linux", date: new Date("2026-11-16T23:59:59.999Z") };
 
 test("the instructions are the base prompt and where, on what and when the model works", () => {
   expect(buildInstructions({ ...place, base: "Be brief." })).toBe(
-    "Be brief.\n\nCurrent working directory: /work/project\nPlatform: linux\nDate: 2026-11-16",
+    "Be brief.\n\nCurrent working directory: /projects/project\nPlatform: linux\nDate: 2026-11-16",
   );
 });
 
 test("without a base prompt there is cody's own", () => {
   const [first, ...rest] = buildInstructions(place).split("\n");
   expect(first).toBe("You are cody, a coding agent. You work in the user's project through the tools you are given.");
-  expect(rest.slice(-3)).toEqual(["Current working directory: /work/project", "Platform: linux", "Date: 2026-11-16"]);
+  expect(rest.slice(-3)).toEqual(["Current working directory: /projects/project", "Platform: linux", "Date: 2026-11-16"]);
 });

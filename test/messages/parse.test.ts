@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
 import { Failure } from "../../src/messages/failure.js";
-import { parseJson } from "../../src/messages/parse.js";
+import { check, jsonValue } from "../../src/messages/parse.js";
 
 test("broken JSON is reported without its text, which may hold a secret", () => {
-  expect(() => parseJson('{"key": sk-secret}', Failure, "config")).toThrow(/^config: invalid JSON( at position 8)?$/);
+  expect(() => jsonValue('{"key": sk-secret}', "config")).toThrow(/^config: invalid JSON( at position 8)?$/);
 });
 
 test("the place is named where the parser knows it", () => {
-  expect(() => parseJson('{"a": 1,}', Failure, "config")).toThrow(/^config: invalid JSON at position 8$/);
+  expect(() => jsonValue('{"a": 1,}', "config")).toThrow(/^config: invalid JSON at position 8$/);
 });
 
 test("a wrong value is reported by its path and never by its content", () => {
-  const text = JSON.stringify({ code: "auth", message: 42_424_242, retryable: true });
+  const value = { code: "auth", message: 42_424_242, retryable: true };
   let message = "";
   try {
-    parseJson(text, Failure, "answer");
+    check(Failure, value, "answer");
   } catch (error) {
     message = String(error);
   }
