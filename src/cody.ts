@@ -192,7 +192,7 @@ export class ConversationManager {
     await this.#refuseOpened(rollout);
     // Someone may have written between the reading and the lock.
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
-    const { state, skipped } = moved ? await this.#load(conversationId) : before;
+    const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
     const notices = [notice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
     return this.#spawn({
@@ -214,11 +214,21 @@ export class ConversationManager {
     rollout.append(line);
   }
 
-  async #load(conversationId: string): Promise<{ state: ConversationState; bytes: number; skipped: number }> {
+  async #load(conversationId: string): Promise<LoadedConversation> {
     const state = emptyState();
     const lines = this.#store.read(conversationId);
     for await (const line of lines) apply(state, line);
     return { state, ...lines.end };
+  }
+
+  /** A rollout that cannot be read must not stay locked. */
+  async #loadOrClose(conversationId: string, rollout: Rollout): Promise<LoadedConversation> {
+    try {
+      return await this.#load(conversationId);
+    } catch (error) {
+      await rollout.close();
+      throw error;
+    }
   }
 
   #spawn(parts: SpawnInput): Conversation {
@@ -258,7 +268,7 @@ export class ConversationManager {
 
   #metadata(live: Conversation): ConversationMetadata {
     const { provider, model, cwd } = live.settings;
-    return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turn === undefined };
+    return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turns === 0 };
   }
 
   async #end(): Promise<void> {
@@ -294,6 +304,12 @@ export class ConversationManager {
   #now(): Date {
     return this.#options.now?.() ?? new Date();
   }
+}
+
+interface LoadedConversation {
+  readonly state: ConversationState;
+  readonly bytes: number;
+  readonly skipped: number;
 }
 
 interface SpawnInput extends Pick<OpenedRollout, "rollout"> {
