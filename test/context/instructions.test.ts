@@ -12,5 +12,9 @@ test("the instructions are the base prompt and where, on what and when the model
 test("without a base prompt there is cody's own", () => {
   const [first, ...rest] = buildInstructions(place).split("\n");
   expect(first).toBe("You are cody, a coding agent. You work in the user's project through the tools you are given.");
-  expect(rest.slice(-3)).toEqual(["Current working directory: /projects/project", "Platform: linux", "Date: 2026-11-16"]);
+  expect(rest.slice(-3)).toEqual([
+    "Current working directory: /projects/project",
+    "Platform: linux",
+    "Date: 2026-11-16",
+  ]);
 });
