@@ -171,7 +171,8 @@ export class ConversationManager {
       apply(state, line);
       rollout.append(line);
     }
-    const saved = await rollout.flush();
+    // What could not even be opened was waited for already.
+    const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
     await this.#refuseOpened(rollout);
     const conversation = this.#spawn({ conversationId, state, settings, rollout, sessionSource: source, notice });
     return { conversation, conversationId, saved };

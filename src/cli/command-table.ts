@@ -15,6 +15,7 @@ const loaders = {
   chat: async () => (await managerCommands()).chat,
   resume: async () => (await managerCommands()).resume,
   "set-provider": async () => (await managerCommands()).setProvider,
+  "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
   /** What cody does without a command. */
   "": async () => (await managerCommands()).interactive,
@@ -43,6 +44,7 @@ export function defineCommands(): CAC {
   const list = cli.command("list", "List the saved conversations");
   cli.command("resume [id]", "Make a saved conversation the active one");
   cli.command("set-provider <provider>", "Choose the provider, with --api and --model");
+  cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, path");
   const bare = cli.command("", "Talk interactively, or answer each line of stdin");
   bare.option("--list", "The same as: cody list");

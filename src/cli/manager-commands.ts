@@ -3,6 +3,7 @@ import { configCommand } from "./commands/config.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { newCommand } from "./commands/new.js";
 import { resumeCommand } from "./commands/resume.js";
+import { setAuthCommand } from "./commands/set-auth.js";
 import { setProviderCommand } from "./commands/set-provider.js";
 import type { Command } from "./context.js";
 
@@ -12,6 +13,7 @@ export const managerCommands = {
   chat: chatCommand,
   resume: resumeCommand,
   setProvider: setProviderCommand,
+  setAuth: setAuthCommand,
   config: configCommand,
   interactive: interactiveCommand,
 } satisfies Record<string, Command>;

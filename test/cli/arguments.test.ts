@@ -13,7 +13,7 @@ test("--help names every command and every flag, and a command has its own", asy
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  for (const name of ["new", "chat", "list", "resume", "set-provider", "config"])
+  for (const name of ["new", "chat", "list", "resume", "set-provider", "set-auth", "config"])
     expect(stdout).toContain(`  ${name} `);
   const flags =
     "model provider api resume continue no-persistence conversation-dir approval-policy sandbox json home list";
@@ -28,7 +28,7 @@ test("an unknown command names the known ones", async () => {
     signal: null,
     stdout: "",
     stderr:
-      "✗ Unknown command 'frobnicate'\n  Commands: new, chat, list, resume, set-provider, config\n  See: cody --help\n",
+      "✗ Unknown command 'frobnicate'\n  Commands: new, chat, list, resume, set-provider, set-auth, config\n  See: cody --help\n",
   });
 });
 
@@ -53,6 +53,7 @@ test.each([
   [["list", "everything"], "'everything' is one argument too many"],
   [["resume", "a", "b"], "'b' is one argument too many"],
   [["set-provider"], "provider is missing"],
+  [["set-auth"], "method is missing"],
 ])("%j is a mistake: exit 2 and a hint", async (args, text) => {
   const cli = await Cli.open();
   expect(await cli.run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(text) });

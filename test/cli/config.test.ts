@@ -11,6 +11,7 @@ test("config shows what holds and who said so", async () => {
   expect(stdout).toBe(`provider = offline  (default)
 api = (not set)  (default)
 model = offline  (flag)
+auth = (not set)  (default)
 approvalPolicy = on-request  (default)
 sandbox = read-only  (config.json)
 persistence.enabled = true  (default)
@@ -95,4 +96,21 @@ test("set-provider mends a damaged configuration and keeps the old one", async (
   const { code, stderr } = await cli.run(["set-provider", "offline"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("config.json.invalid") });
   expect(await readFile(join(cli.home, "config.json.invalid"), "utf8")).toBe("{damaged");
+});
+
+test("set-auth is remembered, takes only what it knows, and never keeps a key", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["set-auth", "openai-api-key"])).toMatchObject({
+    code: 0,
+    stdout: "✓ Auth method set: openai-api-key\n",
+    stderr: "OPENAI_API_KEY is not set yet\n",
+  });
+  expect((await cli.run(["config", "get", "auth"])).stdout).toBe("openai-api-key\n");
+  const env = { OPENAI_API_KEY: "sk-canary-1234567890" };
+  expect((await cli.run(["set-auth", "chatgpt-oauth"], { env })).stderr).toBe("");
+  expect(await readFile(join(cli.home, "config.json"), "utf8")).not.toContain("canary");
+  expect(await cli.run(["set-auth", "magic"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("Methods: openai-api-key, anthropic-api-key, chatgpt-oauth, claude-oauth"),
+  });
 });

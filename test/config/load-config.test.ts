@@ -18,6 +18,7 @@ const allDefault = {
   api: "default",
   model: "default",
   approvalPolicy: "default",
+  auth: "default",
   sandbox: "default",
   "persistence.enabled": "default",
   "persistence.directory": "default",
