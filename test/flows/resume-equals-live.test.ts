@@ -87,6 +87,6 @@ test("resuming any conversation gives the state it had when it was alive", async
       expect(state.openTurn).toBeUndefined();
       expect(state.turns).toBe(steps.filter(({ kind }) => kind !== "replace" && kind !== "reopen").length);
     }),
-    { numRuns: 15 },
+    { numRuns: 10 },
   );
 });

@@ -33,7 +33,7 @@ function request(id: string) {
   return { conversationId: id, path: join(directory, `${id}.jsonl`), mode: "create" as const };
 }
 
-const ids = Array.from({ length: 60 }, (_, index) => `c${index}`);
+const ids = Array.from({ length: 40 }, (_, index) => `c${index}`);
 const rounds = 5;
 const lineOf = (id: string, round: number): OwnLine => said(`${id} round ${round} ${"x".repeat(round * 100)}`);
 
@@ -62,7 +62,7 @@ async function play(rollouts: readonly Rollout[]): Promise<void> {
   }
 }
 
-test("sixty conversations are saved by the writer's own thread", async () => {
+test("forty conversations are saved by the writer's own thread", async () => {
   const outbox = openOutbox({ XDG_RUNTIME_DIR: directory });
   const opened = await Promise.all(ids.map((id) => outbox.open(request(id))));
   expect(opened.map(({ outcome }) => outcome.status)).toEqual(ids.map(() => "open"));
