@@ -1,5 +1,6 @@
 import type { ModelRequest } from "../messages/model.js";
 import { type MessageItem, messageText, type ResponseItem, type ToolOutputContent } from "../messages/response-item.js";
+import { isContextMessage } from "../messages/user-message.js";
 import { calculate, expressionIn } from "./offline-arithmetic.js";
 import { asTold, factsIn, recall, sentencesOf, subjectAsked } from "./offline-memory.js";
 import { extractSummary } from "./offline-summary.js";
@@ -7,8 +8,6 @@ import { extractSummary } from "./offline-summary.js";
 type Call = { readonly type: "call"; readonly name: string; readonly arguments: Record<string, unknown> };
 type OfflineReply = Call | { readonly type: "text"; readonly text: string };
 
-const contextual =
-  /^\s*(?:<(?:environment_context|turn_aborted|user_\w+|subagent_\w+|skill)>|# AGENTS\.md instructions)/;
 const earlierSummary = /^\s*(?:Summary of earlier conversation|\[Session Summary\]|Another language model started)/;
 const maxEchoChars = 300;
 const self = "I am cody's offline model, a small program and no language model.";
@@ -21,7 +20,7 @@ For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY.`;
 
 /** What the offline model answers; it depends on the request alone. */
 export function offlineReply({ input, tools }: ModelRequest): OfflineReply {
-  const items = input.filter((item) => !isContextual(item));
+  const items = input.filter((item) => !isContextMessage(item));
   const last = items.at(-1);
   if (last?.type === "function_call_output") return say(report(last.output));
   const told = texts(items, "user");
@@ -95,7 +94,6 @@ function texts(items: readonly ResponseItem[], role: MessageItem["role"]): strin
   return items.flatMap((item) => (item.type === "message" && item.role === role ? [messageText(item)] : []));
 }
 
-const isContextual = (item: ResponseItem): boolean => item.type === "message" && contextual.test(messageText(item));
 const say = (text: string): OfflineReply => ({ type: "text", text });
 const call = (name: string, args: Record<string, unknown>): Call => ({ type: "call", name, arguments: args });
 const echo = (text: string): string => (text.length > maxEchoChars ? `${text.slice(0, maxEchoChars)}…` : text);

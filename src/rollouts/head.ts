@@ -1,5 +1,5 @@
 import { isRecord, readLineBytes, withoutMark, type LineBytes, type LineObject } from "./line-object.js";
-import { isRealUserMessage } from "./user-message.js";
+import { isRealUserMessage } from "../messages/user-message.js";
 
 /** What the start of a rollout tells. */
 export interface Head {

@@ -4,7 +4,7 @@ import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
 import { applyToHistory } from "./history.js";
 import { isRecord } from "./line-object.js";
-import { isRealUserMessage } from "./user-message.js";
+import { isRealUserMessage } from "../messages/user-message.js";
 
 export interface TurnMetadata {
   provider?: string;

@@ -42,7 +42,7 @@ describe("memory", () => {
   test("context put into the conversation by the program is not the user speaking", () => {
     const context = [
       "<environment_context>\nmy name is Eve\n</environment_context>",
-      "# AGENTS.md instructions for /work\nmy name is Eve",
+      "# AGENTS.md instructions for /project\n\n<INSTRUCTIONS>\nmy name is Eve\n</INSTRUCTIONS>",
       "<turn_aborted>\nThe user interrupted\n</turn_aborted>",
     ];
     expect(answerTo("hello there", ...context, "What did I just say?")).toBe("You said: hello there");

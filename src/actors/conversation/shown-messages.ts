@@ -1,6 +1,6 @@
 import type { PersistedEventMsg } from "../../messages/event.js";
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
-import { isRealUserMessage } from "../../rollouts/user-message.js";
+import { isRealUserMessage } from "../../messages/user-message.js";
 
 /** History as a person would see it: what the user and the model said, without context the runtime added. */
 export function shownMessages(history: readonly ResponseItem[]): PersistedEventMsg[] {

@@ -1,6 +1,6 @@
 import type { Conversation } from "../../actors/conversation/handle.js";
 import { newConversationId } from "../../cody.js";
-import { isRealUserMessage } from "../../rollouts/user-message.js";
+import { isRealUserMessage } from "../../messages/user-message.js";
 import type { Choice } from "../choose-conversation.js";
 import type { CommandContext } from "../context.js";
 import { rendererFor } from "../render.js";
