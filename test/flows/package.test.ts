@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -8,10 +10,12 @@ const entry = new URL("../../dist/index.js", import.meta.url).href;
 /** Runs a script that uses the built package as a program would. */
 async function runScript(script: string, flags: readonly string[] = []) {
   const home = await temporaryFolder();
+  const options = { home, env: { XDG_RUNTIME_DIR: home } };
   const source = `import { ConversationManager } from ${JSON.stringify(entry)};
-    const manager = new ConversationManager({ home: ${JSON.stringify(home)} });
+    const manager = new ConversationManager(${JSON.stringify(options)});
     ${script}`;
-  return await promisify(execFile)(process.execPath, [...flags, "--input-type=module", "-e", source]);
+  const output = await promisify(execFile)(process.execPath, [...flags, "--input-type=module", "-e", source]);
+  return { ...output, sockets: await readdir(join(home, "cody")) };
 }
 
 test("a program imports the package, runs a turn and ends", async () => {
@@ -26,11 +30,11 @@ test("a program imports the package, runs a turn and ends", async () => {
 });
 
 test("a program that forgets to shut down ends all the same, with everything saved", async () => {
-  const { stdout } = await runScript(`
+  const { stdout, sockets } = await runScript(`
     const { conversation } = await manager.newConversation();
     await conversation.processMessage("my name is Alice");
     console.log(conversation.rolloutPath !== null);`);
-  expect(stdout).toBe("true\n");
+  expect({ stdout, sockets }).toEqual({ stdout: "true\n", sockets: [] });
 });
 
 test("while conversations run the main thread does no synchronous file I/O", async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { readFile, readlink, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { hostname } from "node:os";
@@ -22,6 +23,7 @@ export async function openOwnerSocket(directory: string): Promise<OwnerSocket> {
   await listen(server, path);
   // It must never be the reason why a process does not end.
   server.unref();
+  removeAtExit(path);
   // Nobody waits for it: it tidies up after others.
   void sweepSockets(directory, Date.now()).catch(() => undefined);
   const owner: LockOwner = {
@@ -53,7 +55,21 @@ function listen(server: Server, path: string): Promise<void> {
   });
 }
 
+/** The sockets of this process, for a program that ends without closing them. */
+const open = new Set<string>();
+
+function removeAtExit(path: string): void {
+  if (open.size === 0) process.once("exit", removeAll);
+  open.add(path);
+}
+
+function removeAll(): void {
+  for (const path of open) rmSync(path, { force: true });
+}
+
 async function close(server: Server, path: string): Promise<void> {
+  open.delete(path);
+  if (open.size === 0) process.off("exit", removeAll);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
