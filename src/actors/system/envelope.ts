@@ -11,13 +11,14 @@ export interface Caller {
 }
 
 /** `cancelled`: the caller has gone but the handler still runs; `dropped`: the incarnation of the handler has ended. */
-export type EnvelopeStatus = "waiting" | "queued" | "running" | "cancelled" | "dropped" | "settled";
+type EnvelopeStatus = "waiting" | "queued" | "running" | "cancelled" | "dropped" | "settled";
 
 /** One message on its way through a mailbox. */
 export class Envelope implements Linked<Envelope> {
   readonly id: string;
   readonly op: Message;
-  readonly caller: Caller | undefined;
+  /** Nobody once a tell has been accepted: it wants to hear of nothing more. */
+  caller: Caller | undefined;
   /** Set on what an incarnation sends to itself: such a message needs no place, and dies with its sender. */
   readonly sender: object | undefined;
   /** Only an ask that can be cancelled pays for a signal of its own. */

@@ -51,7 +51,12 @@ function tell(cell: Cell, id: string, op: Message): Promise<string> {
     return Promise.resolve(id);
   }
   return new Promise((resolve, reject) => {
-    cell.submit(new Envelope(id, op, { accepted: () => resolve(id), answered: () => undefined, refused: reject }));
+    const accepted = (): void => {
+      envelope.caller = undefined;
+      resolve(id);
+    };
+    const envelope = new Envelope(id, op, { accepted, answered: () => undefined, refused: reject });
+    cell.submit(envelope);
   });
 }
 

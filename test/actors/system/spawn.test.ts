@@ -173,6 +173,33 @@ describe("an actor in this thread", () => {
     expect(steps.seen).toEqual(["worked", "released"]);
   });
 
+  test("what was told and accepted and will never be handled is reported, also when it had waited for a place", async () => {
+    const gate = new Watch<void>();
+    const dropped: string[] = [];
+    const ref = spawn<{ type: "note" }, Record<never, never>, undefined>(
+      {
+        name: "slow",
+        start: async () => {
+          await gate.until(() => true);
+          return { note: () => undefined };
+        },
+      },
+      undefined,
+      { capacity: 2, onDropped: (id) => dropped.push(id) },
+    );
+    const atOnce = await ref.tell({ type: "note" });
+    const controller = new AbortController();
+    const asked = failureOf(ref.ask({ type: "note" }, controller.signal));
+    const waiting = ref.tell({ type: "note" });
+    controller.abort();
+    await asked;
+    const later = await waiting;
+    const stopping = ref.stop();
+    gate.push();
+    await stopping;
+    expect(dropped).toEqual([atOnce, later]);
+  });
+
   test("the error that made a handler fail is kept as the cause", async () => {
     const { ref } = host();
     await expect(ref.ask({ type: "fail", how: "throw", message: "boom" })).rejects.toMatchObject({
