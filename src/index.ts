@@ -1,4 +1,5 @@
-export { ConversationManager, newConversationId } from "./cody.js";
+export { ConversationManager } from "./cody.js";
+export { newConversationId } from "./actors/conversation/opener.js";
 export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.js";
 export type { Conversation } from "./actors/conversation/handle.js";
 export type {

@@ -1,5 +1,5 @@
 import type { Conversation } from "../../actors/conversation/handle.js";
-import { newConversationId } from "../../cody.js";
+import { newConversationId } from "../../actors/conversation/opener.js";
 import { isRealUserMessage } from "../../messages/user-message.js";
 import type { Choice } from "../choose-conversation.js";
 import type { CommandContext } from "../context.js";

@@ -1,0 +1,228 @@
+import { v7 as uuidv7 } from "uuid";
+import { estimateTokens } from "../../compaction/estimate-tokens.js";
+import { findProjectRoot, readGitInfo } from "../../config/project.js";
+import { buildInstructions } from "../../context/instructions.js";
+import type { Config } from "../../messages/config.js";
+import { isConversationId, shownId } from "../../messages/conversation-id.js";
+import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
+import type { Event } from "../../messages/event.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
+import type { SessionSource } from "../../messages/session-source.js";
+import { builtInProviders } from "../../providers/built-in.js";
+import { clientProvider } from "../../providers/client-provider.js";
+import type { Provider } from "../../providers/provider.js";
+import { firstLine } from "../../rollouts/first-line.js";
+import type { Rollout } from "../rollout-writer/rollout.js";
+import type { Conversation } from "./handle.js";
+import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
+import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
+import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
+import { defaultRetry } from "./sampling.js";
+import type { Settings } from "./settings.js";
+import { spawnConversation } from "./spawn-conversation.js";
+import { apply, type ConversationState, emptyState } from "./state.js";
+import type { OpenedRollout, Store } from "./store.js";
+
+export function newConversationId(): string {
+  return shownId(uuidv7());
+}
+
+/** What opening needs from the manager, which keeps the conversations that are open. */
+export interface OpenerParts {
+  readonly options: ManagerOptions;
+  readonly config: Config;
+  readonly store: Store;
+  isLive(conversationId: string): boolean;
+  isShutDown(): boolean;
+  /** Called before anybody else can have the conversation. */
+  onOpen(conversation: Conversation): void;
+  onEvent(event: Event): void;
+  onEnd(conversationId: string): void;
+}
+
+/** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
+export class ConversationOpener {
+  readonly #parts: OpenerParts;
+  readonly #providers: ReadonlyMap<string, Provider>;
+  readonly #client: Provider | undefined;
+
+  constructor(parts: OpenerParts) {
+    this.#parts = parts;
+    const { providers = [], client } = parts.options;
+    const builtIn = builtInProviders({ countTokens: (text) => this.#countTokens(text) });
+    this.#providers = new Map([...builtIn, ...providers].map((provider) => [provider.name, provider]));
+    this.#client = client === undefined ? undefined : clientProvider(client);
+  }
+
+  /** A new conversation, with the lines it inherits from the one it was forked from. */
+  async create(
+    config: ConversationConfig,
+    inherited: readonly OwnLine[],
+    forkedFrom: string | undefined,
+  ): Promise<NewConversation> {
+    this.#refuseAfterShutdown();
+    const conversationId = config.id === undefined ? newConversationId() : shownId(config.id);
+    if (!isConversationId(conversationId)) throw new InvalidInputError(`a conversation id has ${idRule}`);
+    if (
+      config.id !== undefined &&
+      (this.#parts.isLive(conversationId) || (await this.#parts.store.has(conversationId)))
+    ) {
+      throw new InvalidInputError(`conversation ${conversationId} exists already`);
+    }
+    const { settings, notice } = this.#resolveSettings(config);
+    const labels = { provider: settings.provider, model: settings.model };
+    const [{ outcome, rollout }, git] = await Promise.all([
+      this.#parts.store.open({ conversationId, mode: "create", ...labels, force: false }),
+      findProjectRoot(settings.cwd).then(readGitInfo),
+    ]);
+    refuseInUse(conversationId, outcome);
+    const source = this.#parts.options.source ?? "non_interactive";
+    const state = emptyState();
+    for (const line of [
+      firstLine({ conversationId, now: this.#now(), cwd: settings.cwd, ...labels, source, git, forkedFrom }),
+      ...inherited,
+    ]) {
+      apply(state, line);
+      rollout.append(line);
+    }
+    // What could not even be opened was waited for already.
+    const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
+    await this.#refuseOpened(rollout);
+    const conversation = this.#spawn({ conversationId, state, settings, rollout, sessionSource: source, notice });
+    return { conversation, conversationId, saved };
+  }
+
+  /** A saved one, in the same file. */
+  async resume(conversationId: string, config: ResumeConfig): Promise<Conversation> {
+    const { allowEmpty = false, force = false, ...changes } = config;
+    // Looked up before the file is read, which may take long, and taken for good afterwards.
+    const holder = force ? undefined : await this.#parts.store.holder(conversationId).catch(() => undefined);
+    if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
+    const before = await this.#load(conversationId);
+    if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
+    const recorded = await existingFolder(recordedConfig(before.state));
+    const { settings, notice } = this.#resolveSettings({ ...recorded.config, ...changes });
+    const { provider, model } = settings;
+    const { outcome, rollout } = await this.#parts.store.open({
+      conversationId,
+      mode: "append",
+      provider,
+      model,
+      force,
+    });
+    refuseInUse(conversationId, outcome);
+    await this.#refuseOpened(rollout);
+    // Someone may have written between the reading and the lock.
+    const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
+    const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
+    if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
+    const notices = [notice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
+    return this.#spawn({
+      conversationId,
+      state,
+      settings,
+      rollout,
+      sessionSource: { resume: conversationId },
+      notice: notices.filter((text) => text !== undefined).join("\n") || undefined,
+    });
+  }
+
+  /** A file without its first line, left by a crash right after it was made, gets one. */
+  #begin(conversationId: string, state: ConversationState, settings: Settings, rollout: Rollout): void {
+    const { provider, model, cwd } = settings;
+    const source = this.#parts.options.source ?? "non_interactive";
+    const line = firstLine({ conversationId, now: this.#now(), cwd, provider, model, source });
+    apply(state, line);
+    rollout.append(line);
+  }
+
+  async #load(conversationId: string): Promise<LoadedConversation> {
+    const state = emptyState();
+    const lines = this.#parts.store.read(conversationId);
+    for await (const line of lines) apply(state, line);
+    return { state, ...lines.end };
+  }
+
+  /** A rollout that cannot be read must not stay locked. */
+  async #loadOrClose(conversationId: string, rollout: Rollout): Promise<LoadedConversation> {
+    try {
+      return await this.#load(conversationId);
+    } catch (error) {
+      await rollout.close();
+      throw error;
+    }
+  }
+
+  #spawn(parts: SpawnInput): Conversation {
+    const conversation = spawnConversation({
+      ...parts,
+      retry: this.#parts.options.retry ?? defaultRetry,
+      provider: (settings) => this.#provider(settings),
+      instructions: (settings) =>
+        buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
+      countTokens: (text) => this.#countTokens(text),
+      now: () => this.#now(),
+      newId: uuidv7,
+      onEvent: (event) => this.#parts.onEvent(event),
+      onEnd: () => this.#parts.onEnd(parts.conversationId),
+    });
+    this.#parts.onOpen(conversation);
+    return conversation;
+  }
+
+  #resolveSettings(conversation: ConversationConfig) {
+    const available = this.#client === undefined ? new Set(this.#providers.keys()) : undefined;
+    const env = this.#parts.options.env ?? {};
+    return resolveSettings({
+      config: this.#parts.config,
+      conversation,
+      env,
+      available,
+      cwd: this.#parts.options.cwd ?? process.cwd(),
+    });
+  }
+
+  #provider(settings: Settings): Provider {
+    const provider = this.#client ?? this.#providers.get(settings.provider);
+    if (provider === undefined) throw new Error(`there is no provider ${settings.provider}`);
+    return provider;
+  }
+
+  /** For what was opened while the manager was shut down. */
+  async #refuseOpened(rollout: Rollout): Promise<void> {
+    if (this.#parts.isShutDown()) await rollout.close();
+    this.#refuseAfterShutdown();
+  }
+
+  #refuseAfterShutdown(): void {
+    if (this.#parts.isShutDown()) throw new InvalidInputError("the manager has been shut down");
+  }
+
+  #countTokens(text: string): number {
+    return this.#parts.options.tokenizer?.countTokens(text) ?? estimateTokens(text);
+  }
+
+  #now(): Date {
+    return this.#parts.options.now?.() ?? new Date();
+  }
+}
+
+interface LoadedConversation {
+  readonly state: ConversationState;
+  readonly bytes: number;
+  readonly skipped: number;
+}
+
+interface SpawnInput extends Pick<OpenedRollout, "rollout"> {
+  readonly conversationId: string;
+  readonly state: ConversationState;
+  readonly settings: Settings;
+  readonly sessionSource: SessionSource;
+  readonly notice: string | undefined;
+}
+
+const idRule = "1 to 128 letters, digits, _ and -, the first a letter or digit";
+
+function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]): void {
+  if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
+}
