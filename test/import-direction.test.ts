@@ -11,6 +11,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   messages: [],
   config: ["messages"],
   providers: ["messages"],
+  tools: ["messages"],
   rollouts: ["messages", "version.ts"],
   compaction: ["messages"],
   context: ["messages"],

@@ -49,7 +49,7 @@ export class TurnPlayer {
   async #react({ msg }: Event): Promise<void> {
     // Nobody is asked yet, and what nobody allowed does not run.
     if (msg.type === "exec_approval_request") {
-      await this.conversation.submit({ type: "exec_approval", id: msg.call_id, decision: "denied" });
+      await this.conversation.submit({ type: "exec_approval", id: msg.approval_id, decision: "denied" });
     }
   }
 }

@@ -4,7 +4,8 @@ import { parseConfig, readConfigText } from "./config-file.js";
 import { homePaths } from "./paths.js";
 
 export type ConfigSource = "default" | "config.json" | "flag";
-export type ConfigKey = Exclude<keyof Config, "persistence"> | "persistence.enabled" | "persistence.directory";
+export type ConfigKey =
+  Exclude<keyof Config, "persistence" | "turnLimits" | "toolEnv"> | "persistence.enabled" | "persistence.directory";
 
 /** Settings of one run; what is undefined counts as not said. */
 export type ConfigFlags = { readonly [K in keyof Config]?: Config[K] | undefined };

@@ -1,13 +1,19 @@
 import * as z from "zod";
 
-/** Codex's answers to an approval request. */
-export const ReviewDecision = z.enum(["approved", "approved_for_session", "denied", "abort"]);
+/** Codex's answers to an approval request. `abort` also ends the turn; a rejection is told to the model. */
+export const ReviewDecision = z.union([
+  z.enum(["approved", "approved_for_session", "denied", "abort", "timed_out"]),
+  z.strictObject({ denied: z.strictObject({ rejection: z.string().max(10_000) }) }),
+]);
 export type ReviewDecision = z.infer<typeof ReviewDecision>;
 
 /** What a person is asked: the command exactly as it will run. */
 export const ExecApprovalRequest = z.object({
+  /** What `exec_approval` names: random, so that nobody can answer what they were not asked. */
+  approval_id: z.string(),
   call_id: z.string(),
   turn_id: z.string(),
+  /** For a tool that runs no program: its name, then what it was given. */
   command: z.array(z.string()),
   cwd: z.string(),
   reason: z.string().nullish(),

@@ -9,6 +9,19 @@ export type WireApi = z.infer<typeof WireApi>;
 export const AuthMethod = z.enum(["openai-api-key", "anthropic-api-key", "chatgpt-oauth", "claude-oauth"]);
 export type AuthMethod = z.infer<typeof AuthMethod>;
 
+/** Where a turn is stopped although the model would go on. */
+export const TurnLimits = z.strictObject({
+  /** Model calls. */
+  steps: z.number().int().positive().optional(),
+  /** Working time in seconds; waiting for a person does not count. */
+  seconds: z.number().positive().max(1_000_000).optional(),
+  /** Tokens sent and received, as the provider counts them. */
+  tokens: z.number().int().positive().optional(),
+  /** How long an approval request waits for its answer, in seconds. */
+  approvalSeconds: z.number().positive().max(1_000_000).optional(),
+});
+export type TurnLimits = z.infer<typeof TurnLimits>;
+
 /** What can be configured, all of it optional: what is not said has a default or is found out. */
 export const Config = z.strictObject({
   provider: ProviderName.optional(),
@@ -17,6 +30,12 @@ export const Config = z.strictObject({
   auth: AuthMethod.optional(),
   approvalPolicy: ApprovalPolicy.optional(),
   sandbox: SandboxMode.optional(),
+  turnLimits: TurnLimits.optional(),
+  /** Environment variables tools get besides the harmless ones, by name. */
+  toolEnv: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
+    .max(100)
+    .optional(),
   persistence: z.strictObject({ enabled: z.boolean().optional(), directory: z.string().min(1).optional() }).optional(),
 });
 export type Config = z.infer<typeof Config>;

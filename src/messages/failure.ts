@@ -11,6 +11,7 @@ export const FailureCode = z.enum([
   "context_overflow",
   "deadline",
   "internal",
+  "limit_reached",
   "network",
   "not_saved",
   "overloaded",

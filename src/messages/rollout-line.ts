@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ExecApprovalRequest, ReviewDecision } from "./approval.js";
 import { PersistedEventMsg } from "./event.js";
 import { ResponseItem } from "./response-item.js";
 import { SessionSource } from "./session-source.js";
@@ -43,6 +44,14 @@ export type Compacted = z.infer<typeof Compacted>;
 export const CodyPayload = z.discriminatedUnion("type", [
   /** History was replaced from outside; `items` is all of it. */
   z.object({ type: z.literal("history_replaced"), items: z.array(ResponseItem) }),
+  /** A call waits for a person. Without a decision behind it, it has not run. */
+  z.object({ type: z.literal("approval_requested"), ...ExecApprovalRequest.shape }),
+  z.object({
+    type: z.literal("approval_decided"),
+    approval_id: z.string(),
+    call_id: z.string(),
+    decision: ReviewDecision,
+  }),
 ]);
 export type CodyPayload = z.infer<typeof CodyPayload>;
 

@@ -49,8 +49,10 @@ export class TurnGrouping {
         else this.#addEvent(line.payload, line.timestamp);
         return;
       case "compacted":
-      case "cody":
         this.#refold(line);
+        return;
+      case "cody":
+        if (line.payload.type === "history_replaced") this.#refold(line);
         return;
       case "(unknown)":
         return;

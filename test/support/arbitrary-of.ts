@@ -13,7 +13,7 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
   if (schema instanceof z.ZodString) return stringOf(schema);
-  if (schema instanceof z.ZodNumber) return fc.nat();
+  if (schema instanceof z.ZodNumber) return fc.integer({ min: 1, max: 1_000_000 });
   if (schema instanceof z.ZodBoolean) return fc.boolean();
   if (schema instanceof z.ZodUnknown) return jsonValue();
   // The one custom schema stands for a type we do not know.

@@ -100,7 +100,8 @@ async function settingsOf(context: CommandContext, config: LoadedConfig["values"
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     await context.tell(error.message);
-    return config;
+    const { provider, model, approvalPolicy, sandbox } = config;
+    return { provider, model, approvalPolicy, sandbox };
   }
 }
 

@@ -1,0 +1,49 @@
+import type * as z from "zod";
+import type { EventMsg } from "../messages/event.js";
+import type { SandboxMode } from "../messages/policy.js";
+import type { ToolOutput } from "../messages/tool.js";
+import type { FileStamps } from "./file-stamps.js";
+
+/** What a tool may tell while it runs. */
+export type ToolEvent = Extract<
+  EventMsg,
+  { type: "exec_command_begin" | "exec_command_output_delta" | "exec_command_end" }
+>;
+
+/** What holds for every call of one turn: what a tool judges its arguments by before it runs. */
+export interface ToolScope {
+  /** The conversation's folder: relative paths start here, and nothing outside is written without full access. */
+  readonly cwd: string;
+  readonly sandbox: SandboxMode;
+}
+
+/** What one call runs with. */
+export interface ToolContext extends ToolScope {
+  readonly callId: string;
+  readonly turnId: string;
+  /** Aborted when the turn ends early: the tool stops what it started and settles soon. */
+  readonly signal: AbortSignal;
+  /** The environment its processes get: never the whole of ours. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The files the model has seen, as they were then. */
+  readonly stamps: FileStamps;
+  emit(event: ToolEvent): void;
+}
+
+/** Something a model may do. */
+export interface Tool<Args = unknown> {
+  readonly name: string;
+  /** For the model. */
+  readonly description: string;
+  /** Arguments as the model must give them; what does not fit is answered as an error and never runs. */
+  readonly parameters: z.ZodType<Args>;
+  /** Whether it changes nothing: such calls run at the same time, unasked, and may be run again. */
+  readonly readOnly: boolean;
+  /**
+   * What a person is shown and asked about: the argument vector exactly as it will run, or the tool's name and what it
+   * was given. Throws when the arguments cannot be run at all.
+   */
+  command(args: Args, scope: ToolScope): { readonly argv: readonly string[]; readonly cwd: string };
+  /** What goes wrong in the world is an output without success; throwing is a bug, answered to the model as one. */
+  run(args: Args, context: ToolContext): Promise<ToolOutput>;
+}
