@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
-import type { Config } from "../messages/config.js";
+import type { Config, TurnLimits } from "../messages/config.js";
 import { parseConfig, readConfigText } from "./config-file.js";
 import { homePaths } from "./paths.js";
 
 export type ConfigSource = "default" | "config.json" | "flag";
 export type ConfigKey =
-  Exclude<keyof Config, "persistence" | "turnLimits" | "toolEnv"> | "persistence.enabled" | "persistence.directory";
+  | Exclude<keyof Config, "persistence" | "turnLimits">
+  | `turnLimits.${keyof TurnLimits}`
+  | `persistence.${keyof NonNullable<Config["persistence"]>}`;
 
 /** Settings of one run; what is undefined counts as not said. */
 export type ConfigFlags = { readonly [K in keyof Config]?: Config[K] | undefined };
@@ -23,6 +25,7 @@ export async function loadConfig({ home, flags }: { home: string; flags: ConfigF
   const file = text === undefined ? {} : await parseConfig(text);
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
   const persistence = { ...file.persistence, ...given.persistence };
+  const turnLimits = { ...file.turnLimits, ...given.turnLimits };
   const sourceOf = (read: (config: Config) => unknown): ConfigSource => {
     if (read(given) !== undefined) return "flag";
     return read(file) === undefined ? "default" : "config.json";
@@ -31,6 +34,7 @@ export async function loadConfig({ home, flags }: { home: string; flags: ConfigF
     values: {
       ...file,
       ...given,
+      ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
       persistence: {
         enabled: persistence.enabled ?? true,
         directory: resolve(home, persistence.directory ?? paths.conversations),
@@ -43,6 +47,11 @@ export async function loadConfig({ home, flags }: { home: string; flags: ConfigF
       auth: sourceOf((config) => config.auth),
       approvalPolicy: sourceOf((config) => config.approvalPolicy),
       sandbox: sourceOf((config) => config.sandbox),
+      "turnLimits.steps": sourceOf((config) => config.turnLimits?.steps),
+      "turnLimits.seconds": sourceOf((config) => config.turnLimits?.seconds),
+      "turnLimits.tokens": sourceOf((config) => config.turnLimits?.tokens),
+      "turnLimits.approvalSeconds": sourceOf((config) => config.turnLimits?.approvalSeconds),
+      toolEnv: sourceOf((config) => config.toolEnv),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),
     },

@@ -19,15 +19,24 @@ export async function saveConfig(home: string, change: ConfigFlags): Promise<Sav
   await mkdir(home, { recursive: true, mode: 0o700 });
   return withFileLock(`${path}.lock`, async () => {
     const { config: old, ...rest } = await readOld(path);
-    const persistence = { ...old.persistence, ...change.persistence };
-    const merged = { ...old, ...change, ...(Object.keys(persistence).length > 0 ? { persistence } : {}) };
     // Through JSON, which leaves out what is undefined.
-    const text = `${JSON.stringify(merged, null, 2)}\n`;
+    const text = `${JSON.stringify(merged(old, change), null, 2)}\n`;
     const { Config } = await import("../messages/config.js");
     const config = check(Config, JSON.parse(text), "settings");
     await writeAtomic(path, text);
     return { config, ...rest };
   });
+}
+
+function merged(old: Config, change: ConfigFlags): ConfigFlags {
+  const persistence = { ...old.persistence, ...change.persistence };
+  const turnLimits = { ...old.turnLimits, ...change.turnLimits };
+  return {
+    ...old,
+    ...change,
+    ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
+    ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
+  };
 }
 
 /** Saving also mends: a damaged configuration must not stand in the way of the command that replaces it. */

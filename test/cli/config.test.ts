@@ -14,6 +14,11 @@ model = offline  (flag)
 auth = (not set)  (default)
 approvalPolicy = on-request  (default)
 sandbox = read-only  (config.json)
+turnLimits.steps = 200  (default)
+turnLimits.seconds = 3600  (default)
+turnLimits.tokens = 10000000  (default)
+turnLimits.approvalSeconds = 86400  (default)
+toolEnv = (not set)  (default)
 persistence.enabled = true  (default)
 persistence.directory = ${cli.conversations}  (default)
 `);
@@ -40,6 +45,26 @@ test("persistence can be switched off for good", async () => {
   expect(await cli.ids()).toEqual([]);
 });
 
+test("the limits of a turn are set one by one and read back as numbers", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["config", "set", "turnLimits.steps", "50"])).toMatchObject({
+    code: 0,
+    stdout: "turnLimits.steps = 50\n",
+  });
+  await cli.run(["config", "set", "turnLimits.seconds", "0.5"]);
+  const { stdout } = await cli.run(["config"]);
+  expect(stdout).toContain("turnLimits.steps = 50  (config.json)\nturnLimits.seconds = 0.5  (config.json)\n");
+  expect(stdout).toContain("turnLimits.tokens = 10000000  (default)\n");
+  expect(JSON.parse((await cli.run(["config", "get", "turnLimits.steps", "--json"])).stdout)).toBe(50);
+});
+
+test("toolEnv is a list of names, separated by commas", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "toolEnv", "CARGO_HOME, GOPATH"]);
+  expect((await cli.run(["config", "get", "toolEnv"])).stdout).toBe("CARGO_HOME,GOPATH\n");
+  expect(JSON.parse((await cli.run(["config", "get", "toolEnv", "--json"])).stdout)).toEqual(["CARGO_HOME", "GOPATH"]);
+});
+
 test("a directory in config.json is where list looks", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "persistence.directory", "kept"]);
@@ -52,6 +77,9 @@ test.each([
   [["set", "api", "soap"], '"responses"|"chat"|"messages"'],
   [["set", "persistence.enabled", "maybe"], "boolean"],
   [["set", "provider", "Open AI"], "lower-case word"],
+  [["set", "turnLimits.steps", "0"], "turnLimits.steps"],
+  [["set", "turnLimits.steps", "many"], "number"],
+  [["set", "toolEnv", "A,B=C"], "toolEnv.1"],
   [["set", "frob", "1"], "Keys: provider, api, model"],
   [["set", "model"], "A value for model is missing"],
   [["get"], "A key is missing"],

@@ -20,6 +20,11 @@ const allDefault = {
   approvalPolicy: "default",
   auth: "default",
   sandbox: "default",
+  "turnLimits.steps": "default",
+  "turnLimits.seconds": "default",
+  "turnLimits.tokens": "default",
+  "turnLimits.approvalSeconds": "default",
+  toolEnv: "default",
   "persistence.enabled": "default",
   "persistence.directory": "default",
 };
@@ -53,7 +58,21 @@ test("a flag wins over the file, the file over the default, and each value says 
   });
 });
 
+test("the limits of a turn come one by one from the flags and the file", async () => {
+  const home = await homeWith({ turnLimits: { steps: 5, seconds: 60 }, toolEnv: ["GOPATH"] });
+  expect(await loadConfig({ home, flags: { turnLimits: { steps: 7 } } })).toMatchObject({
+    values: { turnLimits: { steps: 7, seconds: 60 }, toolEnv: ["GOPATH"] },
+    sources: {
+      ...allDefault,
+      "turnLimits.steps": "flag",
+      "turnLimits.seconds": "config.json",
+      toolEnv: "config.json",
+    },
+  });
+});
+
 test.each([
+  [{ turnLimits: { steps: 1.5 } }, "config.json: turnLimits.steps: expected int. Edit it or run: cody set-provider"],
   [{ model: 7 }, "config.json: model: expected string. Edit it or run: cody set-provider"],
   [{ colour: "red" }, "config.json: colour: unknown key. Edit it or run: cody set-provider"],
   [

@@ -26,10 +26,13 @@ test("other settings stay, and one given as undefined goes", async () => {
   const home = await temporaryFolder();
   await saveConfig(home, { provider: "openai", api: "chat", sandbox: "read-only", persistence: { directory: "d" } });
   await saveConfig(home, { provider: "offline", api: undefined, persistence: { enabled: false } });
+  await saveConfig(home, { turnLimits: { steps: 5, tokens: 9 } });
+  await saveConfig(home, { turnLimits: { steps: 7, tokens: undefined, seconds: 60 } });
   expect(await readJson(home)).toEqual({
     provider: "offline",
     sandbox: "read-only",
     persistence: { directory: "d", enabled: false },
+    turnLimits: { steps: 7, seconds: 60 },
   });
 });
 

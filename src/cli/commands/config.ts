@@ -1,10 +1,12 @@
 import { resolveSettings } from "../../actors/conversation/resolve-settings.js";
-import { type ConfigFlags, type ConfigKey, loadConfig, type LoadedConfig } from "../../config/load-config.js";
+import { type ConfigKey, loadConfig, type LoadedConfig } from "../../config/load-config.js";
 import { homePaths } from "../../config/paths.js";
 import { saveConfig } from "../../config/save-config.js";
+import { defaultTurnLimits } from "../../config/turn-limits.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { exitCodes, usageError } from "../command-error.js";
 import { configFlags } from "../config-flags.js";
+import { changeOf, checkedKey, configKeys, type ConfigValue, valueOf } from "../config-keys.js";
 import { type CommandContext, printLine, printResult } from "../context.js";
 import { tellSetAside } from "../tell-set-aside.js";
 import { availableProviders } from "../workspace.js";
@@ -29,9 +31,9 @@ const usage = "Usage: cody config [get KEY | set KEY VALUE | path]";
 
 async function showAll(context: CommandContext): Promise<number> {
   const { values, sources } = await effectiveConfig(context);
-  const lines = keys.map((key) => `${key} = ${values[key] ?? "(not set)"}  (${sources[key]})`);
+  const lines = configKeys.map((key) => `${key} = ${values[key] ?? "(not set)"}  (${sources[key]})`);
   // Every setting has its place, those without a value too.
-  const all = Object.fromEntries(keys.map((key) => [key, values[key] ?? null]));
+  const all = Object.fromEntries(configKeys.map((key) => [key, values[key] ?? null]));
   await printResult(context, { text: lines.join("\n"), json: { values: all, sources } });
   return 0;
 }
@@ -62,13 +64,13 @@ async function change(context: CommandContext, key: ConfigKey, text: string | un
   return 0;
 }
 
-type Value = string | boolean;
-type Shown = Record<ConfigKey, Value | undefined>;
+type Shown = Record<ConfigKey, ConfigValue | undefined>;
 
 /** What a conversation started now would have, defaults included. */
 async function effectiveConfig(context: CommandContext): Promise<{ values: Shown; sources: LoadedConfig["sources"] }> {
   const { values, sources } = await loadConfig({ home: context.home, flags: configFlags(context) });
   const settings = await settingsOf(context, values);
+  const limits = { ...defaultTurnLimits, ...values.turnLimits };
   return {
     sources,
     values: {
@@ -78,6 +80,11 @@ async function effectiveConfig(context: CommandContext): Promise<{ values: Shown
       auth: values.auth,
       approvalPolicy: settings.approvalPolicy,
       sandbox: settings.sandbox,
+      "turnLimits.steps": limits.steps,
+      "turnLimits.seconds": limits.seconds,
+      "turnLimits.tokens": limits.tokens,
+      "turnLimits.approvalSeconds": limits.approvalSeconds,
+      toolEnv: values.toolEnv,
       "persistence.enabled": values.persistence.enabled,
       "persistence.directory": values.persistence.directory,
     },
@@ -103,32 +110,4 @@ async function settingsOf(context: CommandContext, config: LoadedConfig["values"
     const { provider, model, approvalPolicy, sandbox } = config;
     return { provider, model, approvalPolicy, sandbox };
   }
-}
-
-const isKey: Record<ConfigKey, true> = {
-  provider: true,
-  api: true,
-  model: true,
-  auth: true,
-  approvalPolicy: true,
-  sandbox: true,
-  "persistence.enabled": true,
-  "persistence.directory": true,
-};
-const keys = Object.keys(isKey) as ConfigKey[];
-
-function checkedKey(text: string | undefined): ConfigKey {
-  const key = keys.find((candidate) => candidate === text);
-  if (key !== undefined) return key;
-  throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${keys.join(", ")}`);
-}
-
-/** What does not fit is refused where it is saved, with what is allowed. */
-function valueOf(key: ConfigKey, text: string): Value {
-  return key === "persistence.enabled" && /^(?:true|false)$/.test(text) ? text === "true" : text;
-}
-
-function changeOf(key: ConfigKey, value: Value): ConfigFlags {
-  const [outer = key, inner] = key.split(".");
-  return { [outer]: inner === undefined ? value : { [inner]: value } };
 }
