@@ -7,3 +7,15 @@ export const defaultTurnLimits = {
   tokens: 10_000_000,
   approvalSeconds: 86_400,
 } as const satisfies Required<TurnLimits>;
+
+export type EffectiveLimits = Readonly<Record<keyof TurnLimits, number>>;
+
+export function effectiveLimits(said: TurnLimits = {}): EffectiveLimits {
+  const { steps, seconds, tokens, approvalSeconds } = said;
+  return {
+    steps: steps ?? defaultTurnLimits.steps,
+    seconds: seconds ?? defaultTurnLimits.seconds,
+    tokens: tokens ?? defaultTurnLimits.tokens,
+    approvalSeconds: approvalSeconds ?? defaultTurnLimits.approvalSeconds,
+  };
+}

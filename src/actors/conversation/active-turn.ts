@@ -10,6 +10,15 @@ export type TurnStatus =
   | { readonly status: "failed"; readonly error: string }
   | { readonly status: "cancelled" };
 
+export const hasEnded = {
+  processing: false,
+  awaiting_approval: false,
+  awaiting_tool_result: false,
+  completed: true,
+  failed: true,
+  cancelled: true,
+} satisfies Record<TurnStatus["status"], boolean>;
+
 /** The running turn, or the last one: what is not in the rollout because it is not finished. */
 export interface ActiveTurn {
   readonly turnId: string;

@@ -1,4 +1,5 @@
 import type { InlineInput } from "../../messages/user-input.js";
+import type { FileStamps } from "../../tools/file-stamps.js";
 import type { ActiveTurn } from "./active-turn.js";
 import type { Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
@@ -24,4 +25,8 @@ export interface ConversationCell {
   /** The running turn, or the last one. */
   turn: ActiveTurn | undefined;
   configured: boolean;
+  /** Commands a person has allowed for the whole conversation. Never on disk: a file must not give rights. */
+  readonly allowed: Set<string>;
+  /** The files the model has seen. */
+  readonly stamps: FileStamps;
 }

@@ -7,10 +7,13 @@ import type { Op } from "../../messages/submission.js";
 import type { InlineInput } from "../../messages/user-input.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../system/actor.js";
+import { callsAwaitingApproval } from "./open-calls.js";
+import { hasEnded } from "./active-turn.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
-import { playTurn, type TurnParts } from "./play-turn.js";
+import { Approvals } from "./approvals.js";
+import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-turn.js";
 import { type Publish, Recording } from "./recording.js";
-import { changedSettings } from "./settings.js";
+import { changedSettings, onFailureNotice, type SettingsOp } from "./settings.js";
 import { shownMessages } from "./shown-messages.js";
 
 /** How many inputs may wait while a turn runs. */
@@ -29,6 +32,8 @@ export type ConversationOp =
   | (Omit<Extract<Op, { type: "user_turn" }>, "items"> & { readonly items: readonly InlineInput[] })
   | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] };
 
+type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
+
 type Own = { readonly type: "turn_ended"; readonly failure: Failure | undefined };
 
 export const conversation: Actor<ConversationOp, Record<never, never>, ConversationOptions, EventMsg, Own> = {
@@ -37,6 +42,8 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
     const { cell, rollout } = options;
     const publish: Publish = (msg, submissionId) => context.publish(msg, submissionId);
     const recording = new Recording(cell.state, rollout, () => options.now(), publish);
+    const approvals = new Approvals(cell.state, rollout, recording, publish);
+    const world: TurnWorld = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
     let shuttingDown = false;
     let onTurnEnded: (() => void) | undefined;
@@ -45,12 +52,21 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
       publish({ type: "error", message }, submissionId);
     }
 
+    function run(work: (signal: AbortSignal) => Promise<void>): void {
+      turn = context.run(work, (failure) => ({ type: "turn_ended", failure }));
+    }
+
     function begin(input: QueuedInput): void {
       cell.playing = input;
-      turn = context.run(
-        (signal) => playTurn(options, cell, recording, publish, input, signal),
-        (failure) => ({ type: "turn_ended", failure }),
-      );
+      run((signal) => playTurn(world, input, signal));
+    }
+
+    /** A turn that waits for a person outlives its process; any other is over. */
+    function settleOpenTurn(): void {
+      const waiting = callsAwaitingApproval(cell.state);
+      recording.closeOpenTurn(cell.turn, waiting);
+      const open = cell.state.openTurn;
+      if (open !== undefined) run((signal) => continueTurn(world, open, waiting, signal));
     }
 
     function beginNext(): void {
@@ -69,31 +85,34 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
 
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
       refuse(`cody cannot do "${op.type}" yet`, id);
-    const noSuchApproval = (op: { readonly id: string }, _signal: AbortSignal, id: string): void =>
-      refuse(`there is no open approval request ${op.id}`, id);
+    const answer = (op: ApprovalOp, _signal: AbortSignal, id: string): void => {
+      if (!approvals.answer(op.id, op.decision, id)) refuse(`there is no open approval request ${op.id}`, id);
+    };
+    const change = (op: SettingsOp, id: string): void => {
+      cell.settings = changedSettings(cell.settings, op);
+      if (op.approval_policy === "on-failure") publish({ type: "warning", message: onFailureNotice }, id);
+    };
 
     if (!cell.configured) {
       cell.configured = true;
       publish(sessionConfigured(options), "");
     }
-    recording.closeOpenTurn(cell.turn);
+    settleOpenTurn();
     const lost = lostInput(cell);
     cell.playing = undefined;
     if (lost !== undefined) refuse("the turn was lost to an internal error; say it again", lost.submissionId);
-    beginNext();
+    if (turn === undefined) beginNext();
 
     return {
       user_input: ({ items }, _signal, id) => take(id, items),
       user_turn: (op, _signal, id) => {
-        cell.settings = changedSettings(cell.settings, op);
+        change(op, id);
         take(id, op.items);
       },
-      override_turn_context: (op) => {
-        cell.settings = changedSettings(cell.settings, op);
-      },
+      override_turn_context: (op, _signal, id) => change(op, id),
       interrupt: () => turn?.abort(),
-      exec_approval: noSuchApproval,
-      patch_approval: noSuchApproval,
+      exec_approval: answer,
+      patch_approval: answer,
       replace_history: ({ items }, _signal, id) =>
         recording.line({ type: "cody", payload: { type: "history_replaced", items: [...items] } }, id),
       compact: unsupported,
@@ -131,8 +150,7 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
 /** The input a crashed incarnation was playing, if it did not come as far as a turn that could be closed. */
 export function lostInput({ playing, turn }: ConversationCell): QueuedInput | undefined {
   if (playing === undefined) return undefined;
-  const ended = turn?.submissionId === playing.submissionId && turn.status.status !== "processing";
-  return ended ? undefined : playing;
+  return turn?.submissionId === playing.submissionId && hasEnded[turn.status.status] ? undefined : playing;
 }
 
 function sessionConfigured({ conversationId, cell, rollout, sessionSource }: ConversationOptions): EventMsg {

@@ -72,6 +72,12 @@ export class Conversation {
     return this.#parts.cell.turn;
   }
 
+  /** The turn that has begun and not ended; right after a resume, one that waited for an approval and goes on. */
+  get openTurn(): { readonly turnId: string } | undefined {
+    const open = this.#parts.cell.state.openTurn;
+    return open === undefined ? undefined : { turnId: open.id };
+  }
+
   /** Puts user input, or any other op, into the queue; resolves with the id its events will carry. */
   async submit(input: string | readonly UserInput[] | Op): Promise<string> {
     const op = inlined(check(Op, asOp(input), "submission"), this.settings.cwd);

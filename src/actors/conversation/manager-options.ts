@@ -2,6 +2,7 @@ import type { Config } from "../../messages/config.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { ModelClient } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
+import type { Tool } from "../../tools/tool.js";
 import type { RolloutOutbox } from "../rollout-writer/outbox.js";
 import type { TurnRecorder } from "../rollout-writer/recorder.js";
 import type { Conversation } from "./handle.js";
@@ -28,6 +29,8 @@ export interface ManagerOptions {
   readonly tokenizer?: Tokenizer;
   /** Providers besides the built-in ones, found by name. */
   readonly providers?: readonly Provider[];
+  /** Tools besides the built-in ones; one with the name of a built-in one takes its place. */
+  readonly tools?: readonly Tool[];
   readonly retry?: RetryPolicy;
   /** A writer that has been started already; it is stopped with the manager. */
   readonly outbox?: RolloutOutbox;

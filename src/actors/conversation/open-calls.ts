@@ -1,4 +1,6 @@
 import type { ResponseItem } from "../../messages/response-item.js";
+import type { AdmittedCall } from "./admit-call.js";
+import type { ConversationState, RecordedApproval } from "./state.js";
 
 /** An item that asks for something to be run. */
 export type CallItem = Extract<ResponseItem, { type: "function_call" | "custom_tool_call" | "local_shell_call" }>;
@@ -27,4 +29,18 @@ export function outputsFor(calls: readonly CallItem[], output: string): Response
     const type = call.type === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
     return [{ type, call_id: call.call_id, output }];
   });
+}
+
+/**
+ * The calls a turn did not come to before its process died: from the first that was asked about and not answered on.
+ * Calls that change something run in order, so none behind it has begun.
+ */
+export function callsAwaitingApproval({ history, approvals }: ConversationState): AdmittedCall[] {
+  const open = openCalls(history);
+  const first = open.findIndex(({ call_id }) => isUnanswered(approvals.get(call_id ?? "")));
+  return first < 0 ? [] : open.slice(first).map((call) => ({ call, problem: undefined }));
+}
+
+function isUnanswered(approval: RecordedApproval | undefined): boolean {
+  return approval !== undefined && approval.decision === undefined;
 }

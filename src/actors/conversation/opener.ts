@@ -8,6 +8,9 @@ import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "..
 import type { Event } from "../../messages/event.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
+import { effectiveLimits } from "../../config/turn-limits.js";
+import { toolEnv } from "../../tools/tool-env.js";
+import { Toolbox } from "../../tools/toolbox.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
@@ -45,9 +48,11 @@ export class ConversationOpener {
   readonly #parts: OpenerParts;
   readonly #providers: ReadonlyMap<string, Provider>;
   readonly #client: Provider | undefined;
+  readonly #tools: Toolbox;
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
+    this.#tools = new Toolbox(parts.options.tools ?? []);
     const { providers = [], client } = parts.options;
     const builtIn = builtInProviders({ countTokens: (text) => this.#countTokens(text) });
     this.#providers = new Map([...builtIn, ...providers].map((provider) => [provider.name, provider]));
@@ -157,6 +162,10 @@ export class ConversationOpener {
     const conversation = spawnConversation({
       ...parts,
       retry: this.#parts.options.retry ?? defaultRetry,
+      tools: this.#tools.byName,
+      toolSpecs: () => this.#tools.specs,
+      toolEnv: toolEnv(this.#parts.options.env ?? {}, this.#parts.config.toolEnv ?? []),
+      limits: effectiveLimits(this.#parts.config.turnLimits),
       provider: (settings) => this.#provider(settings),
       instructions: (settings) =>
         buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),

@@ -1,18 +1,33 @@
-import type { EventMsg } from "../../messages/event.js";
+import type { EffectiveLimits } from "../../config/turn-limits.js";
 import type { ModelRequest } from "../../messages/model.js";
+import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
+import type { Tool } from "../../tools/tool.js";
+import type { Rollout } from "../rollout-writer/rollout.js";
 import type { ActiveTurn } from "./active-turn.js";
+import type { AdmittedCall } from "./admit-call.js";
+import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
-import type { Recording } from "./recording.js";
+import { prepareCall } from "./prepare-call.js";
+import type { Publish, Recording } from "./recording.js";
+import type { CallWorld } from "./run-call.js";
+import { runCalls } from "./run-calls.js";
 import { runSteps, type TurnEnd } from "./run-steps.js";
 import type { RetryPolicy } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
+import { TurnBudget } from "./turn-budget.js";
 
 /** What a turn takes from outside its conversation. */
 export interface TurnParts {
   readonly conversationId: string;
   readonly retry: RetryPolicy;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** The environment of tools. */
+  readonly toolEnv: Readonly<Record<string, string>>;
+  readonly limits: EffectiveLimits;
+  /** The tools as the model is told of them. */
+  toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
   instructions(settings: Settings): string;
   countTokens(text: string): number;
@@ -20,47 +35,104 @@ export interface TurnParts {
   newId(): string;
 }
 
+/** What a turn takes from the incarnation that plays it. */
+export interface TurnWorld {
+  readonly parts: TurnParts;
+  readonly cell: ConversationCell;
+  readonly rollout: Rollout;
+  readonly recording: Recording;
+  readonly approvals: Approvals;
+  readonly publish: Publish;
+}
+
 /** One turn from the user's words to the event that ends it: exactly one of `task_complete` and `turn_aborted`. */
-export async function playTurn(
-  parts: TurnParts,
-  cell: ConversationCell,
-  recording: Recording,
-  publish: (msg: EventMsg, submissionId: string) => void,
-  input: QueuedInput,
+export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
+  const { parts, cell, recording } = world;
+  const turn = newTurn(parts.newId(), input.submissionId, parts.now(), input.items);
+  cell.turn = turn;
+  recordInput(recording, turn, input.settings);
+  await playOn(world, turn, input.settings, [], signal);
+}
+
+/** Goes on with a turn that waited for an approval when its process died: the calls are those it did not come to. */
+export async function continueTurn(
+  world: TurnWorld,
+  open: { readonly id: string; readonly startedAt: string },
+  calls: readonly AdmittedCall[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { settings } = input;
-  const turn = newTurn(input, parts);
-  cell.turn = turn;
-  recordInput(recording, turn, settings);
-  const id = input.submissionId;
+  const turn = newTurn(open.id, "", new Date(open.startedAt), []);
+  world.cell.turn = turn;
+  // What a turn may do is what holds now: a file must not give rights.
+  await playOn(world, turn, world.cell.settings, calls, signal);
+}
+
+async function playOn(
+  world: TurnWorld,
+  turn: ActiveTurn,
+  settings: Settings,
+  calls: readonly AdmittedCall[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { parts, cell, recording } = world;
+  const id = turn.submissionId;
+  using budget = new TurnBudget(parts.limits, signal);
+  const callWorld = callWorldOf(world, turn, settings, budget);
   const end = await runSteps(
     {
       state: cell.state,
       provider: parts.provider(settings),
       retry: parts.retry,
+      budget,
       request: () => modelRequest(parts, cell, settings),
       countTokens: (text) => parts.countTokens(text),
       record: (line) => recording.line(line, id),
-      publish: (msg) => publish(msg, id),
+      publish: (msg) => world.publish(msg, id),
+      runCalls: (waiting) =>
+        runCalls(
+          waiting.map((call) => prepareCall(call, parts.tools, settings)),
+          callWorld,
+          (item) => recording.line({ type: "response_item", payload: item }, id),
+        ),
     },
     turn,
+    calls,
     signal,
   );
   // An interrupt that comes later than this is too late: the line that ends the turn is written without a pause.
   const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
   if (decided.status === "failed") {
-    publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
+    world.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
   }
   await recordEnd(recording, turn, decided, parts.now());
 }
 
-function newTurn(input: QueuedInput, parts: TurnParts): ActiveTurn {
+function callWorldOf(
+  { parts, cell, rollout, approvals, publish }: TurnWorld,
+  turn: ActiveTurn,
+  settings: Settings,
+  budget: TurnBudget,
+): CallWorld {
   return {
-    turnId: parts.newId(),
-    submissionId: input.submissionId,
-    startedAt: parts.now(),
-    input: input.items,
+    turn,
+    settings,
+    approvals,
+    allowed: cell.allowed,
+    budget,
+    env: parts.toolEnv,
+    stamps: cell.stamps,
+    newId: () => parts.newId(),
+    publish: (msg) => publish(msg, turn.submissionId),
+    flush: () => rollout.flush(),
+  };
+}
+
+function newTurn(turnId: string, submissionId: string, startedAt: Date, input: QueuedInput["items"]): ActiveTurn {
+  return {
+    turnId,
+    submissionId,
+    startedAt,
+    input,
     text: "",
     reasoning: "",
     toolCalls: [],
@@ -92,12 +164,13 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, settings: Settin
     model: settings.model,
     instructions: parts.instructions(settings),
     input: [...cell.state.history],
-    tools: [],
+    tools: [...parts.toolSpecs()],
     effort: settings.effort,
   };
 }
 
 async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, now: Date): Promise<void> {
+  const id = turn.submissionId;
   const times = {
     turn_id: turn.turnId,
     started_at: seconds(turn.startedAt),
@@ -107,23 +180,18 @@ async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, n
   switch (end.status) {
     case "completed":
       turn.status = { status: "completed" };
-      return recording.end(
-        { type: "task_complete", last_agent_message: end.lastAgentMessage, ...times },
-        turn.submissionId,
-      );
+      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, ...times }, id);
     case "failed": {
       const error = { message: end.failure.message, codex_error_info: end.failure.code };
       turn.status = { status: "failed", error: error.message };
-      return recording.end(
-        { type: "task_complete", last_agent_message: end.lastAgentMessage, error, ...times },
-        turn.submissionId,
-      );
+      recording.closeCalls(`not finished: ${error.message}`, id);
+      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, error, ...times }, id);
     }
     case "aborted":
       turn.status = { status: "cancelled" };
-      recording.closeCalls("aborted by the user", turn.submissionId);
-      recording.noteAbort(turn.submissionId);
-      return recording.end({ type: "turn_aborted", reason: "interrupted", ...times }, turn.submissionId);
+      recording.closeCalls("aborted by the user", id);
+      recording.noteAbort(id);
+      return recording.end({ type: "turn_aborted", reason: "interrupted", ...times }, id);
   }
 }
 

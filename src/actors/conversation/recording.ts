@@ -1,8 +1,10 @@
+import type { ReviewDecision } from "../../messages/approval.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { ActiveTurn } from "./active-turn.js";
-import { openCalls, outputsFor } from "./open-calls.js";
+import type { AdmittedCall } from "./admit-call.js";
+import { type CallItem, openCalls, outputsFor } from "./open-calls.js";
 import { apply, type ConversationState } from "./state.js";
 
 /** A line before it has its time. */
@@ -65,15 +67,27 @@ export class Recording {
     this.line({ type: "response_item", payload: { type: "message", role: "user", content } }, submissionId);
   }
 
-  /** Ends what a crash left open, of the process or of the incarnation before. */
-  closeOpenTurn(turn: ActiveTurn | undefined): void {
+  /** Ends what a crash left open, of the process or of the incarnation before; a turn with calls to come to goes on. */
+  closeOpenTurn(turn: ActiveTurn | undefined, waiting: readonly AdmittedCall[]): void {
     const open = this.#state.openTurn;
     const id = open === undefined ? "" : (turn?.submissionId ?? "");
-    this.closeCalls("interrupted, result unknown", id);
-    if (open === undefined) return;
+    const kept = new Set(waiting.map(({ call }) => call));
+    for (const call of openCalls(this.#state.history)) if (!kept.has(call)) this.#closeInterrupted(call, id);
+    if (open === undefined || waiting.length > 0) return;
     if (turn !== undefined) turn.status = { status: "cancelled" };
     this.noteAbort(id);
     this.line({ type: "event_msg", payload: { type: "turn_aborted", turn_id: open.id, reason: "interrupted" } }, id);
+  }
+
+  /** What may have had an effect is told to the person too. It is never run again unasked. */
+  #closeInterrupted(call: CallItem, submissionId: string): void {
+    const refused = isRefusal(this.#state.approvals.get(call.call_id ?? "")?.decision);
+    for (const payload of outputsFor([call], refused ? "not run: it was refused" : interruptedOutput)) {
+      this.line({ type: "response_item", payload }, submissionId);
+    }
+    if (refused) return;
+    const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
+    this.#publish({ type: "warning", message }, submissionId);
   }
 
   #write(line: NewLine): OwnLine {
@@ -82,6 +96,22 @@ export class Recording {
     this.#rollout.append(dated);
     return dated;
   }
+}
+
+const interruptedOutput = "interrupted, result unknown";
+const maxCallChars = 200;
+
+function callText(call: CallItem): string {
+  const text = call.type === "local_shell_call" ? "local_shell" : `${call.name} ${argumentsText(call)}`;
+  return text.length > maxCallChars ? `${text.slice(0, maxCallChars)}…` : text;
+}
+
+function argumentsText(call: Exclude<CallItem, { type: "local_shell_call" }>): string {
+  return call.type === "function_call" ? call.arguments : call.input;
+}
+
+function isRefusal(decision: ReviewDecision | undefined): boolean {
+  return decision !== undefined && decision !== "approved" && decision !== "approved_for_session";
 }
 
 /** Codex's marker: a user message that is not the user speaking. */

@@ -1,7 +1,7 @@
 import { resolveProvider } from "../../config/resolve-provider.js";
 import type { Config } from "../../messages/config.js";
 import { InvalidInputError } from "../../messages/errors.js";
-import type { Settings } from "./settings.js";
+import { onFailureNotice, presentPolicy, type Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
 /** What one conversation may say differently from the configuration. */
@@ -39,13 +39,17 @@ export function resolveSettings({ config, conversation, env, available, cwd }: R
       provider: found.provider,
       model: found.model,
       cwd: conversation.cwd ?? cwd,
-      approvalPolicy: wanted.approvalPolicy ?? "on-request",
+      approvalPolicy: presentPolicy(wanted.approvalPolicy ?? "on-request"),
       sandbox: wanted.sandbox ?? "workspace-write",
       effort: conversation.effort ?? null,
       summary: "auto",
     },
-    notice: found.notice,
+    notice: joined([found.notice, wanted.approvalPolicy === "on-failure" ? onFailureNotice : undefined]),
   };
+}
+
+function joined(notices: readonly (string | undefined)[]): string | undefined {
+  return notices.filter((notice) => notice !== undefined).join("\n") || undefined;
 }
 
 /** Providers that need not be there again: a fallback, an injected client, a file that does not say. */

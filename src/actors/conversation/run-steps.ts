@@ -7,19 +7,21 @@ import { messageText } from "../../messages/response-item.js";
 import { addUsage, noTokens, type TokenUsage } from "../../messages/token-usage.js";
 import type { Provider } from "../../providers/provider.js";
 import type { ActiveTurn } from "./active-turn.js";
-import { type CallItem, isCall, outputsFor } from "./open-calls.js";
+import { admitCall, type AdmittedCall } from "./admit-call.js";
+import { isCall } from "./open-calls.js";
 import type { NewLine } from "./recording.js";
-import { type RetryPolicy, sample, type SampleListener } from "./sampling.js";
+import { type RetryPolicy, sample, type Sample, type SampleListener } from "./sampling.js";
 import type { ConversationState } from "./state.js";
-
-/** A turn that goes on asking for tools is stopped here. */
-const maxSteps = 200;
+import type { TurnBudget } from "./turn-budget.js";
 
 /** What the steps of a turn need from their conversation. */
 export interface StepWorld {
   readonly state: Readonly<ConversationState>;
   readonly provider: Provider;
   readonly retry: RetryPolicy;
+  readonly budget: TurnBudget;
+  /** Runs the calls of one answer and records their outputs; says whether the turn goes on. */
+  runCalls(calls: readonly AdmittedCall[]): Promise<"go_on" | "stop">;
   request(): ModelRequest;
   countTokens(text: string): number;
   /** Applies a line, hands it to the rollout, publishes it. */
@@ -32,33 +34,65 @@ export type TurnEnd =
   | { readonly status: "failed"; readonly failure: Failure; readonly lastAgentMessage: string | null }
   | { readonly status: "aborted" };
 
-/** Asks the model until it stops asking for tools. */
-export async function runSteps(world: StepWorld, turn: ActiveTurn, signal: AbortSignal): Promise<TurnEnd> {
+/** Asks the model until it stops asking for tools; `calls` are what an earlier life of the turn did not come to. */
+export async function runSteps(
+  world: StepWorld,
+  turn: ActiveTurn,
+  calls: readonly AdmittedCall[],
+  signal: AbortSignal,
+): Promise<TurnEnd> {
+  const { budget } = world;
   let lastAgentMessage: string | null = null;
-  for (let step = 0; step < maxSteps; step++) {
-    const calls: CallItem[] = [];
-    const answer: ResponseItem[] = [];
-    const listener = stepListener(world, turn, (item) => {
-      answer.push(item);
-      if (isCall(item)) calls.push(item);
-      if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
-    });
-    const request = world.request();
-    const outcome = await sample(world.provider, request, listener, world.retry, signal);
-    if (outcome.status === "aborted") return outcome;
-    if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
-    recordUsage(world, outcome.usage ?? estimatedUsage(world, request, answer));
-    if (calls.length === 0) return { status: "completed", lastAgentMessage };
-    for (const call of calls) answerCall(world, turn, call);
+  const stopped = (): TurnEnd =>
+    signal.aborted || budget.exceeded === undefined
+      ? { status: "aborted" }
+      : { status: "failed", failure: budget.exceeded, lastAgentMessage };
+  for (let waiting = calls; ;) {
+    if (waiting.length > 0 && (await world.runCalls(waiting)) === "stop") return stopped();
+    if (signal.aborted || budget.exceeded !== undefined) return stopped();
+    const step = await takeStep(world, turn);
+    lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
+    if (step.outcome.status === "aborted") return stopped();
+    if (step.outcome.status === "failed") return { ...step.outcome, lastAgentMessage };
+    if (step.calls.length === 0) return { status: "completed", lastAgentMessage };
+    waiting = step.calls;
   }
-  return {
-    status: "failed",
-    failure: { code: "bad_request", message: `stopped after ${maxSteps} steps in one turn`, retryable: false },
-    lastAgentMessage,
-  };
 }
 
-function stepListener(world: StepWorld, turn: ActiveTurn, onItem: (item: ResponseItem) => void): SampleListener {
+interface Step {
+  readonly outcome: Sample;
+  readonly calls: readonly AdmittedCall[];
+  readonly lastAgentMessage: string | null;
+}
+
+/** One model call; what it asks for is not run yet. */
+async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
+  const calls: AdmittedCall[] = [];
+  const callIds = new Set<string>();
+  const answer: ResponseItem[] = [];
+  let lastAgentMessage: string | null = null;
+  const listener = stepListener(world, turn, (received) => {
+    let item = received;
+    if (isCall(received)) {
+      const admitted = admitCall(received, world.state.history, callIds);
+      calls.push(admitted);
+      item = admitted.call;
+    }
+    answer.push(item);
+    if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
+    return item;
+  });
+  const request = world.request();
+  const outcome = await sample(world.provider, request, listener, world.retry, world.budget.signal);
+  if (outcome.status === "done") {
+    const usage = outcome.usage ?? estimatedUsage(world, request, answer);
+    recordUsage(world, usage);
+    world.budget.spend(usage.total_tokens);
+  }
+  return { outcome, calls, lastAgentMessage };
+}
+
+function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: ResponseItem) => ResponseItem): SampleListener {
   return {
     textDelta: (itemId, delta) => {
       turn.text += delta;
@@ -68,8 +102,8 @@ function stepListener(world: StepWorld, turn: ActiveTurn, onItem: (item: Respons
       turn.reasoning += delta;
       world.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
     },
-    item: (itemId, item) => {
-      onItem(item);
+    item: (itemId, received) => {
+      const item = admit(received);
       world.record({ type: "response_item", payload: item });
       for (const msg of eventsOf(item, itemId)) world.record({ type: "event_msg", payload: msg });
     },
@@ -91,15 +125,6 @@ function eventsOf(item: ResponseItem, itemId: string): PersistedEventMsg[] {
     return item.summary.map((part) => ({ type: "agent_reasoning", text: part.text, item_id: itemId }));
   }
   return [];
-}
-
-/** Every call gets an output, or the next request would be refused. */
-function answerCall(world: StepWorld, turn: ActiveTurn, call: CallItem): void {
-  turn.toolCalls.push(call);
-  const name = call.type === "local_shell_call" ? "local_shell" : call.name;
-  for (const payload of outputsFor([call], `there is no tool named ${name}`)) {
-    world.record({ type: "response_item", payload });
-  }
 }
 
 function recordUsage(world: StepWorld, usage: TokenUsage): void {

@@ -14,14 +14,21 @@ export interface Settings {
   readonly summary: string;
 }
 
-type SettingsOp = Extract<Op, { type: "override_turn_context" }> | Omit<Extract<Op, { type: "user_turn" }>, "items">;
+export type SettingsOp =
+  Extract<Op, { type: "override_turn_context" }> | Omit<Extract<Op, { type: "user_turn" }>, "items">;
+
+export const onFailureNotice = "The approval policy on-failure is an old word for on-request, which is used instead.";
+
+export function presentPolicy(policy: ApprovalPolicy): ApprovalPolicy {
+  return policy === "on-failure" ? "on-request" : policy;
+}
 
 /** The settings with what a submission changes. */
 export function changedSettings(settings: Settings, op: SettingsOp): Settings {
   return {
     ...settings,
     cwd: op.cwd ?? settings.cwd,
-    approvalPolicy: op.approval_policy ?? settings.approvalPolicy,
+    approvalPolicy: presentPolicy(op.approval_policy ?? settings.approvalPolicy),
     sandbox: op.sandbox_policy === undefined ? settings.sandbox : sandboxMode(op.sandbox_policy),
     model: op.model ?? settings.model,
     effort: op.effort === undefined ? settings.effort : op.effort,

@@ -1,5 +1,6 @@
 import type { Event, EventMsg } from "../../messages/event.js";
 import type { SessionSource } from "../../messages/session-source.js";
+import { FileStamps } from "../../tools/file-stamps.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import { EventQueue } from "../system/event-queue.js";
 import { spawn } from "../system/spawn.js";
@@ -37,8 +38,16 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     settings: parts.settings,
     turn: undefined,
     configured: false,
+    allowed: new Set(),
+    stamps: new FileStamps(),
   };
-  const queue = new EventQueue<Event>({ merge: mergeDeltas, lagged: (from, to) => event(to, "", laggedMsg(from, to)) });
+  /** What a reader that fell behind must still see. */
+  const approvalRequests = new Map<string, Event>();
+  const queue = new EventQueue<Event>({
+    merge: mergeDeltas,
+    lagged: (from, to) => event(to, "", laggedMsg(from, to)),
+    onLagged: () => openApprovalRequests(),
+  });
   let seq = 0;
   let ending: Promise<void> | undefined;
 
@@ -46,8 +55,20 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     return { id, seq: number, conversation_id: conversationId, msg };
   }
 
+  function openApprovalRequests(): Event[] {
+    for (const [callId] of approvalRequests) {
+      const asked = cell.state.approvals.get(callId);
+      if (asked === undefined || asked.decision !== undefined) approvalRequests.delete(callId);
+    }
+    return [...approvalRequests.values()];
+  }
+
   function publish(id: string, msg: EventMsg): void {
     const next = event(seq++, id, msg);
+    if (msg.type === "exec_approval_request") {
+      openApprovalRequests();
+      approvalRequests.set(msg.call_id, next);
+    }
     parts.onEvent(next);
     queue.publish(next);
     // However it was asked for: nothing comes after it.
@@ -88,7 +109,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     );
     const open = cell.state.openTurn;
     try {
-      recording.closeOpenTurn(cell.turn);
+      recording.closeOpenTurn(cell.turn, []);
     } catch {
       // What is broken may be what a line is made with; then it is said and not written.
       const msg = { type: "turn_aborted", turn_id: open?.id, reason: "interrupted" } as const;

@@ -1,3 +1,4 @@
+import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { RolloutLine, SessionMeta } from "../../messages/rollout-line.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
@@ -17,6 +18,14 @@ export interface ConversationState {
   turns: number;
   /** The turn that has begun and not ended. */
   openTurn: { readonly id: string; readonly startedAt: string } | undefined;
+  /** The approval requests of that turn, by call. */
+  approvals: Map<string, RecordedApproval>;
+}
+
+/** A request, and the answer if there was one. */
+export interface RecordedApproval {
+  readonly request: ExecApprovalRequest;
+  readonly decision?: ReviewDecision;
 }
 
 export function emptyState(): ConversationState {
@@ -28,6 +37,7 @@ export function emptyState(): ConversationState {
     usage: null,
     turns: 0,
     openTurn: undefined,
+    approvals: new Map(),
   };
 }
 
@@ -48,9 +58,11 @@ export function apply(state: ConversationState, line: RolloutLine): void {
     case "event_msg":
       applyEvent(state, line.payload, line.timestamp);
       break;
+    case "cody":
+      applyApproval(state, line.payload);
+      break;
     case "response_item":
     case "compacted":
-    case "cody":
     case "(unknown)":
       break;
   }
@@ -66,7 +78,18 @@ function applyEvent(
     state.openTurn = { id: msg.turn_id, startedAt: timestamp };
   } else if (msg.type === "task_complete" || msg.type === "turn_aborted") {
     state.openTurn = undefined;
+    state.approvals.clear();
   } else if (msg.type === "token_count" && msg.info !== null) {
     state.usage = msg.info;
+  }
+}
+
+function applyApproval(state: ConversationState, payload: Extract<RolloutLine, { type: "cody" }>["payload"]): void {
+  if (payload.type === "approval_requested") {
+    const { type: _, ...request } = payload;
+    state.approvals.set(request.call_id, { request });
+  } else if (payload.type === "approval_decided") {
+    const asked = state.approvals.get(payload.call_id);
+    if (asked !== undefined) state.approvals.set(payload.call_id, { ...asked, decision: payload.decision });
   }
 }

@@ -1,0 +1,49 @@
+import type { ResponseItem } from "../../messages/response-item.js";
+import { outputsFor } from "./open-calls.js";
+import type { PreparedCall } from "./prepare-call.js";
+import { type CallEnd, type CallWorld, runCall } from "./run-call.js";
+
+/** How many calls run at the same time. */
+const maxTogether = 8;
+
+/**
+ * Runs the calls of one answer: neighbours that change nothing together, everything else alone and in order. Says
+ * whether the turn goes on.
+ */
+export async function runCalls(
+  calls: readonly PreparedCall[],
+  world: CallWorld,
+  record: (item: ResponseItem) => void,
+): Promise<"go_on" | "stop"> {
+  for (const group of grouped(calls)) {
+    const ends = await Promise.all(group.map(async (call) => await answered(call, world, record)));
+    if (world.budget.signal.aborted || ends.some(({ type }) => type === "stop")) return "stop";
+  }
+  return "go_on";
+}
+
+async function answered(
+  prepared: PreparedCall,
+  world: CallWorld,
+  record: (item: ResponseItem) => void,
+): Promise<CallEnd> {
+  world.turn.toolCalls.push(prepared.call);
+  const end: CallEnd =
+    prepared.type === "refused" ? { type: "output", text: prepared.reason } : await runCall(prepared, world);
+  if (end.type === "output") for (const item of outputsFor([prepared.call], end.text)) record(item);
+  return end;
+}
+
+function grouped(calls: readonly PreparedCall[]): PreparedCall[][] {
+  const groups: PreparedCall[][] = [];
+  for (const call of calls) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.length < maxTogether && [call, ...last].every(changesNothing)) last.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}
+
+function changesNothing(call: PreparedCall): boolean {
+  return call.type === "refused" || call.tool.readOnly;
+}

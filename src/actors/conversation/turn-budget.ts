@@ -1,0 +1,69 @@
+import type { EffectiveLimits } from "../../config/turn-limits.js";
+import type { Failure } from "../../messages/failure.js";
+
+/** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, and when time is over. */
+export class TurnBudget implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #limits: EffectiveLimits;
+  readonly #time = new AbortController();
+  #steps = 0;
+  #tokens = 0;
+  #leftMs: number;
+  #startedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limits: EffectiveLimits, signal: AbortSignal) {
+    this.#limits = limits;
+    this.#leftMs = limits.seconds * 1000;
+    this.signal = AbortSignal.any([signal, this.#time.signal]);
+    this.#start();
+  }
+
+  /** The limit that stops the turn here, if one does. */
+  get exceeded(): Failure | undefined {
+    const { steps, seconds, tokens } = this.#limits;
+    if (this.#time.signal.aborted) return limitReached(`${seconds} seconds of work`, "seconds");
+    if (this.#steps >= steps) return limitReached(`${steps} steps`, "steps");
+    if (this.#tokens >= tokens) return limitReached(`${tokens} tokens`, "tokens");
+    return undefined;
+  }
+
+  get approvalMs(): number {
+    return this.#limits.approvalSeconds * 1000;
+  }
+
+  /** One model call, and what it cost. */
+  spend(tokens: number): void {
+    this.#steps += 1;
+    this.#tokens += tokens;
+  }
+
+  /** Time stands still while a person thinks. */
+  async whilePaused<T>(work: () => Promise<T>): Promise<T> {
+    this.#stop();
+    try {
+      return await work();
+    } finally {
+      this.#start();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+
+  #start(): void {
+    this.#startedAt = performance.now();
+    this.#timer = setTimeout(() => this.#time.abort(), this.#leftMs).unref();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#startedAt));
+  }
+}
+
+function limitReached(limit: string, key: keyof EffectiveLimits): Failure {
+  const message = `the turn was stopped at its limit of ${limit}; to allow more: cody config set turnLimits.${key} <number>`;
+  return { code: "limit_reached", message, retryable: false };
+}

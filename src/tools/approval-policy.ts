@@ -1,0 +1,45 @@
+import type { ApprovalPolicy, SandboxMode } from "../messages/policy.js";
+
+/** What becomes of a call before a person is asked: it runs, waits for an answer, or is refused. */
+export type Verdict =
+  | { readonly type: "run" }
+  | { readonly type: "ask"; readonly reason: string }
+  | { readonly type: "refuse"; readonly reason: string };
+
+export interface Judged {
+  readonly readOnly: boolean;
+  readonly policy: ApprovalPolicy;
+  readonly sandbox: SandboxMode;
+}
+
+/** There is no sandbox yet, so what changes something runs unasked only when the user has given full access. */
+export function judge({ readOnly, policy, sandbox }: Judged): Verdict {
+  if (readOnly) return run;
+  return (sandbox === "danger-full-access" ? fullAccess : noSandbox)[policy];
+}
+
+const run: Verdict = { type: "run" };
+const untrusted: Verdict = {
+  type: "ask",
+  reason: "the approval policy untrusted asks before anything is changed",
+};
+const unprotected: Verdict = { type: "ask", reason: "there is no sandbox, so every command is asked for" };
+
+const fullAccess = {
+  untrusted,
+  "on-request": run,
+  "on-failure": run,
+  never: run,
+} satisfies Record<ApprovalPolicy, Verdict>;
+
+const noSandbox = {
+  untrusted,
+  "on-request": unprotected,
+  "on-failure": unprotected,
+  never: {
+    type: "refuse",
+    reason:
+      "the approval policy is never and there is no sandbox, so only tools that change nothing may run; " +
+      "with the sandbox mode danger-full-access everything may",
+  },
+} satisfies Record<ApprovalPolicy, Verdict>;

@@ -1,0 +1,5 @@
+import type { Tool } from "./tool.js";
+
+export function builtInTools(): readonly Tool[] {
+  return [];
+}
