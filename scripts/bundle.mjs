@@ -16,8 +16,8 @@ export async function bundle({ format, input, directory }) {
     cwd: root,
     input,
     platform: "node",
-    // Large and rarely needed: loaded from node_modules when a proxy is set.
-    external: ["undici"],
+    // Loaded from node_modules when needed: undici is large and only for proxies, piscina starts a file of its own.
+    external: ["undici", "piscina"],
     transform: { target: "node20.19" },
     output: {
       format,
