@@ -77,3 +77,16 @@ export function assistant(text: string): ResponseItem {
 export function user(text: string): ResponseItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 }
+
+/** Several tool calls in one answer. */
+export function callsAll(...all: readonly { name: string; callId: string; arguments: string }[]): Reply {
+  return [
+    ...all.map(({ name, callId, arguments: text }, index): ModelEvent => ({
+      type: "item",
+      itemId: `call_${index}`,
+      item: { type: "function_call", name, arguments: text, call_id: callId },
+    })),
+    { type: "usage", usage },
+    { type: "done", finishReason: "tool_calls" },
+  ];
+}

@@ -16,22 +16,20 @@ export async function runCalls(
   record: (item: ResponseItem) => void,
 ): Promise<"go_on" | "stop"> {
   for (const group of grouped(calls)) {
-    const ends = await Promise.all(group.map(async (call) => await answered(call, world, record)));
+    const ends = await Promise.all(group.map((call) => endOf(call, world)));
+    // In the order of the calls, whichever was first: the same work gives the same history.
+    for (const [index, end] of ends.entries()) {
+      const call = group[index]?.call;
+      if (end.type === "output" && call !== undefined) outputsFor([call], end.text).forEach(record);
+    }
     if (world.budget.signal.aborted || ends.some(({ type }) => type === "stop")) return "stop";
   }
   return "go_on";
 }
 
-async function answered(
-  prepared: PreparedCall,
-  world: CallWorld,
-  record: (item: ResponseItem) => void,
-): Promise<CallEnd> {
+async function endOf(prepared: PreparedCall, world: CallWorld): Promise<CallEnd> {
   world.turn.toolCalls.push(prepared.call);
-  const end: CallEnd =
-    prepared.type === "refused" ? { type: "output", text: prepared.reason } : await runCall(prepared, world);
-  if (end.type === "output") for (const item of outputsFor([prepared.call], end.text)) record(item);
-  return end;
+  return prepared.type === "refused" ? { type: "output", text: prepared.reason } : await runCall(prepared, world);
 }
 
 function grouped(calls: readonly PreparedCall[]): PreparedCall[][] {

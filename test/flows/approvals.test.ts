@@ -1,0 +1,333 @@
+import { expect, test } from "vitest";
+import * as z from "zod";
+import type { ReviewDecision } from "../../src/messages/approval.js";
+import type { Config } from "../../src/messages/config.js";
+import { defineTool } from "../../src/tools/define-tool.js";
+import { leftByCrash } from "../support/left-by-crash.js";
+import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
+import { rolloutLines } from "../support/rollout-lines.js";
+import { calls, callsAll, says, scripted, type Reply } from "../support/scripted-provider.js";
+
+/** A tool that changes something: it counts. */
+function counter() {
+  const runs: string[] = [];
+  const tool = defineTool({
+    name: "effect",
+    description: "",
+    parameters: z.strictObject({ what: z.string() }),
+    command: ({ what }, { cwd }) => ({ argv: ["effect", what], cwd }),
+    run: ({ what }) => {
+      runs.push(what);
+      return `did ${what}`;
+    },
+  });
+  return { runs, tool };
+}
+
+async function open(replies: Iterable<Reply>, config: Config = {}) {
+  const { runs, tool } = counter();
+  const provider = scripted(replies);
+  return { runs, tool, provider, ...(await openConversation({ provider, tools: [tool], config, cwd: "/projects" })) };
+}
+
+function lastOutput(provider: ReturnType<typeof scripted>): unknown {
+  const item = provider.requests.at(-1)?.input.at(-1);
+  return item?.type === "function_call_output" ? item.output : item;
+}
+
+test.each<{ config: Config; asked: boolean; output: RegExp }>([
+  { config: {}, asked: true, output: /^did it$/ },
+  { config: { approvalPolicy: "untrusted" }, asked: true, output: /^did it$/ },
+  { config: { approvalPolicy: "untrusted", sandbox: "danger-full-access" }, asked: true, output: /^did it$/ },
+  { config: { approvalPolicy: "on-request", sandbox: "read-only" }, asked: true, output: /^did it$/ },
+  { config: { approvalPolicy: "on-request", sandbox: "danger-full-access" }, asked: false, output: /^did it$/ },
+  { config: { approvalPolicy: "on-failure" }, asked: true, output: /^did it$/ },
+  { config: { approvalPolicy: "never" }, asked: false, output: /^effect was refused: the approval policy is never/ },
+  { config: { approvalPolicy: "never", sandbox: "danger-full-access" }, asked: false, output: /^did it$/ },
+])("with $config a change is asked about: $asked", async ({ config, asked, output }) => {
+  const { conversation, events, provider } = await open([calls("effect", "c1", { what: "it" }), says("ok")], config);
+  await conversation.submit("go");
+  const first = await events.untilAny(["exec_approval_request", "task_complete"]);
+  expect(first.type === "exec_approval_request").toBe(asked);
+  if (first.type === "exec_approval_request") {
+    await conversation.submit({ type: "exec_approval", id: first.approval_id, decision: "approved" });
+    await events.until("task_complete");
+  }
+  expect(lastOutput(provider)).toMatch(output);
+});
+
+test("a request shows what will run, and the turn waits for the answer", async () => {
+  const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
+  await conversation.submit("go");
+  const request = await events.until("exec_approval_request");
+  expect(request).toEqual({
+    type: "exec_approval_request",
+    approval_id: expect.any(String),
+    call_id: "c1",
+    turn_id: conversation.turn?.turnId,
+    command: ["effect", "it"],
+    cwd: "/projects",
+    reason: "there is no sandbox, so every command is asked for",
+  });
+  expect(conversation.turn?.status).toMatchObject({ status: "awaiting_approval", toolCall: { call_id: "c1" } });
+  expect(runs).toEqual([]);
+  await conversation.submit({ type: "exec_approval", id: request.approval_id, decision: "approved" });
+  await events.until("task_complete");
+  expect(runs).toEqual(["it"]);
+  const recorded = (await rolloutLines(conversation.rolloutPath)).filter(({ type }) => type === "cody");
+  expect(recorded.map(({ payload }) => payload["type"])).toEqual(["approval_requested", "approval_decided"]);
+});
+
+test.each<{ decision: ReviewDecision; output: string }>([
+  { decision: "denied", output: "effect was refused by the user" },
+  { decision: { denied: { rejection: "use the other one" } }, output: "effect was refused: use the other one" },
+  {
+    decision: "timed_out",
+    output: "effect was refused because nobody answered the approval request in time",
+  },
+])("after $decision it does not run, and the model is told", async ({ decision, output }) => {
+  const { conversation, events, runs, provider } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id, decision });
+  await events.until("task_complete");
+  expect(runs).toEqual([]);
+  expect(lastOutput(provider)).toBe(output);
+});
+
+test("abort refuses the call and ends the turn", async () => {
+  const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" })]);
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id, decision: "abort" });
+  await events.until("turn_aborted");
+  expect(runs).toEqual([]);
+});
+
+test("an interrupt takes the request back; what was answered or never asked is refused", async () => {
+  const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" })]);
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await conversation.interrupt();
+  await events.until("turn_aborted");
+  await conversation.submit({ type: "exec_approval", id, decision: "approved" });
+  expect(await events.until("error")).toMatchObject({ message: `there is no open approval request ${id}` });
+  expect(runs).toEqual([]);
+});
+
+test("of two answers the first counts, and the call runs once", async () => {
+  const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await Promise.all(
+    (["approved", "denied", "approved"] as const).map((decision) =>
+      conversation.submit({ type: "exec_approval", id, decision }),
+    ),
+  );
+  await events.until("task_complete");
+  expect(runs).toEqual(["it"]);
+  expect(events.types().filter((type) => type === "error")).toHaveLength(2);
+});
+
+test("for the session means exactly this command in this folder, in this conversation", async () => {
+  const { conversation, events, runs, manager } = await open([
+    callsAll(
+      { name: "effect", callId: "a", arguments: '{"what":"it"}' },
+      { name: "effect", callId: "b", arguments: '{"what":"it"}' },
+      { name: "effect", callId: "c", arguments: '{"what":"it; and more"}' },
+    ),
+    says("ok"),
+    calls("effect", "d", { what: "it" }),
+    says("ok"),
+    calls("effect", "e", { what: "it" }),
+  ]);
+  await conversation.submit("go");
+  const first = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id: first.approval_id, decision: "approved_for_session" });
+  const second = await events.until("exec_approval_request");
+  expect(second.command).toEqual(["effect", "it; and more"]);
+  await conversation.submit({ type: "exec_approval", id: second.approval_id, decision: "denied" });
+  await events.until("task_complete");
+  expect(runs).toEqual(["it", "it"]);
+
+  await conversation.submit({ type: "override_turn_context", cwd: "/" });
+  await conversation.submit("elsewhere");
+  const third = await events.until("exec_approval_request");
+  expect(third.cwd).toBe("/");
+  await conversation.submit({ type: "exec_approval", id: third.approval_id, decision: "denied" });
+  await events.until("task_complete");
+
+  // What is on disk gives no rights.
+  await manager.shutdown();
+});
+
+test("nobody answers: the request times out and the turn goes on", async () => {
+  const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")], {
+    turnLimits: { approvalSeconds: 0.02 },
+  });
+  await conversation.submit("go");
+  await events.until("task_complete");
+  expect(runs).toEqual([]);
+  expect(conversation.getHistory()).toContainEqual({
+    type: "function_call_output",
+    call_id: "c1",
+    output: "effect was refused because nobody answered the approval request in time",
+  });
+});
+
+test("the time a person takes does not count as work", async () => {
+  const { tool, runs } = counter();
+  const provider = scripted([calls("effect", "c1", { what: "it" }), [{ type: "hang" }], says("ok")]);
+  const config: Config = { turnLimits: { seconds: 0.5 } };
+  const { manager, conversation, events } = await openConversation({ provider, tools: [tool], config });
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  // A turn that begins later and works until its time is over proves that the first has waited for longer.
+  const { conversation: clock } = await manager.newConversation({ provider: "scripted", model: "scripted" });
+  const working = new EventLog(clock);
+  await clock.submit("hang");
+  expect(await working.until("task_complete")).toHaveProperty("error");
+  await conversation.submit({ type: "exec_approval", id, decision: "approved" });
+  expect(await events.until("task_complete")).not.toHaveProperty("error");
+  expect(runs).toEqual(["it"]);
+});
+
+test("a reader that fell far behind still gets the open request", async () => {
+  const { conversation, events } = await open([calls("effect", "a", { what: "it" })]);
+  const other = conversation.events({ since: 0 });
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  // The slow reader has read nothing; enough happens elsewhere in the queue to overflow it.
+  for (let index = 0; index < 1_100; index++) await conversation.submit({ type: "undo" });
+  while (events.seen.length < 1_100) await events.until("error");
+  const seen: string[] = [];
+  for await (const { msg } of other) {
+    if (msg.type === "lagged" || msg.type === "exec_approval_request") seen.push(msg.type);
+    if (msg.type === "exec_approval_request") break;
+  }
+  expect(seen).toEqual(["lagged", "exec_approval_request"]);
+  await conversation.submit({ type: "exec_approval", id, decision: "abort" });
+});
+
+test("a request outlives its process: it is asked again, answered once, and the turn goes on", async () => {
+  const before = await open([
+    callsAll(
+      { name: "effect", callId: "a", arguments: '{"what":"one"}' },
+      { name: "effect", callId: "b", arguments: '{"what":"two"}' },
+    ),
+  ]);
+  await before.conversation.submit("go");
+  const asked = await before.events.until("exec_approval_request");
+  const home = await leftByCrash(before.conversation);
+
+  const { runs, tool } = counter();
+  const provider = scripted([says("both done")]);
+  const after = await openManager({ home, providers: [provider], tools: [tool], cwd: "/projects" });
+  const resumed = await after.manager.resumeConversation(before.conversationId, { cwd: "/projects" });
+  const events = new EventLog(resumed);
+  expect(await events.until("exec_approval_request")).toEqual(asked);
+  expect(resumed.openTurn).toEqual({ turnId: asked.turn_id });
+  await resumed.submit({ type: "exec_approval", id: asked.approval_id, decision: "approved" });
+  const second = await events.until("exec_approval_request");
+  expect(second.command).toEqual(["effect", "two"]);
+  await resumed.submit({ type: "exec_approval", id: asked.approval_id, decision: "approved" });
+  expect(await events.until("error")).toMatchObject({ message: expect.stringContaining("no open approval request") });
+  await resumed.submit({ type: "exec_approval", id: second.approval_id, decision: "approved" });
+  expect(await events.until("task_complete")).toMatchObject({
+    turn_id: asked.turn_id,
+    last_agent_message: "both done",
+  });
+  expect(runs).toEqual(["one", "two"]);
+  const lines = await rolloutLines(resumed.rolloutPath);
+  const ends = lines.filter(({ payload }) => payload["type"] === "task_complete" || payload["type"] === "turn_aborted");
+  expect(ends).toHaveLength(1);
+});
+
+test("input that comes while an old request waits is played after its turn", async () => {
+  const before = await open([calls("effect", "a", { what: "one" })]);
+  await before.conversation.submit("go");
+  await before.events.until("exec_approval_request");
+  const home = await leftByCrash(before.conversation);
+
+  const { runs, tool } = counter();
+  const provider = scripted([says("not done"), says("hello")]);
+  const { manager } = await openManager({ home, providers: [provider], tools: [tool], cwd: "/projects" });
+  const resumed = await manager.resumeConversation(before.conversationId, { cwd: "/projects" });
+  const events = new EventLog(resumed);
+  await resumed.submit("hi");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await resumed.submit({ type: "exec_approval", id, decision: "denied" });
+  expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "not done" });
+  expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "hello" });
+  expect(runs).toEqual([]);
+});
+
+test("rights come from the present configuration: a resumed turn is judged by it, and asks for what will run", async () => {
+  const before = await open([calls("effect", "a", { what: "one" })]);
+  await before.conversation.submit("go");
+  const asked = await before.events.until("exec_approval_request");
+  const home = await leftByCrash(before.conversation);
+
+  const { runs, tool } = counter();
+  const provider = scripted([says("ok")]);
+  const { manager } = await openManager({ home, providers: [provider], tools: [tool] });
+  const resumed = await manager.resumeConversation(before.conversationId, { cwd: "/", approvalPolicy: "untrusted" });
+  const events = new EventLog(resumed);
+  const again = await events.until("exec_approval_request");
+  expect(again).toMatchObject({ cwd: "/", call_id: "a" });
+  expect(again.approval_id).not.toBe(asked.approval_id);
+  await resumed.submit({ type: "exec_approval", id: asked.approval_id, decision: "approved" });
+  await events.until("error");
+  await resumed.submit({ type: "exec_approval", id: again.approval_id, decision: "approved" });
+  await events.until("task_complete");
+  expect(runs).toEqual(["one"]);
+});
+
+test("a call that was approved before the crash is unknown, told once, and never run again", async () => {
+  const started = new EventTarget();
+  const hang = defineTool({
+    name: "effect",
+    description: "",
+    parameters: z.strictObject({ what: z.string() }),
+    run: () => {
+      started.dispatchEvent(new Event("run"));
+      return new Promise<string>(() => undefined);
+    },
+  });
+  const provider = scripted([calls("effect", "a", { what: "one" })]);
+  const before = await openConversation({ provider, tools: [hang] });
+  const running = new Promise((resolve) => started.addEventListener("run", resolve));
+  await before.conversation.submit("go");
+  const { approval_id: id } = await before.events.until("exec_approval_request");
+  await before.conversation.submit({ type: "exec_approval", id, decision: "approved" });
+  await running;
+  const home = await leftByCrash(before.conversation);
+
+  const { runs, tool } = counter();
+  for (const told of [1, 0]) {
+    const next = scripted([says("ok")]);
+    const { manager } = await openManager({ home, providers: [next], tools: [tool] });
+    const resumed = await manager.resumeConversation(before.conversationId);
+    const events = new EventLog(resumed);
+    await resumed.submit("what happened?");
+    await events.until("task_complete");
+    const warnings = events.seen.filter(({ msg }) => msg.type === "warning").map(({ msg }) => msg);
+    expect(warnings).toHaveLength(told);
+    expect(next.requests[0]?.input).toContainEqual({
+      type: "function_call_output",
+      call_id: "a",
+      output: "interrupted, result unknown",
+    });
+    await manager.shutdown();
+  }
+  expect(runs).toEqual([]);
+});
+
+test("on-failure is taken as on-request, with a warning", async () => {
+  const { conversation, events } = await open([says("ok")], { approvalPolicy: "on-failure" });
+  const notice = "The approval policy on-failure is an old word for on-request, which is used instead.";
+  expect(conversation.settings.approvalPolicy).toBe("on-request");
+  expect(conversation.notice).toContain(notice);
+  await conversation.submit({ type: "override_turn_context", approval_policy: "on-failure" });
+  expect(await events.until("warning")).toEqual({ type: "warning", message: notice });
+});

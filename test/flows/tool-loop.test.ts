@@ -1,0 +1,358 @@
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { Deferred } from "../../src/actors/system/deferred.js";
+import type { Config } from "../../src/messages/config.js";
+import { defineTool } from "../../src/tools/define-tool.js";
+import type { Tool } from "../../src/tools/tool.js";
+import { openConversation } from "../support/open-conversation.js";
+import { rolloutLines } from "../support/rollout-lines.js";
+import { calls, callsAll, fails, type Reply, says, scripted } from "../support/scripted-provider.js";
+
+const fullAccess: Config = { sandbox: "danger-full-access" };
+
+const add = defineTool({
+  name: "add",
+  description: "Adds two numbers",
+  parameters: z.strictObject({ a: z.number(), b: z.number().default(1) }),
+  readOnly: true,
+  run: ({ a, b }) => String(a + b),
+});
+
+function withoutArguments(name: string, run: () => string | Promise<string>): Tool {
+  return defineTool({ name, description: "", parameters: z.strictObject({}), run });
+}
+
+async function open(replies: Iterable<Reply>, tools: readonly Tool[], config: Config = fullAccess) {
+  const provider = scripted(replies);
+  return { provider, ...(await openConversation({ provider, tools, config })) };
+}
+
+test("the model gets the result of its call and goes on until it asks for nothing more", async () => {
+  const { provider, conversation, events } = await open(
+    [calls("add", "c1", { a: 1 }), calls("add", "c2", { a: 40, b: 2 }), says("42")],
+    [add],
+  );
+  await conversation.submit("add");
+  expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "42", saved: true });
+  expect(provider.requests[0]?.tools.find(({ name }) => name === "add")).toEqual({
+    name: "add",
+    description: "Adds two numbers",
+    parameters: {
+      type: "object",
+      properties: { a: { type: "number" }, b: { default: 1, type: "number" } },
+      required: ["a"],
+      additionalProperties: false,
+    },
+  });
+  expect(provider.requests[2]?.input.slice(-4)).toEqual([
+    { type: "function_call", name: "add", arguments: '{"a":1}', call_id: "c1" },
+    { type: "function_call_output", call_id: "c1", output: "2" },
+    { type: "function_call", name: "add", arguments: '{"a":40,"b":2}', call_id: "c2" },
+    { type: "function_call_output", call_id: "c2", output: "42" },
+  ]);
+});
+
+test("calls that change nothing run together, and others alone and in order", async () => {
+  const log: string[] = [];
+  const together = new Deferred<void>();
+  let running = 0;
+  const look = defineTool({
+    name: "look",
+    description: "",
+    parameters: z.strictObject({ n: z.number() }),
+    readOnly: true,
+    run: async ({ n }) => {
+      log.push(`look ${n}`);
+      running += 1;
+      if (running === 2) together.resolve();
+      // Never ends unless both are running.
+      await together.promise;
+      return "seen";
+    },
+  });
+  const change = defineTool({
+    name: "change",
+    description: "",
+    parameters: z.strictObject({ n: z.number() }),
+    run: async ({ n }) => {
+      log.push(`begin ${n}`);
+      await new Promise(setImmediate);
+      log.push(`end ${n}`);
+      return "changed";
+    },
+  });
+  const { conversation, events } = await open(
+    [
+      callsAll(
+        { name: "look", callId: "a", arguments: '{"n":1}' },
+        { name: "look", callId: "b", arguments: '{"n":2}' },
+        { name: "change", callId: "c", arguments: '{"n":3}' },
+        { name: "change", callId: "d", arguments: '{"n":4}' },
+        { name: "look", callId: "e", arguments: '{"n":5}' },
+      ),
+      says("done"),
+    ],
+    [look, change],
+  );
+  await conversation.submit("work");
+  await events.until("task_complete");
+  expect(log).toEqual(["look 1", "look 2", "begin 3", "end 3", "begin 4", "end 4", "look 5"]);
+});
+
+test.each([
+  { text: "{broken", output: "the arguments of add were no JSON object; nothing was run", stored: "{}" },
+  { text: "[1]", output: "the arguments of add were no JSON object; nothing was run", stored: "{}" },
+  { text: "", output: expect.stringContaining("the arguments of add: a: "), stored: "{}" },
+  {
+    text: '{"a":"one"}',
+    output: "the arguments of add: a: Invalid input: expected number, received string; nothing was run",
+    stored: '{"a":"one"}',
+  },
+  {
+    text: '{"a":1,"sandbox":"danger-full-access"}',
+    output: 'the arguments of add: Unrecognized key: "sandbox"; nothing was run',
+    stored: '{"a":1,"sandbox":"danger-full-access"}',
+  },
+])("bad arguments $text are answered as an error and stored so that the pair is whole", async (bad) => {
+  const { provider, conversation, events } = await open(
+    [callsAll({ name: "add", callId: "c1", arguments: bad.text }), says("sorry")],
+    [add],
+  );
+  await conversation.submit("add");
+  await events.until("task_complete");
+  expect(provider.requests[1]?.input.slice(-2)).toEqual([
+    { type: "function_call", name: "add", arguments: bad.stored, call_id: "c1" },
+    { type: "function_call_output", call_id: "c1", output: bad.output },
+  ]);
+});
+
+test("a call id that was used before gets a new one, and twice in one answer only the first runs", async () => {
+  const { provider, conversation, events } = await open(
+    [
+      calls("add", "call_0", { a: 1 }),
+      callsAll(
+        { name: "add", callId: "call_0", arguments: '{"a":2}' },
+        { name: "add", callId: "call_0", arguments: '{"a":3}' },
+      ),
+      says("done"),
+    ],
+    [add],
+  );
+  await conversation.submit("add");
+  await events.until("task_complete");
+  const outputs = provider.requests[2]?.input.filter(({ type }) => type === "function_call_output");
+  expect(outputs).toEqual([
+    { type: "function_call_output", call_id: "call_0", output: "2" },
+    { type: "function_call_output", call_id: "call_0_2", output: "3" },
+    {
+      type: "function_call_output",
+      call_id: "call_0_3",
+      output: "the call id was used twice in one answer; nothing was run",
+    },
+  ]);
+});
+
+test("a tool that throws, rejects or gives rubbish is an error for the model and nothing else", async () => {
+  const { provider, conversation, events } = await open(
+    [
+      callsAll(
+        { name: "throws", callId: "a", arguments: "{}" },
+        { name: "rejects", callId: "b", arguments: "{}" },
+        { name: "rubbish", callId: "c", arguments: "{}" },
+      ),
+      says("done"),
+    ],
+    [
+      withoutArguments("throws", () => {
+        throw new Error("no luck");
+      }),
+      withoutArguments("rejects", () => Promise.reject(new Error("late"))),
+      withoutArguments("rubbish", () => 42 as unknown as string),
+    ],
+  );
+  await conversation.submit("try");
+  await events.until("task_complete");
+  const outputs = provider.requests[1]?.input.flatMap((item) =>
+    item.type === "function_call_output" ? [item.output] : [],
+  );
+  expect(outputs).toEqual(["throws failed: no luck", "rejects failed: late", "rubbish failed: it gave no text"]);
+});
+
+test("an output too long for the model is cut in the middle", async () => {
+  const long = defineTool({
+    name: "long",
+    description: "",
+    parameters: z.strictObject({}),
+    readOnly: true,
+    run: () => `begin${"x".repeat(1_000_000)}end`,
+  });
+  const { provider, conversation, events } = await open([calls("long", "c1"), says("done")], [long]);
+  await conversation.submit("go");
+  await events.until("task_complete");
+  const output = provider.requests[1]?.input.at(-1);
+  const text = output?.type === "function_call_output" ? JSON.stringify(output.output) : "";
+  expect(text.length).toBeLessThan(70_000);
+  expect(text).toMatch(/^"beginx+…\d+ tokens truncated…x+end"$/);
+});
+
+test("an interrupt stops the tool, ends the turn, and leaves no call without output", async () => {
+  const stopped = new Deferred<void>();
+  const started = new Deferred<void>();
+  const wait = defineTool({
+    name: "wait",
+    description: "",
+    parameters: z.strictObject({}),
+    run: async (_args, { signal }) => {
+      signal.addEventListener("abort", () => stopped.resolve());
+      started.resolve();
+      await stopped.promise;
+      return "stopped half-way";
+    },
+  });
+  const { conversation, events } = await open(
+    [
+      callsAll({ name: "wait", callId: "a", arguments: "{}" }, { name: "wait", callId: "b", arguments: "{}" }),
+      says("never said"),
+    ],
+    [wait],
+  );
+  await conversation.submit("wait");
+  await started.promise;
+  expect(conversation.turn?.status).toEqual({ status: "awaiting_tool_result", callId: "a" });
+  await conversation.interrupt();
+  expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted", saved: true });
+  expect(conversation.turn?.status).toEqual({ status: "cancelled" });
+  expect(conversation.getHistory().slice(-3)).toMatchObject([
+    { type: "function_call_output", call_id: "a", output: "stopped half-way" },
+    { type: "function_call_output", call_id: "b", output: "aborted by the user" },
+    { role: "user" },
+  ]);
+});
+
+test("a tool that ignores the interrupt does not hold the turn", async () => {
+  const started = new Deferred<void>();
+  const deaf = defineTool({
+    name: "deaf",
+    description: "",
+    parameters: z.strictObject({}),
+    run: () => {
+      started.resolve();
+      return new Promise<string>(() => undefined);
+    },
+  });
+  const { conversation, events } = await open([calls("deaf", "c1"), says("after all")], [deaf]);
+  await conversation.submit("go");
+  await started.promise;
+  await conversation.interrupt();
+  await events.until("turn_aborted");
+  await conversation.submit("again");
+  expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "after all" });
+});
+
+test("calls of an answer that broke off are closed and not run", async () => {
+  let runs = 0;
+  const effect = defineTool({
+    name: "effect",
+    description: "",
+    parameters: z.strictObject({}),
+    run: () => String((runs += 1)),
+  });
+  const broken = [...calls("effect", "c1").slice(0, 1), ...fails("network", true)];
+  const { conversation, events } = await open([broken], [effect]);
+  await conversation.submit("go");
+  expect(await events.until("task_complete")).toMatchObject({ error: { codex_error_info: "network" } });
+  expect(runs).toBe(0);
+  expect(conversation.getHistory().at(-1)).toEqual({
+    type: "function_call_output",
+    call_id: "c1",
+    output: "not finished: the model failed: network",
+  });
+});
+
+test.each([
+  {
+    turnLimits: { steps: 3 },
+    message: "the turn was stopped at its limit of 3 steps; to allow more: cody config set turnLimits.steps <number>",
+    requests: 3,
+  },
+  {
+    turnLimits: { tokens: 30 },
+    message:
+      "the turn was stopped at its limit of 30 tokens; to allow more: cody config set turnLimits.tokens <number>",
+    requests: 2,
+  },
+])("a turn stops at its limit $turnLimits and says so", async ({ turnLimits, message, requests }) => {
+  const endless = Array.from({ length: 100 }, (_, index) => calls("add", `c${index}`, { a: index }));
+  const { provider, conversation, events } = await open(endless, [add], { turnLimits });
+  await conversation.submit("for ever");
+  expect(await events.until("error")).toEqual({ type: "error", message, codex_error_info: "limit_reached" });
+  expect(await events.until("task_complete")).toMatchObject({ error: { message } });
+  expect(conversation.turn?.status).toEqual({ status: "failed", error: message });
+  expect(provider.requests).toHaveLength(requests);
+});
+
+test("time that is over stops a tool and a model that hangs", async () => {
+  const hang = defineTool({
+    name: "hang",
+    description: "",
+    parameters: z.strictObject({}),
+    run: (_args, { signal }) =>
+      new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("stopped"))),
+  });
+  const config: Config = { ...fullAccess, turnLimits: { seconds: 0.05 } };
+  const { conversation, events } = await open([calls("hang", "c1"), [{ type: "hang" }]], [hang], config);
+  for (const text of ["a tool", "a model"]) {
+    await conversation.submit(text);
+    expect(await events.until("task_complete")).toMatchObject({
+      error: {
+        message:
+          "the turn was stopped at its limit of 0.05 seconds of work; to allow more: cody config set turnLimits.seconds <number>",
+      },
+    });
+  }
+  expect(conversation.getHistory()[2]).toEqual({
+    type: "function_call_output",
+    call_id: "c1",
+    output: "stopped",
+  });
+});
+
+test("a call is on disk before what it changes", async () => {
+  const seen: string[][] = [];
+  const effect = defineTool({
+    name: "effect",
+    description: "",
+    parameters: z.strictObject({}),
+    run: async () => {
+      seen.push((await rolloutLines(conversation.rolloutPath)).map(({ payload }) => String(payload["type"])));
+      return "done";
+    },
+  });
+  const { conversation, events } = await open([calls("effect", "c1"), says("done")], [effect]);
+  await conversation.submit("go");
+  await events.until("task_complete");
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toContain("function_call");
+});
+
+test("what cannot be saved is not run", async () => {
+  let runs = 0;
+  const effect = defineTool({
+    name: "effect",
+    description: "",
+    parameters: z.strictObject({}),
+    run: () => String((runs += 1)),
+  });
+  const provider = scripted([calls("effect", "c1"), says("a pity")]);
+  const { conversation, events } = await openConversation({
+    provider,
+    tools: [effect],
+    config: { ...fullAccess, persistence: { directory: "/dev/null/nowhere" } },
+  });
+  await conversation.submit("go");
+  await events.until("task_complete");
+  expect(runs).toBe(0);
+  expect(provider.requests[1]?.input.at(-1)).toMatchObject({
+    output: expect.stringMatching(/^effect was not run: the call could not be saved: /),
+  });
+});

@@ -1,0 +1,14 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Conversation } from "../../src/actors/conversation/handle.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+/** A home with the conversation as a process killed right now would leave it. */
+export async function leftByCrash(conversation: Conversation): Promise<string> {
+  await conversation.flush();
+  const home = await temporaryFolder();
+  const path = conversation.rolloutPath ?? "";
+  await mkdir(join(home, "conversations"));
+  await copyFile(path, join(home, "conversations", basename(path)));
+  return home;
+}
