@@ -9,6 +9,8 @@ const endingSignals = { SIGTERM: 143, SIGHUP: 129 } as const;
 export interface Interruption extends Disposable {
   readonly signal: AbortSignal;
   readonly exitCode: number | undefined;
+  /** Ctrl-C, for whoever reads the keys of the terminal: then it is no signal. */
+  interrupt(): void;
 }
 
 /**
@@ -42,6 +44,7 @@ export function watchSignals(terminal: Terminal, onInterrupt?: () => void): Inte
     get exitCode() {
       return exitCode;
     },
+    interrupt: onInterrupt ?? interrupt,
     [Symbol.dispose]: () => {
       clearTimeout(grace);
       unlisten();

@@ -1,24 +1,33 @@
 import type { LogLevel } from "../config/debug-log.js";
 import type { Event, EventMsg } from "../messages/event.js";
+import { ToolActivity } from "./activity/tool-activity.js";
 import type { CommandContext } from "./context.js";
+import type { Output } from "./output.js";
 
 /** Shows one event; resolves when there is room for the next. */
 export type Renderer = (event: Event) => Promise<void>;
 
-export function rendererFor(context: CommandContext): Renderer {
-  const toStdout = context.flags.json ? jsonRenderer(context) : textRenderer(context);
+/** What tools do is shown on `activity`: where stdout is for the answers alone, that is stderr. */
+export function rendererFor(context: CommandContext, activity: Output): Renderer {
+  const show = context.flags.json ? jsonRenderer(context) : textRenderer(context, activity);
   return async (event) => {
-    await toStdout(event);
+    await show(event);
     await tellTrouble(context, event.msg);
   };
+}
+
+/** For a command that plays no turn: stdout is for its result. */
+export function troubleRenderer(context: CommandContext): Renderer {
+  return ({ msg }) => tellTrouble(context, msg);
 }
 
 function jsonRenderer({ terminal }: CommandContext): Renderer {
   return (event) => terminal.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
-/** The answers and nothing else, each ending with a line break. */
-function textRenderer({ terminal: { stdout } }: CommandContext): Renderer {
+/** On stdout the answers, each ending with a line break. */
+function textRenderer({ terminal: { stdout } }: CommandContext, activity: Output): Renderer {
+  const tools = new ToolActivity();
   let isStreaming = false;
   let isLineOpen = false;
 
@@ -39,7 +48,9 @@ function textRenderer({ terminal: { stdout } }: CommandContext): Renderer {
     }
     // Its deltas have shown it already, unless the model does not stream.
     if (msg.type === "agent_message" && !isStreaming) await show(msg.message);
-    if (endsLine.has(msg.type)) await endLine();
+    const done = tools.textOf(msg);
+    if (done !== "" || endsLine.has(msg.type)) await endLine();
+    await activity.write(done);
   };
 }
 
@@ -80,6 +91,5 @@ function troubleOf(msg: EventMsg): Trouble | undefined {
   if (msg.type === "warning" || msg.type === "stream_error") return { level: "warn", text: msg.message };
   if (msg.type === "turn_aborted") return { level: "debug", text: "Interrupted." };
   if (msg.type === "lagged") return { level: "warn", text: `Not shown: events ${msg.from} to ${msg.to}` };
-  if (msg.type !== "exec_approval_request") return undefined;
-  return { level: "info", text: `Refused, because it needs approval: ${msg.command.join(" ")}` };
+  return undefined;
 }

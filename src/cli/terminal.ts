@@ -1,4 +1,5 @@
 import type { Provider } from "../providers/provider.js";
+import type { Tool } from "../tools/tool.js";
 import type { Output } from "./output.js";
 
 export const signalNames = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -16,6 +17,8 @@ export interface Terminal {
   readonly stderr: Output;
   /** Providers besides the built-in ones. */
   readonly providers?: readonly Provider[];
+  /** Tools besides the built-in ones, or in their place. */
+  readonly tools?: readonly Tool[];
   /** Returns how to stop listening. */
   onSignal(listener: (name: SignalName) => void): () => void;
   /** Hears of what nobody caught. Returns how to stop listening. */

@@ -1,14 +1,26 @@
 import type { Conversation } from "../actors/conversation/handle.js";
-import type { Event } from "../messages/event.js";
+import type { ExecApprovalRequest } from "../messages/approval.js";
+import type { Event, EventMsg } from "../messages/event.js";
+import type { Approver } from "./approval/approver.js";
+import { whenRequestIsOver } from "./approval/request-over.js";
 import type { Renderer } from "./render.js";
 
-export type TurnOutcome = "answered" | "failed" | "aborted";
+/** `refused`: it ended well, but without something nobody could be asked about. */
+export type TurnOutcome = "answered" | "refused" | "failed" | "aborted";
+
+export interface PlayOptions {
+  /** Ends the turn. */
+  readonly signal: AbortSignal;
+  readonly approve: Approver;
+}
 
 /** Plays the turns of one conversation, one after another, and shows what happens in them. */
 export class TurnPlayer {
   readonly conversation: Conversation;
   readonly #render: Renderer;
   readonly #events: AsyncIterator<Event>;
+  /** An event that has been asked for and not been waited for to its end. */
+  #next: Promise<IteratorResult<Event>> | undefined;
 
   constructor(conversation: Conversation, render: Renderer) {
     this.conversation = conversation;
@@ -16,40 +28,84 @@ export class TurnPlayer {
     this.#events = conversation.events()[Symbol.asyncIterator]();
   }
 
-  async play(text: string, signal: AbortSignal): Promise<TurnOutcome> {
-    if (signal.aborted) return "aborted";
-    const interrupt = (): void => void this.conversation.interrupt().catch(() => undefined);
+  /**
+   * Shows what was said while the conversation was opened, and plays a turn that waited for an approval since a crash
+   * to its end; undefined when there is none.
+   */
+  async open(options: PlayOptions): Promise<TurnOutcome | undefined> {
+    const { openTurn } = this.conversation;
+    if (openTurn !== undefined) {
+      return await this.#play(({ msg }) => "turn_id" in msg && msg.turn_id === openTurn.turnId, options);
+    }
+    for (let event = await this.#ready(); event !== undefined; event = await this.#ready()) await this.#render(event);
+    return undefined;
+  }
+
+  async play(text: string, options: PlayOptions): Promise<TurnOutcome> {
+    if (options.signal.aborted) return "aborted";
     const id = await this.conversation.submit(text);
+    return await this.#play((event) => event.id === id, options);
+  }
+
+  async #play(isOfTurn: (event: Event) => boolean, options: PlayOptions): Promise<TurnOutcome> {
+    const { signal } = options;
+    const interrupt = (): void => void this.conversation.interrupt().catch(() => undefined);
     signal.addEventListener("abort", interrupt, { once: true });
     if (signal.aborted) interrupt();
     try {
-      return await this.#showUntilEnd(id);
+      return await this.#showUntilEnd(isOfTurn, options);
     } finally {
       signal.removeEventListener("abort", interrupt);
     }
   }
 
-  async #showUntilEnd(id: string): Promise<TurnOutcome> {
+  async #showUntilEnd(isOfTurn: (event: Event) => boolean, options: PlayOptions): Promise<TurnOutcome> {
     let started = false;
+    let refused = false;
     for (;;) {
-      const { value: event, done } = await this.#events.next();
+      const { value: event, done } = await this.#take();
       if (done === true) return "failed";
       await this.#render(event);
-      await this.#react(event);
-      if (event.id !== id) continue;
       const { msg } = event;
+      if (msg.type === "exec_approval_request" && (await this.#decide(msg, event.seq, options))) refused = true;
+      if (!isOfTurn(event)) continue;
       if (msg.type === "task_started") started = true;
-      if (msg.type === "task_complete") return msg.error ? "failed" : "answered";
-      if (msg.type === "turn_aborted") return "aborted";
-      // Refused before it began: no other event will end it.
-      if (msg.type === "error" && !started) return "failed";
+      const outcome = outcomeOf(msg, started);
+      if (outcome !== undefined) return outcome === "answered" && refused ? "refused" : outcome;
     }
   }
 
-  async #react({ msg }: Event): Promise<void> {
-    // Nobody is asked yet, and what nobody allowed does not run.
-    if (msg.type === "exec_approval_request") {
-      await this.conversation.submit({ type: "exec_approval", id: msg.approval_id, decision: "denied" });
-    }
+  /** Says whether it was refused because nobody could be asked. */
+  async #decide(request: ExecApprovalRequest, seq: number, { approve, signal }: PlayOptions): Promise<boolean> {
+    using over = whenRequestIsOver(this.conversation, request, seq);
+    const decision = await approve(request, AbortSignal.any([signal, over.signal]));
+    // Nobody waits for it any more; whoever aborted has been told what becomes of the turn.
+    if (signal.aborted || over.signal.aborted) return false;
+    await this.conversation.submit({ type: "exec_approval", id: request.approval_id, decision });
+    // A person gives no reason.
+    return typeof decision === "object";
   }
+
+  async #take(): Promise<IteratorResult<Event>> {
+    const next = this.#next ?? this.#events.next();
+    this.#next = undefined;
+    return await next;
+  }
+
+  /** An event that is there already. */
+  async #ready(): Promise<Event | undefined> {
+    this.#next ??= this.#events.next();
+    const nothing = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)));
+    const next = await Promise.race([this.#next, nothing]);
+    if (next === undefined || next.done === true) return undefined;
+    this.#next = undefined;
+    return next.value;
+  }
+}
+
+function outcomeOf(msg: EventMsg, started: boolean): TurnOutcome | undefined {
+  if (msg.type === "task_complete") return msg.error ? "failed" : "answered";
+  if (msg.type === "turn_aborted") return "aborted";
+  // Refused before it began: no other event will end it.
+  return msg.type === "error" && !started ? "failed" : undefined;
 }

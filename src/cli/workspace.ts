@@ -26,7 +26,7 @@ export class Workspace implements AsyncDisposable {
     this.key = key;
     this.#context = context;
     this.#changes = parts.changes;
-    const { env, cwd, providers = [] } = context.terminal;
+    const { env, cwd, providers = [], tools = [] } = context.terminal;
     const writer = context.outbox === undefined ? {} : { outbox: context.outbox };
     this.#manager = new ConversationManager({
       home: context.home,
@@ -34,6 +34,7 @@ export class Workspace implements AsyncDisposable {
       env,
       cwd,
       providers,
+      tools,
       source: parts.source,
       ...writer,
     });

@@ -4,20 +4,34 @@ import { outputTo } from "../../src/cli/output.js";
 import { runCommandLine } from "../../src/cli/run-command-line.js";
 import type { SignalName, Terminal } from "../../src/cli/terminal.js";
 import type { Provider } from "../../src/providers/provider.js";
+import type { Tool } from "../../src/tools/tool.js";
 import { temporaryFolder } from "./temporary-folder.js";
+
+export interface FakeOptions {
+  readonly tools?: readonly Tool[];
+  /** What of the three is no terminal, but a pipe or a file. */
+  readonly notTTY?: readonly ("stdin" | "stdout" | "stderr")[];
+  readonly home?: string;
+  readonly cwd?: string;
+}
 
 /** A terminal without a process: keys go in, a screen comes out. */
 export class FakeTerminal {
   readonly home: string;
+  readonly cwd: string;
   readonly exits: number[] = [];
-  readonly #stdin = Object.assign(new PassThrough(), { isTTY: true });
-  readonly #stdout = new Screen();
-  readonly #stderr = new Screen();
+  readonly #stdin: PassThrough & { readonly isTTY: boolean };
+  readonly #stdout: Screen;
+  readonly #stderr: Screen;
   readonly #listeners = new Set<(name: SignalName) => void>();
   readonly #terminal: Terminal;
 
-  private constructor(home: string, cwd: string, provider: Provider) {
+  private constructor(home: string, cwd: string, provider: Provider, { tools = [], notTTY = [] }: FakeOptions) {
     this.home = home;
+    this.cwd = cwd;
+    this.#stdin = Object.assign(new PassThrough(), { isTTY: !notTTY.includes("stdin") });
+    this.#stdout = new Screen(!notTTY.includes("stdout"));
+    this.#stderr = new Screen(!notTTY.includes("stderr"));
     this.#terminal = {
       env: { CODY_HOME: home },
       cwd,
@@ -26,6 +40,7 @@ export class FakeTerminal {
       stdout: outputTo(this.#stdout),
       stderr: outputTo(this.#stderr),
       providers: [provider],
+      tools,
       onSignal: (listener) => {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);
@@ -35,8 +50,9 @@ export class FakeTerminal {
     };
   }
 
-  static async open(provider: Provider): Promise<FakeTerminal> {
-    return new FakeTerminal(await temporaryFolder(), await temporaryFolder(), provider);
+  static async open(provider: Provider, options: FakeOptions = {}): Promise<FakeTerminal> {
+    const { home = await temporaryFolder(), cwd = await temporaryFolder() } = options;
+    return new FakeTerminal(home, cwd, provider, options);
   }
 
   /** Runs a command with the scripted model; resolves with the exit code. */
@@ -54,6 +70,11 @@ export class FakeTerminal {
     this.#stdin.write(keys);
   }
 
+  /** No more keys come. */
+  hangUp(): void {
+    this.#stdin.end();
+  }
+
   signal(name: SignalName): void {
     for (const listener of this.#listeners) listener(name);
   }
@@ -67,6 +88,13 @@ export class FakeTerminal {
     await this.#stderr.shows(text);
   }
 
+  /** How many listeners are on its streams and signals: what is over leaves none behind. */
+  get listeners(): number {
+    const streams = [this.#stdin, this.#stdout, this.#stderr];
+    const counts = streams.flatMap((stream) => stream.eventNames().map((name) => stream.listenerCount(name)));
+    return counts.reduce((sum, count) => sum + count, this.#listeners.size);
+  }
+
   get screen(): string {
     return this.#stdout.text;
   }
@@ -77,14 +105,15 @@ export class FakeTerminal {
 }
 
 class Screen extends PassThrough {
-  readonly isTTY = true;
+  readonly isTTY: boolean;
   readonly columns = 80;
   text = "";
   #seen = 0;
   #onText: (() => void) | undefined;
 
-  constructor() {
+  constructor(isTTY: boolean) {
     super();
+    this.isTTY = isTTY;
     this.on("data", (chunk: Buffer) => {
       this.text += chunk.toString();
       this.#onText?.();

@@ -1,7 +1,9 @@
 import type { Conversation } from "../../actors/conversation/handle.js";
+import { askAtTerminal } from "../approval/ask-at-terminal.js";
 import { chosenByFlags, chosenByPointer } from "../choose-conversation.js";
-import { exitCodes, usageError } from "../command-error.js";
+import { usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
+import { exitCodeOf } from "../exit-code.js";
 import { watchSignals } from "../interruption.js";
 import { readAll } from "../read-input.js";
 import { rendererFor } from "../render.js";
@@ -16,8 +18,11 @@ export async function chatCommand(context: CommandContext): Promise<number> {
     throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
   await using workspace = await openWorkspace(context);
   const conversation = await openConversation(context, workspace);
-  const outcome = await new TurnPlayer(conversation, rendererFor(context)).play(text, interruption.signal);
-  return interruption.exitCode ?? (outcome === "answered" ? 0 : exitCodes.failed);
+  const player = new TurnPlayer(conversation, rendererFor(context, context.terminal.stderr));
+  const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
+  const before = await player.open(options);
+  const outcome = await player.play(text, options);
+  return interruption.exitCode ?? exitCodeOf(before, outcome);
 }
 
 async function textOf({ args, terminal }: CommandContext, signal: AbortSignal): Promise<string> {

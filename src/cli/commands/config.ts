@@ -2,7 +2,7 @@ import { resolveSettings } from "../../actors/conversation/resolve-settings.js";
 import { type ConfigKey, loadConfig, type LoadedConfig } from "../../config/load-config.js";
 import { homePaths } from "../../config/paths.js";
 import { saveConfig } from "../../config/save-config.js";
-import { defaultTurnLimits } from "../../config/turn-limits.js";
+import { effectiveLimits } from "../../config/turn-limits.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { exitCodes, usageError } from "../command-error.js";
 import { configFlags } from "../config-flags.js";
@@ -31,7 +31,7 @@ const usage = "Usage: cody config [get KEY | set KEY VALUE | path]";
 
 async function showAll(context: CommandContext): Promise<number> {
   const { values, sources } = await effectiveConfig(context);
-  const lines = configKeys.map((key) => `${key} = ${values[key] ?? "(not set)"}  (${sources[key]})`);
+  const lines = configKeys.map((key) => `${key} = ${String(values[key] ?? "(not set)")}  (${sources[key]})`);
   // Every setting has its place, those without a value too.
   const all = Object.fromEntries(configKeys.map((key) => [key, values[key] ?? null]));
   await printResult(context, { text: lines.join("\n"), json: { values: all, sources } });
@@ -70,7 +70,7 @@ type Shown = Record<ConfigKey, ConfigValue | undefined>;
 async function effectiveConfig(context: CommandContext): Promise<{ values: Shown; sources: LoadedConfig["sources"] }> {
   const { values, sources } = await loadConfig({ home: context.home, flags: configFlags(context) });
   const settings = await settingsOf(context, values);
-  const limits = { ...defaultTurnLimits, ...values.turnLimits };
+  const limits = effectiveLimits(values.turnLimits);
   return {
     sources,
     values: {

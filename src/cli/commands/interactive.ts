@@ -7,11 +7,12 @@ import { watchSignals } from "../interruption.js";
 import { openWorkspace } from "../workspace.js";
 
 export async function interactiveCommand(context: CommandContext): Promise<number> {
-  const { stdin, stdout } = context.terminal;
+  const { stdin, stdout, stderr } = context.terminal;
   const isInteractive = stdin.isTTY === true && stdout.isTTY && !context.flags.json;
   await using workspace = await openWorkspace(context, isInteractive ? "interactive" : "non_interactive");
+  const activity = isInteractive ? stdout : stderr;
   const choice = (await chosenByFlags(context, workspace)) ?? { type: "new" };
-  const current = await CurrentConversation.open(context, workspace, choice);
+  const current = await CurrentConversation.open({ context, workspace, activity }, choice);
   if (isInteractive) return await converse(context, current);
   using interruption = watchSignals(context.terminal);
   if (current.messages > 0) await context.tell(`Resumed conversation with ${current.messages} messages`);

@@ -1,11 +1,20 @@
 import { findConversation } from "../../rollouts/list.js";
+import { askAtTerminal } from "../approval/ask-at-terminal.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
+import { exitCodeOf } from "../exit-code.js";
+import { watchSignals } from "../interruption.js";
 import { newestConversation } from "../project-conversations.js";
+import { rendererFor, troubleRenderer } from "../render.js";
+import { TurnPlayer } from "../turn-player.js";
 import { openWorkspace, type Workspace } from "../workspace.js";
 
-/** Really resumes, which reads the whole file and takes its lock: what is confirmed here will work in `chat`. */
+/**
+ * Really resumes, which reads the whole file and takes its lock: what is confirmed here will work in `chat`. A turn
+ * that waits for an approval goes on, because leaving it would end it.
+ */
 export async function resumeCommand(context: CommandContext): Promise<number> {
+  using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
   const id = await wantedId(context, workspace);
   const conversation = await workspace.resume(id, { allowEmpty: false });
@@ -22,7 +31,14 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
     await context.tell(`Not made the active conversation, because ${reason}`);
   }
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
-  return 0;
+  const isPlaying = conversation.openTurn !== undefined;
+  const render = isPlaying ? rendererFor(context, context.terminal.stderr) : troubleRenderer(context);
+  const player = new TurnPlayer(conversation, render);
+  const outcome = await player.open({
+    signal: interruption.signal,
+    approve: askAtTerminal(context, interruption),
+  });
+  return interruption.exitCode ?? exitCodeOf(outcome);
 }
 
 async function wantedId({ args, flags }: CommandContext, { key }: Workspace): Promise<string> {

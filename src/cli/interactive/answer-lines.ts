@@ -1,18 +1,23 @@
-import { exitCodes } from "../command-error.js";
+import { refuseApproval } from "../approval/refuse-approval.js";
 import type { CommandContext } from "../context.js";
+import { exitCodeOf } from "../exit-code.js";
 import type { Interruption } from "../interruption.js";
 import { readLines } from "../read-input.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { isSlashCommand, slashCommand } from "./slash-commands.js";
 
-/** Answers every line of the input, in order. What is no command of ours is a message, whatever it begins with. */
+/**
+ * Answers every line of the input, in order. What is no command of ours is a message, whatever it begins with; so no
+ * line is the answer to a question of ours.
+ */
 export async function answerLines(
   context: CommandContext,
   current: CurrentConversation,
   { signal }: Interruption,
 ): Promise<number> {
   const { stdin, stdout } = context.terminal;
-  let exitCode = 0;
+  const options = { signal, approve: refuseApproval(context) };
+  let exitCode = exitCodeOf(await current.begin(options));
   for await (const line of readLines(stdin, signal)) {
     if (line.trim() === "") continue;
     const command = isSlashCommand(line) ? slashCommand(line) : undefined;
@@ -20,8 +25,7 @@ export async function answerLines(
       if ((await command(context, current)) === "leave") break;
       continue;
     }
-    const outcome = await (await current.player()).play(line, signal);
-    if (outcome === "failed") exitCode = exitCodes.failed;
+    exitCode = Math.max(exitCode, exitCodeOf(await (await current.player()).play(line, options)));
     // Nobody is there to read the answers to the other lines.
     if (signal.aborted || stdout.closed) break;
   }

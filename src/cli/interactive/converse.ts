@@ -1,8 +1,10 @@
 import { version } from "../../version.js";
+import { askPerson } from "../approval/ask-person.js";
 import { exitCodes } from "../command-error.js";
 import { type CommandContext, printLine } from "../context.js";
 import { describeError } from "../describe-error.js";
 import { watchSignals } from "../interruption.js";
+import type { PlayOptions } from "../turn-player.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { Prompt } from "./prompt.js";
 import { isSlashCommand, slashCommand } from "./slash-commands.js";
@@ -32,6 +34,24 @@ export async function converse(context: CommandContext, current: CurrentConversa
     return undefined;
   }
 
+  /** Runs what Ctrl-C stops. */
+  async function stoppable<T>(work: (options: PlayOptions) => Promise<T>): Promise<T> {
+    turn = new AbortController();
+    try {
+      return await work({
+        signal: turn.signal,
+        approve: (request, signal) =>
+          askPerson(
+            request,
+            { show: (text) => stdout.write(text), ask: (question) => prompt.ask(question, signal) },
+            signal,
+          ),
+      });
+    } finally {
+      turn = undefined;
+    }
+  }
+
   using interruption = watchSignals(context.terminal, interrupt);
   interruption.signal.addEventListener("abort", () => {
     turn?.abort();
@@ -39,6 +59,7 @@ export async function converse(context: CommandContext, current: CurrentConversa
   });
   try {
     await greet(context, current);
+    await stoppable((options) => tried(context, async () => void (await current.begin(options))));
     for (;;) {
       if (lines.isEmpty) prompt.show();
       const next = await lines.next();
@@ -46,9 +67,8 @@ export async function converse(context: CommandContext, current: CurrentConversa
       if (next.type === "end") return await farewell(context, next.exitCode);
       askedOnce = false;
       if (next.waited) await printLine(context, `› ${next.text}`);
-      turn = new AbortController();
-      if ((await answer(context, current, next.text, turn.signal)) === "leave") return 0;
-      turn = undefined;
+      const then = await stoppable((options) => answer(context, current, next.text, options));
+      if (then === "leave") return 0;
     }
   } finally {
     prompt.close();
@@ -72,23 +92,31 @@ async function answer(
   context: CommandContext,
   current: CurrentConversation,
   line: string,
-  signal: AbortSignal,
+  options: PlayOptions,
 ): Promise<"stay" | "leave"> {
   const text = line.trim();
   if (text === "") return "stay";
-  try {
+  const done = await tried(context, async () => {
     if (!isSlashCommand(text)) {
-      await (await current.player()).play(line, signal);
+      await (await current.player()).play(line, options);
       return "stay";
     }
     const command = slashCommand(text);
     if (command !== undefined) return await command(context, current);
     await context.tell(`✗ Unknown command ${text.split(/\s/, 1)[0]}. Type /help for commands.`);
+    return "stay";
+  });
+  return done ?? "stay";
+}
+
+/** A person can try again; what has failed for good fails again. */
+async function tried<T>(context: CommandContext, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
   } catch (error) {
-    // A person can try again; what has failed for good fails again.
     const { lines } = describeError(error);
     context.log("error", lines.join(" "), { stack: error instanceof Error ? error.stack : undefined });
     await context.tell(lines.join("\n"));
+    return undefined;
   }
-  return "stay";
 }

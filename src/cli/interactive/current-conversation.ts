@@ -4,7 +4,8 @@ import { isRealUserMessage } from "../../messages/user-message.js";
 import type { Choice } from "../choose-conversation.js";
 import type { CommandContext } from "../context.js";
 import { rendererFor } from "../render.js";
-import { TurnPlayer } from "../turn-player.js";
+import type { Output } from "../output.js";
+import { type PlayOptions, TurnPlayer, type TurnOutcome } from "../turn-player.js";
 import type { Workspace } from "../workspace.js";
 
 interface ConversationStatus {
@@ -16,31 +17,41 @@ interface ConversationStatus {
   readonly file: string | null;
 }
 
+/** What a conversation of an interactive run is played in; what tools do is shown on `activity`. */
+interface Surroundings {
+  readonly context: CommandContext;
+  readonly workspace: Workspace;
+  readonly activity: Output;
+}
+
 /** The conversation of an interactive run. A new one has an id at once, and a file when something is said in it. */
 export class CurrentConversation {
   #id: string;
   #player: TurnPlayer | undefined;
   readonly #context: CommandContext;
   readonly #workspace: Workspace;
+  readonly #activity: Output;
   readonly #plan: { readonly provider: string; readonly model: string };
 
-  private constructor(context: CommandContext, workspace: Workspace, plan: CurrentConversation["labels"]) {
+  private constructor({ context, workspace, activity }: Surroundings, plan: CurrentConversation["labels"]) {
     this.#context = context;
     this.#workspace = workspace;
+    this.#activity = activity;
     this.#plan = plan;
     this.#id = newConversationId();
   }
 
-  static async open(context: CommandContext, workspace: Workspace, choice: Choice): Promise<CurrentConversation> {
+  static async open(surroundings: Surroundings, choice: Choice): Promise<CurrentConversation> {
+    const { context, workspace } = surroundings;
     if (choice.type === "new") {
       const plan = workspace.plan();
       if (choice.why !== undefined) await context.tell(`${choice.why}: starting a new one`);
       if (plan.notice !== undefined) await context.tell(plan.notice);
-      return new CurrentConversation(context, workspace, plan);
+      return new CurrentConversation(surroundings, plan);
     }
     const conversation = await workspace.resume(choice.id, { allowEmpty: true });
     if (conversation.notice !== undefined) await context.tell(conversation.notice);
-    const current = new CurrentConversation(context, workspace, conversation.settings);
+    const current = new CurrentConversation(surroundings, conversation.settings);
     await current.#take(conversation);
     return current;
   }
@@ -72,6 +83,11 @@ export class CurrentConversation {
       .length;
   }
 
+  /** What a resumed conversation has to say before anything else is said in it. */
+  async begin(options: PlayOptions): Promise<TurnOutcome | undefined> {
+    return await this.#player?.open(options);
+  }
+
   async player(): Promise<TurnPlayer> {
     if (this.#player !== undefined) return this.#player;
     const { conversation } = await this.#workspace.create(this.#id);
@@ -89,7 +105,7 @@ export class CurrentConversation {
 
   async #take(conversation: Conversation): Promise<TurnPlayer> {
     this.#id = conversation.id;
-    this.#player = new TurnPlayer(conversation, rendererFor(this.#context));
+    this.#player = new TurnPlayer(conversation, rendererFor(this.#context, this.#activity));
     await this.#workspace.makeActive(conversation.id);
     return this.#player;
   }

@@ -1,7 +1,7 @@
 import type { Interface } from "node:readline";
-import { Writable } from "node:stream";
 import type { OutputStream } from "../output.js";
 import type { Input } from "../terminal.js";
+import { PromptOutput } from "./prompt-output.js";
 
 export interface PromptListener {
   line(text: string): void;
@@ -16,27 +16,35 @@ const historySize = 200;
 
 /** The line a person types into. While it is hidden, what is typed is kept and shown when it comes back. */
 export class Prompt {
-  readonly #readline: Interface;
+  readonly #input: Input;
   readonly #output: PromptOutput;
+  readonly #listener: PromptListener;
+  readonly #create: (history: string[]) => Interface;
+  #history: string[] = [];
+  #readline: Interface;
+  #onAnswer: ((text: string | undefined) => void) | undefined;
   #closed = false;
 
-  private constructor(readline: Interface, output: PromptOutput) {
-    this.#readline = readline;
+  private constructor(
+    input: Input,
+    output: PromptOutput,
+    listener: PromptListener,
+    create: (history: string[]) => Interface,
+  ) {
+    this.#input = input;
     this.#output = output;
-    readline.on("close", () => {
-      this.#closed = true;
-    });
+    this.#listener = listener;
+    this.#create = create;
+    this.#readline = this.#open();
   }
 
   static async open(input: Input, stream: OutputStream, listener: PromptListener): Promise<Prompt> {
     // Loaded here, because only a person at a terminal needs it.
     const { createInterface } = await import("node:readline");
     const output = new PromptOutput(stream);
-    const readline = createInterface({ input, output, terminal: true, prompt: promptText, historySize });
-    readline.on("line", (text) => listener.line(text));
-    readline.on("SIGINT", () => listener.interrupt());
-    readline.on("close", () => listener.end());
-    return new Prompt(readline, output);
+    return new Prompt(input, output, listener, (history) =>
+      createInterface({ input, output, terminal: true, prompt: promptText, historySize, history }),
+    );
   }
 
   get isEmpty(): boolean {
@@ -61,28 +69,73 @@ export class Prompt {
     this.#readline.write(null, { ctrl: true, name: "u" });
   }
 
+  /**
+   * Puts a question and resolves with the line typed after it was there: what was typed before goes on waiting, a
+   * line that was only begun too. Undefined when there is none: Ctrl-D, an aborted signal, a terminal that is gone.
+   */
+  async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+    await everythingTypedIsRead();
+    if (this.#closed || signal.aborted) return undefined;
+    const begun = this.#readline.line;
+    this.clear();
+    this.#readline.setPrompt(question);
+    this.show();
+    const answer = await this.#answer(signal);
+    if (answer === undefined) this.#output.write("\n");
+    this.hide();
+    if (this.#closed) return answer;
+    this.clear();
+    this.#readline.setPrompt(promptText);
+    this.#readline.write(begun);
+    return answer;
+  }
+
   close(): void {
     this.#readline.close();
+    this.#output.release();
+  }
+
+  #answer(signal: AbortSignal): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const answer = (text: string | undefined): void => {
+        this.#onAnswer = undefined;
+        signal.removeEventListener("abort", onAbort);
+        resolve(text);
+      };
+      const onAbort = (): void => answer(undefined);
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#onAnswer = answer;
+    });
+  }
+
+  #open(): Interface {
+    const readline = this.#create(this.#history);
+    readline.on("line", (text) => {
+      if (this.#onAnswer === undefined) this.#listener.line(text);
+      else this.#onAnswer(text);
+    });
+    readline.on("history", (history) => {
+      // An answer is nothing to go back to.
+      if (this.#onAnswer !== undefined) history.shift();
+      this.#history = history;
+    });
+    readline.on("SIGINT", () => this.#listener.interrupt());
+    readline.on("close", () => this.#onClose());
+    return readline;
+  }
+
+  /** Ctrl-D at a question is no answer, and no reason to leave. */
+  #onClose(): void {
+    const answer = this.#onAnswer;
+    const isOpen = this.#input.readable && answer !== undefined;
+    if (isOpen) this.#readline = this.#open();
+    else this.#closed = true;
+    answer?.(undefined);
+    if (!isOpen) this.#listener.end();
   }
 }
 
-/** What readline draws, so that it can be kept from drawing into an answer. */
-class PromptOutput extends Writable {
-  hidden = true;
-  readonly #stream: OutputStream;
-
-  constructor(stream: OutputStream) {
-    super({ decodeStrings: false });
-    this.#stream = stream;
-    stream.on("resize", () => this.emit("resize"));
-  }
-
-  get columns(): number | undefined {
-    return this.#stream.columns;
-  }
-
-  override _write(chunk: unknown, _encoding: BufferEncoding, callback: () => void): void {
-    if (!this.hidden) this.#stream.write(chunk);
-    callback();
-  }
+/** What was typed while nobody looked is in the terminal's buffer: it has been read when the loop has gone round. */
+async function everythingTypedIsRead(): Promise<void> {
+  for (let rounds = 0; rounds < 2; rounds += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,0 +1,81 @@
+import { StringDecoder } from "node:string_decoder";
+import { harmless } from "../harmless.js";
+
+/** Shown as they come; of what follows only the end is shown, when it is known which lines are the end. */
+const liveLines = 10;
+const lastLines = 5;
+const maxLineChars = 500;
+
+/** What a running command prints, as it is shown: a bounded part of it, indented, and nothing a terminal obeys. */
+export class CommandOutput {
+  readonly #streams = { stdout: new LineReader(), stderr: new LineReader() };
+  #shown = 0;
+  #notShown = 0;
+  readonly #last: string[] = [];
+
+  /** What is to be shown now. */
+  add(stream: "stdout" | "stderr", bytes: Uint8Array): string {
+    return this.#show(this.#streams[stream].read(bytes));
+  }
+
+  /** What is still to be shown. */
+  end(): string {
+    const rest = this.#show([...this.#streams.stdout.end(), ...this.#streams.stderr.end()]);
+    const left = this.#notShown - this.#last.length;
+    const gap = left > 0 ? `  … ${left} more lines\n` : "";
+    return rest + gap + this.#last.join("");
+  }
+
+  #show(lines: readonly string[]): string {
+    let text = "";
+    for (const line of lines) {
+      const shown = `  ${harmless(line)}\n`;
+      if (this.#shown < liveLines) {
+        this.#shown += 1;
+        text += shown;
+      } else {
+        this.#notShown += 1;
+        this.#last.push(shown);
+        if (this.#last.length > lastLines) this.#last.shift();
+      }
+    }
+    return text;
+  }
+}
+
+/** The lines of one stream, each cut to a bound. A carriage return begins its line anew, as it does on a terminal. */
+class LineReader {
+  readonly #decoder = new StringDecoder("utf8");
+  #line = "";
+  #overwrite = false;
+
+  read(bytes: Uint8Array): string[] {
+    return this.#take(this.#decoder.write(Buffer.from(bytes)));
+  }
+
+  end(): string[] {
+    const lines = this.#take(this.#decoder.end());
+    return this.#line === "" ? lines : [...lines, this.#line];
+  }
+
+  #take(text: string): string[] {
+    const lines: string[] = [];
+    for (const piece of text.split(/([\r\n])/)) {
+      if (piece === "\n") {
+        lines.push(this.#line);
+        this.#line = "";
+        this.#overwrite = false;
+      } else if (piece === "\r") {
+        this.#overwrite = true;
+      } else if (piece !== "") {
+        this.#line = bounded((this.#overwrite ? "" : this.#line) + piece);
+        this.#overwrite = false;
+      }
+    }
+    return lines;
+  }
+}
+
+function bounded(line: string): string {
+  return line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line;
+}

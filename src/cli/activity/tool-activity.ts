@@ -1,0 +1,47 @@
+import type { EventMsg } from "../../messages/event.js";
+import { quotedCommand, quotedWord } from "../quoted-command.js";
+import { callLine } from "./call-line.js";
+import { CommandOutput } from "./command-output.js";
+
+const maxCommandChars = 500;
+
+/** What tools do, as lines for a person. */
+export class ToolActivity {
+  #cwd: string | undefined;
+  readonly #running = new Map<string, CommandOutput>();
+
+  /** What an event adds: whole lines or nothing. */
+  textOf(msg: EventMsg): string {
+    switch (msg.type) {
+      case "session_configured":
+        this.#cwd = msg.cwd;
+        return "";
+      case "raw_response_item": {
+        const line = callLine(msg.item);
+        return line === undefined ? "" : `${line}\n`;
+      }
+      case "exec_command_begin":
+        this.#running.set(msg.call_id, new CommandOutput());
+        return `$ ${shortened(quotedCommand(msg.command))}${msg.cwd === this.#cwd ? "" : `  (in ${quotedWord(msg.cwd)})`}\n`;
+      case "exec_command_output_delta":
+        return this.#running.get(msg.call_id)?.add(msg.stream, Buffer.from(msg.chunk, "base64")) ?? "";
+      case "exec_command_end":
+        return this.#end(msg.call_id) + (msg.exit_code === 0 ? "" : `  exit code ${msg.exit_code}\n`);
+      case "task_complete":
+      case "turn_aborted":
+        return [...this.#running.keys()].map((callId) => this.#end(callId)).join("");
+      default:
+        return "";
+    }
+  }
+
+  #end(callId: string): string {
+    const rest = this.#running.get(callId)?.end() ?? "";
+    this.#running.delete(callId);
+    return rest;
+  }
+}
+
+function shortened(command: string): string {
+  return command.length > maxCommandChars ? `${command.slice(0, maxCommandChars)}…` : command;
+}

@@ -1,0 +1,43 @@
+import type { ExecApprovalRequest } from "../../messages/approval.js";
+import { quotedCommand, quotedWord } from "../quoted-command.js";
+import { isVisible, visible } from "../visible.js";
+
+/** From here on a reader is told how much there is to read. */
+const manyChars = 2_000;
+const maxReasonChars = 500;
+
+/** What a person reads before they decide: the command as it will run, all of it, and nothing in it that hides. */
+export function approvalText({ command, cwd, reason }: ExecApprovalRequest): string {
+  const why = reason ? `\n(${visible(reason.slice(0, maxReasonChars))})` : "";
+  const shown = commandLines(command).map((line) => `  ${line}`);
+  const chars = command.join(" ").length;
+  const count = chars > manyChars ? [`That is ${chars} characters.`, ""] : [];
+  return [`The model asks to run this in ${quotedWord(cwd)}${why}:`, "", ...shown, "", ...count, choices, ""].join(
+    "\n",
+  );
+}
+
+const choices =
+  "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn";
+
+function commandLines(command: readonly string[]): string[] {
+  const [name, path, content, ...others] = command;
+  if (name !== "write_file" || path === undefined || content === undefined || others.length > 0) {
+    return [quotedCommand(command)];
+  }
+  return [quotedCommand([name, path]), ...contentLines(content)];
+}
+
+/** Behind a bar, so that no content can pass for a question of ours. */
+function contentLines(content: string): string[] {
+  if (content === "") return ["(an empty file)"];
+  const lines = content.split("\n");
+  const end = lines.at(-1) === "" ? [] : ["(no line break at the end)"];
+  if (end.length === 0) lines.pop();
+  return [...lines.map((line) => `│ ${contentLine(line)}`), ...end];
+}
+
+/** A tab is seen well enough. */
+function contentLine(line: string): string {
+  return isVisible(line.replaceAll("\t", " ")) ? line : quotedWord(line);
+}

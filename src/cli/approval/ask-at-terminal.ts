@@ -1,0 +1,33 @@
+import type { CommandContext } from "../context.js";
+import { Prompt } from "../interactive/prompt.js";
+import type { Interruption } from "../interruption.js";
+import type { Output } from "../output.js";
+import type { Approver } from "./approver.js";
+import { askPerson } from "./ask-person.js";
+import { refuseApproval } from "./refuse-approval.js";
+
+/** Asks the person at the terminal, for a command that reads nothing else there; without a terminal it is refused. */
+export function askAtTerminal(context: CommandContext, interruption: Interruption): Approver {
+  const { stdin } = context.terminal;
+  const output = questionOutput(context);
+  if (stdin.isTTY !== true || output === undefined) return refuseApproval(context);
+  return async (request, signal) => {
+    const prompt = await Prompt.open(stdin, output.stream, {
+      line: () => undefined,
+      interrupt: () => interruption.interrupt(),
+      end: () => undefined,
+    });
+    try {
+      const show = (text: string): Promise<void> => output.write(text);
+      return await askPerson(request, { show, ask: (question) => prompt.ask(question, signal) }, signal);
+    } finally {
+      prompt.close();
+    }
+  };
+}
+
+/** Stdout is for the answers, and with --json for events alone. */
+function questionOutput({ terminal: { stdout, stderr }, flags }: CommandContext): Output | undefined {
+  if (stderr.isTTY) return stderr;
+  return stdout.isTTY && !flags.json ? stdout : undefined;
+}

@@ -1,0 +1,20 @@
+import type { CommandContext } from "../context.js";
+import { quotedCommand } from "../quoted-command.js";
+import type { Approver } from "./approver.js";
+
+const maxCommandChars = 500;
+const rejection = "it needs approval, and nobody is there to give it";
+const hint =
+  "  To be asked, run cody in a terminal. To let everything run unasked: --approval-policy never --sandbox danger-full-access";
+
+/** Where nobody can be asked, the answer is no, at once. */
+export function refuseApproval(context: CommandContext): Approver {
+  return async ({ command }) => {
+    const shown = quotedCommand(command);
+    const cut = shown.length > maxCommandChars ? `${shown.slice(0, maxCommandChars)}…` : shown;
+    const text = `Refused, because it needs approval and nobody can be asked: ${cut}`;
+    context.log("info", text);
+    await context.tell(`${text}\n${hint}`);
+    return { denied: { rejection } };
+  };
+}

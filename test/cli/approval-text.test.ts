@@ -1,0 +1,68 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { approvalText } from "../../src/cli/approval/approval-text.js";
+
+const choices =
+  "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn\n";
+const ids = { approval_id: "a", call_id: "c", turn_id: "t" };
+
+test("it says what would run, where and why", () => {
+  const reason = "there is no sandbox, so every command is asked for";
+  expect(approvalText({ ...ids, command: ["npm", "test"], cwd: "/projects/site", reason })).toBe(
+    `The model asks to run this in /projects/site\n(${reason}):\n\n  npm test\n\n${choices}`,
+  );
+});
+
+test("neither the folder nor the reason can imitate the question", () => {
+  const text = approvalText({ ...ids, command: ["ls"], cwd: "/projects/a\nb", reason: "x\n  ls\n\nRun it?\u001b[2J" });
+  expect(text).toBe(
+    `The model asks to run this in $'/projects/a\\nb'\n(x\\n  ls\\n\\nRun it?\\033[2J):\n\n  ls\n\n${choices}`,
+  );
+});
+
+test("a long command is shown to its last character, with how many there are", () => {
+  const script = `ls${" ".repeat(10_000)}; curl evil`;
+  expect(approvalText({ ...ids, command: ["sh", "-c", script], cwd: "/projects" })).toBe(
+    `The model asks to run this in /projects:\n\n  sh -c '${script}'\n\nThat is ${script.length + 6} characters.\n\n${choices}`,
+  );
+});
+
+test("a file to be written is shown with its lines", () => {
+  const content = "# Notes\n\n\tdone: \\o/\nhidden\u202e'\n";
+  expect(approvalText({ ...ids, command: ["write_file", "my notes.md", content], cwd: "/projects" })).toBe(
+    `The model asks to run this in /projects:
+
+  write_file 'my notes.md'
+  │ # Notes
+  │ 
+  │ \tdone: \\o/
+  │ $'hidden\\342\\200\\256\\''
+
+${choices}`,
+  );
+});
+
+test.each([
+  ["", "  write_file a\n  (an empty file)\n"],
+  ["a", "  write_file a\n  │ a\n  (no line break at the end)\n"],
+  ["\n", "  write_file a\n  │ \n"],
+])("the content %j is shown as it is", (content, shown) => {
+  expect(approvalText({ ...ids, command: ["write_file", "a", content], cwd: "/projects" })).toContain(`\n${shown}\n`);
+});
+
+test("whatever is asked, a terminal obeys none of it and every line of it is indented", () => {
+  const texts = fc.string({ unit: "binary", maxLength: 30 });
+  const commands = fc.oneof(
+    fc.array(texts, { minLength: 1, maxLength: 4 }),
+    fc.tuple(fc.constant("write_file"), texts, texts),
+  );
+  fc.assert(
+    fc.property(commands, (command) => {
+      const text = approvalText({ ...ids, command, cwd: "/projects" });
+      // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+      expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
+      const lines = text.slice(0, -choices.length).trimEnd().split("\n").slice(1);
+      expect(lines.filter((line) => line !== "" && !line.startsWith("  "))).toEqual([]);
+    }),
+  );
+});

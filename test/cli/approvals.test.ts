@@ -1,0 +1,222 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { choices, ctrlC, ctrlD, Gate, opened, prepared, prompt, question, userTexts } from "../support/cli-effects.js";
+import type { FakeTerminal } from "../support/cli-terminal.js";
+import { calls, says } from "../support/scripted-provider.js";
+
+test("a person is asked with the command as it will run, and it runs after y", async () => {
+  const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "a\nb" }), says("Done.")]);
+  terminal.type("go\r");
+  await terminal.shows(
+    `The model asks to run this in ${terminal.cwd}\n(there is no sandbox, so every command is asked for):\n\n  effect $'a\\nb'\n\n${choices}`,
+  );
+  await terminal.shows(question);
+  expect(runs).toEqual([]);
+  terminal.type("y\r");
+  await terminal.shows("Done.\n");
+  expect(runs).toEqual(["a\nb"]);
+  await terminal.shows(prompt);
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+});
+
+test("after a the same is not asked again, and something else is", async () => {
+  const same = calls("effect", "c1", { what: "it" });
+  const replies = [same, same, calls("effect", "c2", { what: "that" }), says("Done.")];
+  const { terminal, runs } = await opened(replies);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type("a\r");
+  await terminal.shows("effect that\n");
+  await terminal.shows(question);
+  expect(runs).toEqual(["it", "it"]);
+  terminal.type("YES\r");
+  await terminal.shows("Done.\n");
+  expect(runs).toEqual(["it", "it", "that"]);
+});
+
+test("after n it does not run and the model goes on", async () => {
+  const { terminal, runs, model } = await opened([calls("effect", "c1", { what: "it" }), says("Then not.")]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type("n\r");
+  await terminal.shows("Then not.\n");
+  expect(runs).toEqual([]);
+  expect(JSON.stringify(model.requests[1]?.input)).toContain("effect was refused by the user");
+});
+
+test("after s the turn is over and the prompt returns", async () => {
+  const { terminal, runs, model } = await opened([calls("effect", "c1", { what: "it" })]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type("s\r");
+  await terminal.tells("Interrupted.\n");
+  await terminal.shows(prompt);
+  expect([runs, model.requests.length]).toEqual([[], 1]);
+});
+
+test.each([
+  ["an empty line", "\r"],
+  ["a word", "sure\r"],
+  ["Ctrl-D", ctrlD],
+])("%s is no answer: it is asked again, and then taken as no", async (_name, keys) => {
+  const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "it" }), says("Then not.")]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type(keys);
+  await terminal.shows("Please answer with y, a, n or s.\n");
+  await terminal.shows(question);
+  terminal.type(keys);
+  await terminal.shows(question);
+  terminal.type(keys);
+  await terminal.shows("Taken as no.\n");
+  await terminal.shows("Then not.\n");
+  expect(runs).toEqual([]);
+  await terminal.shows(prompt);
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+});
+
+test("what was typed before the question is not its answer but the next input", async () => {
+  const gate = new Gate({ readOnly: true });
+  const replies = [
+    calls("wait", "c0"),
+    calls("effect", "c1", { what: "it" }),
+    says("One."),
+    says("Two."),
+    says("Three."),
+  ];
+  const { terminal, runs, model } = await opened(replies, { tools: [gate.tool] });
+  terminal.type("go\r");
+  await gate.reached;
+  terminal.type("y\ry");
+  gate.open();
+  await terminal.shows(question);
+  terminal.type("n\r");
+  await terminal.shows("One.\n");
+  await terminal.shows("› y\n");
+  await terminal.shows("Two.\n");
+  await terminal.shows(prompt);
+  // The line that was only begun is there again.
+  terminal.type("es?\r");
+  await terminal.shows("Three.\n");
+  expect(runs).toEqual([]);
+  expect(userTexts(model.requests.at(-1))).toEqual(["go", "y", "yes?"]);
+});
+
+test("what comes in one piece with the answer waits for its turn", async () => {
+  const { terminal, runs, model } = await opened([calls("effect", "c1", { what: "it" }), says("One."), says("Two.")]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type("y\rnext\r");
+  await terminal.shows("One.\n");
+  await terminal.shows("› next\n");
+  await terminal.shows("Two.\n");
+  expect(runs).toEqual(["it"]);
+  expect(userTexts(model.requests.at(-1))).toEqual(["go", "next"]);
+});
+
+test("Ctrl-C at the question aborts the turn and the prompt returns", async () => {
+  const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "it" }), says("Again.")]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type(ctrlC);
+  await terminal.tells("Interrupted.\n");
+  await terminal.shows(prompt);
+  terminal.type("again\r");
+  await terminal.shows("Again.\n");
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+  expect([runs, terminal.exits]).toEqual([[], []]);
+  expect(await rollout(terminal)).toContain('"type":"turn_aborted"');
+});
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s at the question ends with %i, and nothing runs", async (name, code) => {
+  const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "it" })]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.signal(name);
+  expect(await running).toBe(code);
+  expect(runs).toEqual([]);
+});
+
+test("a terminal that goes away at the question is no yes", async () => {
+  const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "it" }), says("Then not.")]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.hangUp();
+  expect(await running).toBe(0);
+  expect(runs).toEqual([]);
+});
+
+test("a request that is over is not asked any longer", async () => {
+  const { terminal, runs } = await opened([calls("effect", "c1", { what: "it" }), says("Nobody there.")], {
+    config: { turnLimits: { approvalSeconds: 0.2 } },
+  });
+  terminal.type("go\r");
+  await terminal.shows(question);
+  await terminal.shows("Nobody there.\n");
+  await terminal.shows(prompt);
+  expect(runs).toEqual([]);
+});
+
+test("questions leave no listener behind", async () => {
+  const { terminal, running } = await opened([
+    ...["1", "2", "3"].map((what) => calls("effect", what, { what })),
+    says("Done."),
+  ]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type(ctrlD);
+  await terminal.shows(question);
+  const before = terminal.listeners;
+  for (const what of ["2", "3"]) {
+    terminal.type("y\r");
+    await terminal.shows(`  effect ${what}\n`);
+    await terminal.shows(question);
+  }
+  expect(terminal.listeners).toBe(before);
+  terminal.type("y\r");
+  await terminal.shows("Done.\n");
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+});
+
+test("on-failure is an old word for on-request, and that is told once", async () => {
+  const { terminal, runs } = await prepared([calls("effect", "c1", { what: "it" }), says("Done.")]);
+  const running = terminal.run("--approval-policy", "on-failure");
+  await terminal.shows(prompt);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type("y\r");
+  await terminal.shows("Done.\n");
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+  expect(runs).toEqual(["it"]);
+  expect(terminal.errors.split("on-failure").length - 1).toBe(1);
+});
+
+test("Ctrl-C while a tool runs aborts the turn and the prompt returns", async () => {
+  const gate = new Gate({ readOnly: true });
+  const { terminal, running } = await opened([calls("wait", "c1"), says("Again.")], { tools: [gate.tool] });
+  terminal.type("go\r");
+  await gate.reached;
+  terminal.type(ctrlC);
+  await terminal.tells("Interrupted.\n");
+  await terminal.shows(prompt);
+  terminal.type("again\r");
+  await terminal.shows("Again.\n");
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+  expect(terminal.exits).toEqual([]);
+});
+
+async function rollout({ home }: FakeTerminal): Promise<string> {
+  const folder = join(home, "conversations");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".jsonl"));
+  return (await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")))).join("");
+}

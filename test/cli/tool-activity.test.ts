@@ -1,0 +1,129 @@
+import { expect, test } from "vitest";
+import { ToolActivity } from "../../src/cli/activity/tool-activity.js";
+import type { EventMsg } from "../../src/messages/event.js";
+
+test("a command is shown as it was run, its output as it comes, and how it ended when it did not end well", () => {
+  const activity = inFolder("/projects");
+  expect(activity.textOf(begin(["npm", "run", "it's"]))).toBe("$ npm run 'it'\\''s'\n");
+  expect(activity.textOf(output("one\ntw"))).toBe("  one\n");
+  expect(activity.textOf(output("o\n"))).toBe("  two\n");
+  expect(activity.textOf(output("no line break"))).toBe("");
+  expect(activity.textOf(end(3))).toBe("  no line break\n  exit code 3\n");
+});
+
+test("a command that ends well says no more", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["true"]));
+  expect(activity.textOf(end(0))).toBe("");
+});
+
+test("a folder that is not the conversation's is named", () => {
+  const activity = inFolder("/projects");
+  expect(activity.textOf(begin(["ls"], "/projects/my site"))).toBe("$ ls  (in '/projects/my site')\n");
+});
+
+test("of a long output the first ten lines are shown as they come, and the last five at the end", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["seq", "100"]));
+  const lines = Array.from({ length: 100 }, (_, index) => `${index + 1}`);
+  const live = lines.map((line) => activity.textOf(output(`${line}\n`))).join("");
+  expect(live).toBe(shown(lines.slice(0, 10)));
+  expect(activity.textOf(end(0))).toBe(`  … 85 more lines\n${shown(lines.slice(95))}`);
+});
+
+test("an output a little longer than what is shown live is shown whole", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["seq", "15"]));
+  const lines = Array.from({ length: 15 }, (_, index) => `${index + 1}`);
+  expect(activity.textOf(output(lines.join("\n"))) + activity.textOf(end(0))).toBe(shown(lines));
+});
+
+test("a terminal obeys nothing of an output, and a line is cut", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["cat", "evil"]));
+  expect(activity.textOf(output("\u001b]52;c;eA==\u0007\u202e\n"))).toBe("  ␛]52;c;eA==␇\u{fffd}\n");
+  expect(activity.textOf(output(`${"x".repeat(100_000)}\n`))).toBe(`  ${"x".repeat(500)}…\n`);
+});
+
+test("a carriage return begins the line anew, wherever the output was cut", () => {
+  const text = "10%\r20%\r100%\r\nnext\r\n";
+  for (let cut = 0; cut <= text.length; cut += 1) {
+    const activity = inFolder("/projects");
+    activity.textOf(begin(["curl"]));
+    const parts = [text.slice(0, cut), text.slice(cut)].map((part) => activity.textOf(output(part)));
+    expect(parts.join("") + activity.textOf(end(0))).toBe("  100%\n  next\n");
+  }
+});
+
+test("a character cut in two is whole again, and the streams do not mix", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["cat"]));
+  const [first, ...rest] = Buffer.from("ö\n");
+  expect(activity.textOf(output(Buffer.from([first ?? 0])))).toBe("");
+  expect(activity.textOf(output("err\n", "stderr"))).toBe("  err\n");
+  expect(activity.textOf(output(Buffer.from(rest)))).toBe("  ö\n");
+});
+
+test("what a command had printed when its turn was aborted is shown", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["sleep", "9"]));
+  activity.textOf(output("half a line"));
+  expect(activity.textOf({ type: "turn_aborted", reason: "interrupted" })).toBe("  half a line\n");
+  expect(activity.textOf({ type: "turn_aborted", reason: "interrupted" })).toBe("");
+});
+
+test.each([
+  ["read_file", { path: "notes.txt" }, "read_file notes.txt\n"],
+  ["read_file", { path: "notes.txt", offset: 3, limit: 10 }, "read_file notes.txt 3 10\n"],
+  ["list", {}, "list\n"],
+  ["write_file", { path: "a", content: "x\n\u001b[2J" }, "write_file a x\\n\\033[2J\n"],
+  ["search", { pattern: "y".repeat(300) }, `search ${"y".repeat(193)}…\n`],
+  ["shell", { command: "ls" }, ""],
+])("a call of %s with %j is one line", (name, args, line) => {
+  const item = { type: "function_call", name, arguments: JSON.stringify(args), call_id: "c" };
+  expect(inFolder("/projects").textOf({ type: "raw_response_item", item })).toBe(line);
+});
+
+test.each([
+  [{ type: "function_call", name: "frob", arguments: "{not json", call_id: "c" }, "frob {not json\n"],
+  [{ type: "function_call", name: "frob", arguments: "null", call_id: "c" }, "frob\n"],
+  [{ type: "message", role: "assistant", content: [] }, ""],
+  [null, ""],
+])("the item %j is shown as %j", (item, text) => {
+  expect(inFolder("/projects").textOf({ type: "raw_response_item", item })).toBe(text);
+});
+
+function inFolder(cwd: string): ToolActivity {
+  const activity = new ToolActivity();
+  activity.textOf({
+    type: "session_configured",
+    session_id: "s",
+    model: "m",
+    model_provider_id: "p",
+    history_log_id: 0,
+    history_entry_count: 0,
+    rollout_path: null,
+    approval_policy: "on-request",
+    sandbox_mode: "workspace-write",
+    cwd,
+    session_source: "interactive",
+  });
+  return activity;
+}
+
+function begin(command: string[], cwd = "/projects"): EventMsg {
+  return { type: "exec_command_begin", call_id: "c", turn_id: "t", command, cwd };
+}
+
+function output(chunk: string | Buffer, stream: "stdout" | "stderr" = "stdout"): EventMsg {
+  return { type: "exec_command_output_delta", call_id: "c", stream, chunk: Buffer.from(chunk).toString("base64") };
+}
+
+function end(exit_code: number): EventMsg {
+  const duration = { secs: 0, nanos: 0 };
+  return { type: "exec_command_end", call_id: "c", stdout: "", stderr: "", exit_code, duration };
+}
+
+function shown(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}\n`).join("");
+}
