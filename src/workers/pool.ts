@@ -1,0 +1,130 @@
+import { JobCall } from "./job-call.js";
+import { jobFailed, type JobOutcome, type JobTable } from "./job.js";
+import { pack } from "./pack.js";
+import type { ThreadOptions } from "./open-piscina.js";
+import { PoolThreads } from "./pool-threads.js";
+import { runJob } from "./run-job.js";
+import { threadFailure } from "./thread-failure.js";
+
+export interface PoolOptions<Jobs extends JobTable> extends ThreadOptions {
+  /** How long each job may take, counted from when it gets a thread. */
+  readonly deadlineMs: Readonly<Record<keyof Jobs, number>>;
+  /** How long a cancelled job may take to end by itself; without it its thread is ended at once. */
+  readonly graceMs?: number;
+  /** Jobs without a thread; more are refused. */
+  readonly maxWaiting: number;
+  readonly maxJobBytes: number;
+  /** The inputs of all jobs that have not ended. The memory limit of a thread does not count buffers, so we do. */
+  readonly maxBytes: number;
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal;
+  readonly deadlineMs?: number;
+}
+
+/**
+ * Runs jobs in threads. Whatever happens to a job or its thread is its outcome, and the pool goes on. The queue is ours:
+ * Piscina's has no bound for jobs that can be aborted, and forgets them when the last thread dies.
+ */
+export class Pool<Jobs extends JobTable> {
+  readonly #options: PoolOptions<Jobs>;
+  readonly #threads: PoolThreads;
+  readonly #waiting = new Set<JobCall>();
+  readonly #running = new Set<JobCall>();
+  #bytes = 0;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: PoolOptions<Jobs>) {
+    this.#options = options;
+    this.#threads = new PoolThreads(options);
+  }
+
+  /** Jobs that have no thread yet. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  async run<Name extends keyof Jobs & string>(
+    job: Name,
+    input: Jobs[Name]["input"],
+    { signal, deadlineMs = this.#options.deadlineMs[job] }: RunOptions = {},
+  ): Promise<JobOutcome<Jobs[Name]["output"]>> {
+    const refusal = this.#refusal(job, signal);
+    if (refusal !== undefined) return refusal;
+    const packed = packedOrFailure(job, input);
+    if (!packed.ok) return packed;
+    const call = new JobCall(job, packed.value, deadlineMs);
+    const tooLarge = this.#tooLarge(call);
+    if (tooLarge !== undefined) return tooLarge;
+    const abort = (): void => call.cancel("aborted", "aborted");
+    signal?.addEventListener("abort", abort);
+    try {
+      this.#add(call);
+      return await call.outcome;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Cancels everything and ends the threads; from now on every job is refused. */
+  close(): Promise<void> {
+    this.#closed ??= this.#threads.close();
+    for (const call of [...this.#waiting, ...this.#running]) call.cancel("aborted", closed);
+    return this.#closed;
+  }
+
+  #refusal(job: string, signal: AbortSignal | undefined): JobOutcome<never> | undefined {
+    if (this.#closed !== undefined) return jobFailed("aborted", `${job}: ${closed}`);
+    if (signal?.aborted === true) return jobFailed("aborted", `${job}: aborted`);
+    if (this.#hasRoom || this.#waiting.size < this.#options.maxWaiting) return undefined;
+    return jobFailed("busy", `${job}: ${this.#waiting.size} jobs are waiting already`, true);
+  }
+
+  #tooLarge({ job, bytes }: JobCall): JobOutcome<never> | undefined {
+    const { maxJobBytes, maxBytes } = this.#options;
+    if (bytes > maxJobBytes) return jobFailed("bad_message", `${job}: ${bytes} bytes are more than ${maxJobBytes}`);
+    if (this.#bytes + bytes <= maxBytes) return undefined;
+    return jobFailed("busy", `${job}: the jobs that are waiting or running have ${this.#bytes} bytes already`, true);
+  }
+
+  #add(call: JobCall): void {
+    this.#bytes += call.bytes;
+    this.#waiting.add(call);
+    call.onCancel = () => {
+      this.#waiting.delete(call);
+      this.#bytes -= call.bytes;
+    };
+    this.#startNext();
+  }
+
+  #startNext(): void {
+    for (const call of this.#waiting) {
+      if (!this.#hasRoom) return;
+      this.#waiting.delete(call);
+      void this.#play(call);
+    }
+  }
+
+  async #play(call: JobCall): Promise<void> {
+    this.#running.add(call);
+    await runJob(call, this.#threads, this.#options.graceMs);
+    this.#running.delete(call);
+    this.#bytes -= call.bytes;
+    this.#startNext();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#running.size < this.#options.threads * this.#options.jobsPerThread;
+  }
+}
+
+const closed = "the pool is closed";
+
+function packedOrFailure(job: string, input: unknown): JobOutcome<Uint8Array> {
+  try {
+    return { ok: true, value: pack(input) };
+  } catch (error) {
+    return threadFailure(job, error);
+  }
+}
