@@ -32,7 +32,7 @@ export const globalFlags: readonly Definition[] = [
   ["--force", "Take the conversation although its owner, on another machine, cannot be proved gone"],
   ["--no-persistence", "Save nothing in this run"],
   ["--conversation-dir <path>", "Where conversations are kept"],
-  ["--approval-policy <policy>", "When you are asked: untrusted, on-request or never"],
+  ["--approval-policy <policy>", "When you are asked: on-request, untrusted or never"],
   ["--sandbox <mode>", "What tools may touch: read-only, workspace-write or danger-full-access"],
   ["--json", "Print JSON instead of text"],
   ["--home <path>", "Where cody keeps its files, instead of $CODY_HOME or ~/.cody"],

@@ -14,9 +14,17 @@ export function helpText(cli: CAC, command: Command): string {
     `Usage:\n  cody ${isBare ? "[command] [options]" : `${command.rawName} [options]`}`,
     ...(isBare ? [`Commands:\n${table(commands.map(({ rawName, description }) => [rawName, description]))}`] : []),
     `Options:\n${table([...own, ...shared])}`,
-    ...(isBare ? [`Without a command cody talks interactively.\nFor one command: cody <command> --help`] : []),
+    ...(isBare
+      ? [approvals, `Without a command cody talks interactively.\nFor one command: cody <command> --help`]
+      : []),
   ].join("\n\n");
 }
+
+const approvals = `Approvals:
+  This version has no sandbox, so by default you are asked before a command runs and before a file is written.
+  --approval-policy on-request  asks; nothing is asked with --sandbox danger-full-access  (default)
+  --approval-policy untrusted   asks, whatever the sandbox is
+  --approval-policy never       asks nothing: only reading runs; with --sandbox danger-full-access everything does`;
 
 function rowOf({ rawName, description }: { rawName: string; description: string }): Row {
   return [rawName, description];

@@ -2,13 +2,14 @@ import type { LogLevel } from "../config/debug-log.js";
 import type { Event, EventMsg } from "../messages/event.js";
 import { ToolActivity } from "./activity/tool-activity.js";
 import type { CommandContext } from "./context.js";
-import type { Output } from "./output.js";
 
 /** Shows one event; resolves when there is room for the next. */
 export type Renderer = (event: Event) => Promise<void>;
 
-/** What tools do is shown on `activity`: where stdout is for the answers alone, that is stderr. */
-export function rendererFor(context: CommandContext, activity: Output): Renderer {
+/** Where what tools do is shown: where stdout is for the answers alone, that is stderr. */
+export type ActivityOutput = "stdout" | "stderr";
+
+export function rendererFor(context: CommandContext, activity: ActivityOutput): Renderer {
   const show = context.flags.json ? jsonRenderer(context) : textRenderer(context, activity);
   return async (event) => {
     await show(event);
@@ -26,14 +27,14 @@ function jsonRenderer({ terminal }: CommandContext): Renderer {
 }
 
 /** On stdout the answers, each ending with a line break. */
-function textRenderer({ terminal: { stdout } }: CommandContext, activity: Output): Renderer {
+function textRenderer({ terminal }: CommandContext, activity: ActivityOutput): Renderer {
   const tools = new ToolActivity();
   let isStreaming = false;
   let isLineOpen = false;
 
   async function show(text: string): Promise<void> {
     if (text !== "") isLineOpen = !text.endsWith("\n");
-    await stdout.write(text);
+    await terminal.stdout.write(text);
   }
 
   async function endLine(): Promise<void> {
@@ -50,7 +51,7 @@ function textRenderer({ terminal: { stdout } }: CommandContext, activity: Output
     if (msg.type === "agent_message" && !isStreaming) await show(msg.message);
     const done = tools.textOf(msg);
     if (done !== "" || endsLine.has(msg.type)) await endLine();
-    await activity.write(done);
+    if (done !== "") await terminal[activity].write(done);
   };
 }
 

@@ -18,6 +18,7 @@ test("--help names every command and every flag, and a command has its own", asy
   const flags =
     "model provider api resume continue no-persistence conversation-dir approval-policy sandbox json home list";
   for (const flag of flags.split(" ")) expect(stdout).toContain(`--${flag}`);
+  for (const policy of ["on-request", "untrusted", "never"]) expect(stdout).toContain(`--approval-policy ${policy} `);
   expect((await cli.run(["list", "--help"])).stdout).toContain("cody list [options]");
 });
 

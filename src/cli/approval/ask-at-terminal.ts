@@ -3,23 +3,23 @@ import { Prompt } from "../interactive/prompt.js";
 import type { Interruption } from "../interruption.js";
 import type { Output } from "../output.js";
 import type { Approver } from "./approver.js";
-import { askPerson } from "./ask-person.js";
+import { askPerson, personAt } from "./ask-person.js";
 import { refuseApproval } from "./refuse-approval.js";
 
 /** Asks the person at the terminal, for a command that reads nothing else there; without a terminal it is refused. */
 export function askAtTerminal(context: CommandContext, interruption: Interruption): Approver {
-  const { stdin } = context.terminal;
-  const output = questionOutput(context);
-  if (stdin.isTTY !== true || output === undefined) return refuseApproval(context);
+  const refuse = refuseApproval(context);
   return async (request, signal) => {
+    const { stdin } = context.terminal;
+    const output = questionOutput(context);
+    if (stdin.isTTY !== true || output === undefined) return await refuse(request, signal);
     const prompt = await Prompt.open(stdin, output.stream, {
       line: () => undefined,
       interrupt: () => interruption.interrupt(),
       end: () => undefined,
     });
     try {
-      const show = (text: string): Promise<void> => output.write(text);
-      return await askPerson(request, { show, ask: (question) => prompt.ask(question, signal) }, signal);
+      return await askPerson(request, personAt(prompt, output), signal);
     } finally {
       prompt.close();
     }

@@ -1,11 +1,17 @@
 import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import type { Prompt } from "../interactive/prompt.js";
+import type { Output } from "../output.js";
 import { approvalText } from "./approval-text.js";
 
 /** Where a person is: they are shown a text, and asked for a line. */
 export interface Person {
   show(text: string): Promise<void>;
   /** What was typed after the question was there; undefined when nothing was. */
-  ask(question: string): Promise<string | undefined>;
+  ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export function personAt(prompt: Prompt, output: Output): Person {
+  return { show: (text) => output.write(text), ask: (question, signal) => prompt.ask(question, signal) };
 }
 
 /** How often a question is put before no answer is taken for a no. */
@@ -28,7 +34,7 @@ export async function askPerson(
 ): Promise<ReviewDecision> {
   await person.show(approvalText(request));
   for (let times = 1; ; times += 1) {
-    const answer = await person.ask(question);
+    const answer = await person.ask(question, signal);
     if (signal.aborted) return "abort";
     const decision = decisions.get(answer?.trim().toLowerCase() ?? "");
     if (decision !== undefined) return decision;

@@ -18,7 +18,7 @@ export async function chatCommand(context: CommandContext): Promise<number> {
     throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
   await using workspace = await openWorkspace(context);
   const conversation = await openConversation(context, workspace);
-  const player = new TurnPlayer(conversation, rendererFor(context, context.terminal.stderr));
+  const player = new TurnPlayer(conversation, rendererFor(context, "stderr"));
   const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
   const before = await player.open(options);
   const outcome = await player.play(text, options);

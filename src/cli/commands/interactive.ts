@@ -7,10 +7,10 @@ import { watchSignals } from "../interruption.js";
 import { openWorkspace } from "../workspace.js";
 
 export async function interactiveCommand(context: CommandContext): Promise<number> {
-  const { stdin, stdout, stderr } = context.terminal;
+  const { stdin, stdout } = context.terminal;
   const isInteractive = stdin.isTTY === true && stdout.isTTY && !context.flags.json;
   await using workspace = await openWorkspace(context, isInteractive ? "interactive" : "non_interactive");
-  const activity = isInteractive ? stdout : stderr;
+  const activity = isInteractive ? "stdout" : "stderr";
   const choice = (await chosenByFlags(context, workspace)) ?? { type: "new" };
   const current = await CurrentConversation.open({ context, workspace, activity }, choice);
   if (isInteractive) return await converse(context, current);

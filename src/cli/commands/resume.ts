@@ -32,7 +32,7 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
   }
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
   const isPlaying = conversation.openTurn !== undefined;
-  const render = isPlaying ? rendererFor(context, context.terminal.stderr) : troubleRenderer(context);
+  const render = isPlaying ? rendererFor(context, "stderr") : troubleRenderer(context);
   const player = new TurnPlayer(conversation, render);
   const outcome = await player.open({
     signal: interruption.signal,

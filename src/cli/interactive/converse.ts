@@ -1,5 +1,6 @@
 import { version } from "../../version.js";
-import { askPerson } from "../approval/ask-person.js";
+import { askPerson, personAt } from "../approval/ask-person.js";
+import type { Approver } from "../approval/approver.js";
 import { exitCodes } from "../command-error.js";
 import { type CommandContext, printLine } from "../context.js";
 import { describeError } from "../describe-error.js";
@@ -34,29 +35,21 @@ export async function converse(context: CommandContext, current: CurrentConversa
     return undefined;
   }
 
+  using interruption = watchSignals(context.terminal, interrupt);
+  const ending = interruption.signal;
+  const approve: Approver = (request, signal) => askPerson(request, personAt(prompt, stdout), signal);
+
   /** Runs what Ctrl-C stops. */
   async function stoppable<T>(work: (options: PlayOptions) => Promise<T>): Promise<T> {
     turn = new AbortController();
     try {
-      return await work({
-        signal: turn.signal,
-        approve: (request, signal) =>
-          askPerson(
-            request,
-            { show: (text) => stdout.write(text), ask: (question) => prompt.ask(question, signal) },
-            signal,
-          ),
-      });
+      return await work({ signal: AbortSignal.any([turn.signal, ending]), approve });
     } finally {
       turn = undefined;
     }
   }
 
-  using interruption = watchSignals(context.terminal, interrupt);
-  interruption.signal.addEventListener("abort", () => {
-    turn?.abort();
-    lines.end(interruption.exitCode ?? 0);
-  });
+  ending.addEventListener("abort", () => lines.end(interruption.exitCode ?? 0));
   try {
     await greet(context, current);
     await stoppable((options) => tried(context, async () => void (await current.begin(options))));

@@ -3,8 +3,7 @@ import { newConversationId } from "../../actors/conversation/opener.js";
 import { isRealUserMessage } from "../../messages/user-message.js";
 import type { Choice } from "../choose-conversation.js";
 import type { CommandContext } from "../context.js";
-import { rendererFor } from "../render.js";
-import type { Output } from "../output.js";
+import { type ActivityOutput, rendererFor } from "../render.js";
 import { type PlayOptions, TurnPlayer, type TurnOutcome } from "../turn-player.js";
 import type { Workspace } from "../workspace.js";
 
@@ -17,11 +16,11 @@ interface ConversationStatus {
   readonly file: string | null;
 }
 
-/** What a conversation of an interactive run is played in; what tools do is shown on `activity`. */
+/** What the conversation of an interactive run is played in. */
 interface Surroundings {
   readonly context: CommandContext;
   readonly workspace: Workspace;
-  readonly activity: Output;
+  readonly activity: ActivityOutput;
 }
 
 /** The conversation of an interactive run. A new one has an id at once, and a file when something is said in it. */
@@ -30,7 +29,7 @@ export class CurrentConversation {
   #player: TurnPlayer | undefined;
   readonly #context: CommandContext;
   readonly #workspace: Workspace;
-  readonly #activity: Output;
+  readonly #activity: ActivityOutput;
   readonly #plan: { readonly provider: string; readonly model: string };
 
   private constructor({ context, workspace, activity }: Surroundings, plan: CurrentConversation["labels"]) {
