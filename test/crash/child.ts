@@ -40,6 +40,11 @@ export class Child {
     return this.#process.pid ?? 0;
   }
 
+  /** Resolves when it has ended, however it came to that. */
+  get gone(): Promise<void> {
+    return this.#ended;
+  }
+
   say(word: object): void {
     this.#process.stdin.write(`${JSON.stringify(word)}\n`);
   }

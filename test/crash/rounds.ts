@@ -1,7 +1,9 @@
 /** `npm test` plays a few rounds of each fault, `npm run crash` as many as it takes to meet the rare moments. */
 const isFull = process.env["CODY_CRASH"] === "full";
 
-export const rounds = isFull ? { kills: 200, fights: 50, stops: 12 } : { kills: 8, fights: 2, stops: 1 };
+export const rounds = isFull
+  ? { kills: 200, fights: 50, stops: 12, effects: 300, orphans: 100 }
+  : { kills: 8, fights: 2, stops: 1, effects: 6, orphans: 5 };
 
 export const timeoutMs = isFull ? 900_000 : 60_000;
 

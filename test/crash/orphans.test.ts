@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { Cli, finished, saysOn } from "../support/cli.js";
+import { gone, marked, processesWith } from "../support/processes.js";
+import { rounds, summarize, timeoutMs } from "./rounds.js";
+
+const ends = ["exit", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const;
+type End = (typeof ends)[number];
+
+/** How long a process may outlive a cody that was killed. */
+const boundMs = 2_000;
+
+/** A child, a grandchild that keeps the output open, one that ignores the polite signal, and one in a session of its own. */
+const staying = [
+  "sleep 1000 &",
+  "sh -c 'sleep 1000 & wait' &",
+  `sh -c 'trap "" TERM HUP INT; sleep 1000; sleep 1000' &`,
+  "setsid sh -c 'sleep 1000; true' >/dev/null 2>&1 &",
+  "echo started;",
+  "sleep 1000",
+].join(" ");
+
+/** The command ends while its children still run. */
+const leaving = "sleep 1000 & sh -c 'sleep 1000 & wait' & echo started";
+
+test(
+  "however cody ends, nothing it started is left",
+  async () => {
+    const cli = await Cli.open();
+    const counts = new Map<End, number>();
+    for (let round = 0; round < rounds.orphans; round += 1) {
+      const end = ends[round % ends.length] ?? "exit";
+      counts.set(end, (counts.get(end) ?? 0) + 1);
+      expect(await leftBy(cli, end)).toEqual([]);
+    }
+    summarize(`orphans: 0 after ${[...counts].map(([end, count]) => `${count} x ${end}`).join(", ")}`);
+  },
+  timeoutMs,
+);
+
+/** What is left of a run that has ended in this way. */
+async function leftBy(cli: Cli, end: End): Promise<string[]> {
+  const mark = marked("orphan");
+  await cli.run(["config", "set", "toolEnv", mark.name]);
+  const command = `run ${end === "exit" ? leaving : staying}`;
+  const child = cli.start(["chat", command, "--json", "--sandbox", "danger-full-access"], { env: mark.env });
+  const ended = finished(child);
+  if (end !== "exit") {
+    // "started", as the output delta has it.
+    await saysOn(child.stdout, Buffer.from("started\n").toString("base64"));
+    const running = await processesWith(mark);
+    if (running.length < 6) throw new Error(`too few processes to leave any behind: ${running.join(", ")}`);
+    child.kill(end);
+  }
+  await ended;
+  return await gone(mark, boundMs);
+}

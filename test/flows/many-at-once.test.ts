@@ -1,0 +1,117 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import * as z from "zod";
+import type { Conversation } from "../../src/actors/conversation/handle.js";
+import { defineTool } from "../../src/tools/define-tool.js";
+import { type Behaviour, busyProvider, crashingText } from "../support/busy-provider.js";
+import { EventLog, openManager } from "../support/open-conversation.js";
+import { marked, processesWith } from "../support/processes.js";
+import { rolloutLines } from "../support/rollout-lines.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const many = 200;
+
+const hang = defineTool({
+  name: "hang",
+  description: "",
+  parameters: z.strictObject({}),
+  run: () => new Promise<string>(() => undefined),
+});
+
+const tokenizer = {
+  countTokens: (text: string) => {
+    if (text.includes(crashingText)) throw new Error("a bug");
+    return text.length;
+  },
+};
+
+async function openMany() {
+  const root = await temporaryFolder();
+  const mark = marked("many");
+  const { manager } = await openManager({
+    providers: [busyProvider],
+    tools: [hang],
+    tokenizer,
+    config: { sandbox: "danger-full-access", toolEnv: [mark.name] },
+    env: { ...mark.env, PATH: process.env["PATH"] },
+  });
+  async function open(model: Behaviour, index: number): Promise<Conversation> {
+    const cwd = join(root, `${index}`);
+    await mkdir(cwd);
+    await writeFile(join(cwd, "notes.txt"), `notes of ${index}\n`);
+    return (await manager.newConversation({ provider: "busy", model, cwd })).conversation;
+  }
+  return { manager, open, mark };
+}
+
+const endTypes = ["task_complete", "turn_aborted"] as const;
+
+async function endsInFile(conversation: Conversation): Promise<string[]> {
+  const lines = await rolloutLines(conversation.rolloutPath);
+  const ids = lines.flatMap(({ payload }) => (payload["type"] === "task_started" ? [String(payload["turn_id"])] : []));
+  const ends = lines.filter(({ payload }) => endTypes.some((type) => type === payload["type"]));
+  // Each turn that has begun ends once.
+  expect(ends.map(({ payload }) => payload["turn_id"])).toEqual(ids);
+  return ends.map(({ payload }) => String(payload["type"]));
+}
+
+async function outputsInFile(conversation: Conversation): Promise<unknown[]> {
+  const lines = await rolloutLines(conversation.rolloutPath);
+  return lines.flatMap(({ payload }) => (payload["type"] === "function_call_output" ? [payload["output"]] : []));
+}
+
+test("200 conversations work at once, whatever one of them does", async () => {
+  const { manager, open } = await openMany();
+  const crashing = await open("crashes", 0);
+  const flooding = await open("floods", 1);
+  const hanging = await open("hangs_in_a_tool", 2);
+  const unread = await open("works", 3);
+  const special = [crashing, flooding, hanging, unread];
+  const working = await Promise.all(
+    Array.from({ length: many - special.length }, (_, index) => open("works", index + special.length)),
+  );
+  const logs = working.map((conversation) => new EventLog(conversation));
+  const crash = new EventLog(crashing);
+  const flood = new EventLog(flooding);
+
+  await Promise.all([...special, ...working].map((conversation) => conversation.submit("go")));
+  const ends = await Promise.all(logs.map((log) => log.untilAny(endTypes)));
+  expect(ends.map(({ type }) => type)).toEqual(working.map(() => "task_complete"));
+  expect((await crash.untilAny(endTypes)).type).toBe("turn_aborted");
+  expect((await flood.untilAny(endTypes)).type).toBe("task_complete");
+  expect(hanging.turn?.status).toEqual({ status: "awaiting_tool_result", callId: "a" });
+
+  await manager.shutdown();
+  for (const [index, conversation] of working.entries()) {
+    expect(await endsInFile(conversation)).toEqual(["task_complete"]);
+    const outputs = await outputsInFile(conversation);
+    expect(outputs[0]).toContain(`notes of ${index + special.length}`);
+    expect(outputs[2]).toMatch(new RegExp(`^Exit code: 0\\n[^]*notes of ${index + special.length}\\n?$`));
+    expect(outputs).toHaveLength(4);
+  }
+  expect(await endsInFile(crashing)).toEqual(["turn_aborted"]);
+  expect(await endsInFile(flooding)).toEqual(["task_complete"]);
+  expect(await endsInFile(hanging)).toEqual(["turn_aborted"]);
+  expect(await endsInFile(unread)).toEqual(["task_complete"]);
+});
+
+test("a shutdown while 200 turns run ends and records every one, and leaves no process", async () => {
+  const { manager, open, mark } = await openMany();
+  const behaviours = ["hangs", "hangs_in_a_tool", "hangs_in_a_command"] as const;
+  const conversations = await Promise.all(
+    Array.from({ length: many }, (_, index) => open(behaviours[index % behaviours.length] ?? "hangs", index)),
+  );
+  const logs = conversations.map((conversation) => new EventLog(conversation));
+  await Promise.all(conversations.map((conversation) => conversation.submit("go")));
+  await Promise.all(
+    logs.map((log, index) => log.until(index % behaviours.length === 2 ? "exec_command_begin" : "task_started")),
+  );
+  expect((await processesWith(mark)).length).toBeGreaterThan(many / behaviours.length);
+  await manager.shutdown();
+  expect(await processesWith(mark)).toEqual([]);
+  for (const [index, conversation] of conversations.entries()) {
+    expect(await endsInFile(conversation)).toEqual(["turn_aborted"]);
+    expect(await outputsInFile(conversation)).toHaveLength(index % behaviours.length === 0 ? 0 : 1);
+  }
+});

@@ -1,0 +1,70 @@
+import { setImmediate } from "node:timers/promises";
+import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
+import type { ResponseItem } from "../../src/messages/response-item.js";
+import type { Provider } from "../../src/providers/provider.js";
+
+/** What a busy model does, by its name: the `model` of a conversation. */
+export type Behaviour = "works" | "crashes" | "floods" | "hangs_in_a_tool" | "hangs_in_a_command" | "hangs";
+
+/** One model for many conversations, each with its own behaviour. */
+export const busyProvider: Provider = { name: "busy", stream: answer };
+
+/** What makes the tokenizer of a test throw, as a bug in the conversation's own code would. */
+export const crashingText = "this text makes the tokenizer throw";
+
+const floodedDeltas = 20_000;
+
+async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const step = request.input.length - request.input.findLastIndex((item) => item.type === "message");
+  switch (request.model as Behaviour) {
+    case "works":
+      yield* step === 1 ? looksAround() : says("done");
+      return;
+    case "crashes":
+      yield* call("read_file", { path: crashingText });
+      return;
+    case "floods":
+      for (let count = 0; count < floodedDeltas; count++) {
+        yield { type: "text_delta", itemId: `item ${count}`, delta: "x" };
+      }
+      yield* says("flooded");
+      return;
+    case "hangs_in_a_tool":
+      yield* call("hang", {});
+      return;
+    case "hangs_in_a_command":
+      yield* call("shell", { command: "sleep 1000 & sleep 1000" });
+      return;
+    case "hangs":
+      while (!signal.aborted) await setImmediate();
+  }
+}
+
+function* looksAround(): Generator<ModelEvent> {
+  yield* items(
+    callOf("read_file", "a", { path: "notes.txt" }),
+    callOf("read_file", "b", { path: "missing.txt" }),
+    callOf("shell", "c", { command: ["cat", "notes.txt"] }),
+    callOf("write_file", "d", { path: "out/result.txt", content: "written" }),
+  );
+}
+
+function* call(name: string, args: object): Generator<ModelEvent> {
+  yield* items(callOf(name, "a", args));
+}
+
+/** Without usage, so that the tokenizer is asked. */
+function* items(...all: readonly ResponseItem[]): Generator<ModelEvent> {
+  for (const [index, item] of all.entries()) yield { type: "item", itemId: `${index}`, item };
+  yield { type: "done", finishReason: "tool_calls" };
+}
+
+function* says(text: string): Generator<ModelEvent> {
+  const content = [{ type: "output_text" as const, text }];
+  yield { type: "item", itemId: "answer", item: { type: "message", role: "assistant", content } };
+  yield { type: "done", finishReason: "stop" };
+}
+
+function callOf(name: string, callId: string, args: object): ResponseItem {
+  return { type: "function_call", name, arguments: JSON.stringify(args), call_id: callId };
+}

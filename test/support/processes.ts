@@ -1,0 +1,39 @@
+import { randomUUID } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+
+/** Something in the environment of processes by which they are found wherever they have gone. */
+export interface Mark {
+  readonly name: string;
+  readonly value: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export function marked(name: string): Mark {
+  const mark = { name: `CODY_TEST_${name.toUpperCase()}`, value: randomUUID() };
+  return { ...mark, env: { [mark.name]: mark.value } };
+}
+
+/** The commands of all living processes with the mark, by process id. Only where there is /proc. */
+export async function processesWith({ name, value }: Mark): Promise<string[]> {
+  const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const environ = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+      // A process that has ended and was not yet waited for has no environment any more.
+      if (!environ.split("\0").includes(`${name}=${value}`)) return [];
+      const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+      return [`${pid} ${command.replaceAll("\0", " ").trim()}`];
+    }),
+  );
+  return found.flat();
+}
+
+/** What is still there when the time is over; nothing as soon as there is nothing. */
+export async function gone(mark: Mark, boundMs: number): Promise<string[]> {
+  const deadline = performance.now() + boundMs;
+  for (;;) {
+    const left = await processesWith(mark);
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await new Promise(setImmediate);
+  }
+}
