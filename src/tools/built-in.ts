@@ -1,5 +1,7 @@
+import { shell } from "./shell.js";
 import type { Tool } from "./tool.js";
 
+/** The tools every conversation has. */
 export function builtInTools(): readonly Tool[] {
-  return [];
+  return [shell];
 }

@@ -1,0 +1,70 @@
+import { resolve } from "node:path";
+import type { ToolOutput } from "../messages/tool.js";
+import { CommandOutput } from "./command-output.js";
+import { commandReport, exitCodeOf } from "./command-report.js";
+import { defineTool } from "./define-tool.js";
+import { ExecEvents } from "./exec-events.js";
+import { failureWords } from "./failure-words.js";
+import { runCommand } from "./run-command.js";
+import { defaultTimeoutMs, ShellArguments } from "./shell-arguments.js";
+import type { ToolContext, ToolScope } from "./tool.js";
+import { workingFolderProblem } from "./working-folder.js";
+
+export const shell = defineTool({
+  name: "shell",
+  description:
+    "Runs a command and gives its exit code and its output; of a long output the beginning and the end. The command " +
+    "has no input and no terminal. When it ends, the processes it left in the background are ended too.",
+  parameters: ShellArguments,
+  command: commandOf,
+  run: async (args, context) => {
+    if (context.signal.aborted) return { content: "Interrupted before the command was started", success: false };
+    return await runShell(args, context);
+  },
+});
+
+/** Nobody is at a terminal: no escapes, no pagers. */
+const plainOutput = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat" };
+
+/** Codex's code for a command that did not start. */
+const notStartedCode = -1;
+
+function commandOf({ command, workdir }: ShellArguments, { cwd }: ToolScope): { argv: string[]; cwd: string } {
+  return {
+    argv: typeof command === "string" ? ["sh", "-c", command] : command,
+    cwd: workdir === undefined ? cwd : resolve(cwd, workdir),
+  };
+}
+
+async function runShell(args: ShellArguments, context: ToolContext): Promise<ToolOutput> {
+  const { argv, cwd } = commandOf(args, context);
+  const { timeout_ms: timeoutMs = defaultTimeoutMs } = args;
+  const events = new ExecEvents(context);
+  const notStarted = (problem: string): ToolOutput => {
+    events.end({ stdout: "", stderr: problem, exitCode: notStartedCode, durationMs: 0 });
+    return { content: problem, success: false };
+  };
+  events.begin(argv, cwd);
+  const problem = await workingFolderProblem(cwd);
+  if (problem !== undefined) return notStarted(problem);
+  const output = new CommandOutput();
+  try {
+    const end = await runCommand({
+      argv,
+      cwd,
+      env: { ...context.env, ...plainOutput },
+      timeoutMs,
+      signal: context.signal,
+      onOutput: (stream, bytes) => {
+        output.push(stream, bytes);
+        events.output(stream, bytes);
+      },
+    });
+    const { stdout, stderr, merged } = output.end();
+    const exitCode = exitCodeOf(end);
+    events.end({ stdout, stderr, exitCode, durationMs: end.durationMs });
+    return { content: commandReport(end, timeoutMs, merged), success: exitCode === 0 };
+  } catch (error) {
+    return notStarted(`cannot run ${argv[0]}: ${failureWords(error)}`);
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * Waits for a promise that never rejects, but no longer than the bound or until the signal is aborted; says whether it
+ * was in time. Nothing stays behind on a signal that lives longer.
+ */
+export function within(promise: Promise<unknown>, boundMs: number, signal?: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (inTime: boolean): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", giveUp);
+      resolve(inTime);
+    };
+    const giveUp = (): void => settle(false);
+    const timer = setTimeout(giveUp, boundMs);
+    signal?.addEventListener("abort", giveUp);
+    void promise.then(() => settle(true));
+    if (signal?.aborted) giveUp();
+  });
+}

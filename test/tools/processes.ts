@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { expect } from "vitest";
+import { Watch } from "../support/watch.js";
+
+/** Waits until none of the processes runs; a zombie that nobody has asked for yet does not run. */
+export async function expectGone(...pids: readonly number[]): Promise<void> {
+  await expect.poll(() => pids.filter(isRunning), { timeout: 2_000, interval: 5 }).toEqual([]);
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}
+
+/** The numbers in a text, such as the process ids a command has printed. */
+export function numbersIn(text: string): number[] {
+  return Array.from(text.matchAll(/\d+/g), ([digits]) => Number(digits));
+}
+
+/** All that came out of a stream so far, each time more comes. */
+export function textOf(stream: Readable | null): Watch<string> {
+  const texts = new Watch<string>();
+  let text = "";
+  stream?.on("data", (bytes: Buffer) => texts.push((text += bytes.toString())));
+  return texts;
+}

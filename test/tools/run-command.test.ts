@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import { type CommandEnd, runCommand } from "../../src/tools/run-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { Watch } from "../support/watch.js";
+import { expectGone, isRunning, numbersIn } from "./processes.js";
+
+/** Long enough that a test which waited for it would fail. */
+const never = 60_000;
+const patience = { drainMs: never, timeoutGraceMs: never, interruptGraceMs: never, killMs: never, restMs: 100 };
+const soon = 50;
+/** Time enough for a shell to have begun, also on a busy machine. */
+const timeoutMs = 400;
+
+interface Running {
+  readonly end: Promise<CommandEnd>;
+  readonly output: Watch<string>;
+  interrupt(): void;
+}
+
+async function run(script: string, given: Partial<typeof patience & { timeoutMs: number }> = {}): Promise<Running> {
+  const controller = new AbortController();
+  const output = new Watch<string>();
+  let text = "";
+  const order = {
+    argv: ["sh", "-c", script],
+    cwd: await temporaryFolder(),
+    env: { PATH: process.env["PATH"] ?? "" },
+    timeoutMs: given.timeoutMs ?? never,
+    signal: controller.signal,
+    onOutput: (_: string, bytes: Buffer) => output.push((text += bytes.toString())),
+  };
+  return { end: runCommand(order, { ...patience, ...given }), output, interrupt: () => controller.abort() };
+}
+
+/** What it has printed, once it has printed so many lines. */
+async function lines({ output }: Running, count: number): Promise<string> {
+  return await output.until((text) => text.split("\n").length > count);
+}
+
+describe("a command that does not end", () => {
+  test("is asked to end when its time is over", async () => {
+    const running = await run("trap 'echo bye; exit 0' TERM; while :; do sleep 0.02; done", {
+      timeoutMs,
+    });
+    expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 0, leftRunning: [] });
+    expect(running.output.seen.at(-1)).toMatch(/bye\n$/);
+  });
+
+  test("is killed after the grace when it ignores that", async () => {
+    const running = await run("trap '' TERM; echo $$; sleep 60 & wait; sleep 60", {
+      timeoutMs,
+      timeoutGraceMs: soon,
+    });
+    expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 137 });
+    expect(isRunning(numbersIn(await lines(running, 1))[0] ?? 0)).toBe(false);
+  });
+
+  test("is killed after the grace when it was stopped", async () => {
+    const running = await run("echo $$; kill -STOP $$", { timeoutMs, timeoutGraceMs: soon });
+    expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 137 });
+  });
+
+  test("is ended when the turn is interrupted, and everything it started with it", async () => {
+    const running = await run("sleep 60 & echo $!; (sleep 60 & echo $!; wait) & echo $!; wait");
+    const pids = numbersIn(await lines(running, 3));
+    running.interrupt();
+    expect(await running.end).toMatchObject({ cause: "interrupted", exitCode: 143, leftRunning: [] });
+    await expectGone(...pids);
+  });
+
+  test("is killed soon after an interruption when it ignores being asked", async () => {
+    const running = await run("trap '' TERM; echo ready; while :; do sleep 0.02; done", { interruptGraceMs: soon });
+    await lines(running, 1);
+    running.interrupt();
+    expect(await running.end).toMatchObject({ cause: "interrupted", exitCode: 137 });
+  });
+
+  test("has no grace left when the turn is interrupted while it has its time to end", async () => {
+    const running = await run("trap 'echo asked' TERM; while :; do sleep 0.02; done", { timeoutMs });
+    await lines(running, 1);
+    running.interrupt();
+    expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 137 });
+  });
+});
+
+describe("what a command leaves behind", () => {
+  test("ends with the command, although it holds the output", async () => {
+    const running = await run("sleep 60 & echo $!", { drainMs: soon });
+    expect(await running.end).toMatchObject({ cause: "exited", exitCode: 0, wasHeldOpen: true, leftRunning: [] });
+    await expectGone(...numbersIn(await lines(running, 1)));
+  });
+
+  test("ends with the command when it does not hold the output, at once", async () => {
+    const running = await run("sleep 60 >/dev/null 2>&1 & echo $!");
+    expect(await running.end).toMatchObject({ cause: "exited", exitCode: 0, wasHeldOpen: false, leftRunning: [] });
+    await expectGone(...numbersIn(await lines(running, 1)));
+  });
+
+  test("has time to say its last words", async () => {
+    const running = await run("{ sleep 0.1; echo later; } & echo first");
+    expect(await running.end).toMatchObject({ cause: "exited", exitCode: 0, wasHeldOpen: false });
+    expect(running.output.seen.at(-1)).toBe("first\nlater\n");
+  });
+
+  test("is named when it left the group", async () => {
+    const running = await run("setsid sleep 60 >/dev/null 2>&1 & sleep 0.1; echo $!");
+    const [pid = 0] = numbersIn(await lines(running, 1));
+    expect(await running.end).toMatchObject({ exitCode: 0, leftRunning: [{ pid, name: "sleep" }] });
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
+    await expectGone(pid);
+  });
+
+  test("is named when it left the group and holds the output, which is let go of", async () => {
+    const running = await run("(setsid sleep 60 &) ; echo first", { drainMs: soon });
+    const { leftRunning, ...rest } = await running.end;
+    expect(rest).toMatchObject({ cause: "exited", exitCode: 0, wasHeldOpen: true });
+    expect(leftRunning).toEqual([{ pid: expect.any(Number) as number, name: "sleep" }]);
+    expect(running.output.seen.at(-1)).toBe("first\n");
+    for (const { pid } of leftRunning) process.kill(pid, "SIGKILL");
+  });
+
+  test("is killed with the command after a timeout or an interruption, although it left the group", async () => {
+    const script = "setsid sh -c 'echo $$; (setsid sleep 60 & echo $!) ; exec sleep 60' & echo $!; sleep 60";
+    const timedOut = await run(script, { timeoutMs, timeoutGraceMs: soon });
+    expect(await timedOut.end).toMatchObject({ cause: "timed_out", leftRunning: [] });
+    const interrupted = await run(script, { interruptGraceMs: soon });
+    const pids = numbersIn(await lines(interrupted, 3));
+    interrupted.interrupt();
+    expect(await interrupted.end).toMatchObject({ cause: "interrupted", leftRunning: [] });
+    await expectGone(...pids, ...numbersIn(timedOut.output.seen.at(-1) ?? ""));
+  });
+});
+
+test("a command that kills its own group has its guard killed too, and that is all right", async () => {
+  const running = await run("echo $$; kill -KILL 0");
+  expect(await running.end).toMatchObject({ cause: "exited", exitCode: 137, leftRunning: [] });
+});
+
+test("a command may send its own group any other signal", async () => {
+  const running = await run("trap '' USR1 TERM; kill -USR1 0; kill -TERM 0; sleep 60 & echo end", { drainMs: soon });
+  expect(await running.end).toMatchObject({ cause: "exited", exitCode: 0, wasHeldOpen: true, leftRunning: [] });
+});
+
+test("a command that waits for all its children does not wait for the guard", async () => {
+  const running = await run("exec perl -e '1 while wait() != -1; print \"none\\n\"'");
+  expect(await running.end).toMatchObject({ cause: "exited", exitCode: 0 });
+  expect(running.output.seen.at(-1)).toBe("none\n");
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { shell } from "../../src/tools/shell.js";
+import { shellProcess } from "./shell-process.js";
+import { call, toolContext } from "./tool-context.js";
+
+const mib = 1024 * 1024;
+
+test.each(["yes", "while :; do echo y; done"])("%s costs little memory and leaves the thread free", async (command) => {
+  const { output } = await shellProcess({ args: { command, timeout_ms: 800 } });
+  const { content, success, maxRssBytes, utilization } = await output;
+  expect(success).toBe(false);
+  expect(content).toMatch(/^Exit code: 124\nWall time: .*\nTimed out after 0.8 seconds and was ended\nOutput:\ny\n/);
+  expect(content).toMatch(/\ny\n\[\.\.\. \d{5,} bytes left out \.\.\.\]\n(y\n)+$/);
+  expect(content.length).toBeLessThan(33 * 1024);
+  expect(maxRssBytes).toBeLessThan(160 * mib);
+  expect(utilization).toBeLessThan(0.7);
+});
+
+test("a command with much output is not blocked, and only so much is told while it runs", async () => {
+  const context = await toolContext();
+  const { content } = await call(shell, { command: "head -c 20000000 /dev/zero; echo end >&2" }, context);
+  expect(content).toMatch(/^Exit code: 0\n/);
+  expect(content).toMatch(/\0\n\[\.\.\. \d+ bytes left out \.\.\.\]\n\0/);
+  const chunks = context.events.seen.flatMap((event) =>
+    event.type === "exec_command_output_delta" ? event.chunk : [],
+  );
+  expect(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk, "base64"))).length).toBe(mib);
+  const end = context.events.seen.at(-1);
+  expect(end).toMatchObject({ type: "exec_command_end", exit_code: 0, stderr: "end\n" });
+});
+
+test.each([0, 3, 6])("with %i descriptors left the call is answered all the same", async (freeDescriptors) => {
+  const { output } = await shellProcess({ args: { command: ["true"] }, freeDescriptors }, "ulimit -n 100");
+  expect(await output).toMatchObject({ content: "cannot run true: too many open files", success: false });
+});

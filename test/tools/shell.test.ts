@@ -1,0 +1,192 @@
+import { chmod, mkdir, realpath, rmdir, writeFile } from "node:fs/promises";
+import { getEventListeners } from "node:events";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { shell } from "../../src/tools/shell.js";
+import { call, toolContext } from "./tool-context.js";
+
+const wallTime = /^Wall time: \d+\.\d seconds$/m;
+
+/** What is left of a report without the wall time. */
+function steady(content: string): string {
+  expect(content).toMatch(wallTime);
+  return content.replace(wallTime, "Wall time: ...");
+}
+
+describe("what runs", () => {
+  test("a text runs in sh, a vector as it is", () => {
+    const scope = { cwd: "/work", sandbox: "workspace-write" } as const;
+    expect(shell.command({ command: "ls | wc" }, scope)).toEqual({ argv: ["sh", "-c", "ls | wc"], cwd: "/work" });
+    expect(shell.command({ command: ["ls", "-l"], workdir: "a/../b" }, scope)).toEqual({
+      argv: ["ls", "-l"],
+      cwd: "/work/b",
+    });
+  });
+
+  test.each([
+    { command: [] },
+    { command: "" },
+    { command: [""] },
+    { command: ["-c", "x"] },
+    { command: ["ls", "a\0b"] },
+    { command: "ls\0" },
+    { command: "ls", workdir: "\0" },
+    { command: "ls", timeout_ms: 0 },
+    { command: "ls", timeout_ms: 600_001 },
+    { command: "ls", sandbox: "danger-full-access" },
+    { command: "ls", with_escalated_permissions: true },
+  ])("%j is refused", (args) => {
+    expect(shell.parameters.safeParse(args).success).toBe(false);
+  });
+});
+
+test("a command's exit code and output come back, and events tell of it", async () => {
+  const context = await toolContext();
+  const { content, success } = await call(shell, { command: "printf 'one\\n'; printf 'two\\n' >&2; exit 3" }, context);
+  expect(steady(content)).toBe("Exit code: 3\nWall time: ...\nOutput:\none\ntwo\n");
+  expect(success).toBe(false);
+  const [begin, ...deltas] = context.events.seen;
+  const end = deltas.pop();
+  expect(begin).toEqual({
+    type: "exec_command_begin",
+    call_id: "call_1",
+    turn_id: "turn_1",
+    command: ["sh", "-c", "printf 'one\\n'; printf 'two\\n' >&2; exit 3"],
+    cwd: context.cwd,
+  });
+  expect(deltas).toEqual([
+    { type: "exec_command_output_delta", call_id: "call_1", stream: "stdout", chunk: btoa("one\n") },
+    { type: "exec_command_output_delta", call_id: "call_1", stream: "stderr", chunk: btoa("two\n") },
+  ]);
+  expect(end).toEqual({
+    type: "exec_command_end",
+    call_id: "call_1",
+    stdout: "one\n",
+    stderr: "two\n",
+    exit_code: 3,
+    duration: { secs: 0, nanos: expect.any(Number) as number },
+  });
+});
+
+test("success is exit code 0; a signal counts as a shell counts it", async () => {
+  const context = await toolContext();
+  expect((await call(shell, { command: ["true"] }, context)).success).toBe(true);
+  expect((await call(shell, { command: "kill -SEGV $$" }, context)).content).toContain("Exit code: 139\n");
+});
+
+test("it runs in the conversation's folder or the one that was named", async () => {
+  const context = await toolContext();
+  await mkdir(join(context.cwd, "inner"));
+  expect((await call(shell, { command: "pwd -P" }, context)).content).toContain(`Output:\n${context.cwd}\n`);
+  const inner = await realpath(join(context.cwd, "inner"));
+  expect((await call(shell, { command: "pwd -P", workdir: "inner" }, context)).content).toContain(`\n${inner}\n`);
+});
+
+test("the environment is the one that was given, without colours and pagers, and nothing of ours", async () => {
+  const context = await toolContext({ env: { PATH: "/usr/bin:/bin", marker: "mine" } });
+  const { content } = await call(shell, { command: ["env"] }, context);
+  const names = content.split("Output:\n")[1]?.trim().split("\n").toSorted();
+  expect(names).toEqual([
+    expect.stringMatching(/^CODY_CALL=/),
+    "GIT_PAGER=cat",
+    "NO_COLOR=1",
+    "PAGER=cat",
+    "PATH=/usr/bin:/bin",
+    `PWD=${context.cwd}`,
+    "TERM=dumb",
+    "marker=mine",
+  ]);
+});
+
+test("a command inherits no ignored signal, no child and no descriptor", async () => {
+  const context = await toolContext();
+  const { content } = await call(
+    shell,
+    { command: ["sh", "-c", "grep -E 'SigIgn|SigBlk' /proc/self/status"] },
+    context,
+  );
+  expect(content).toContain("SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  const descriptors = await call(shell, { command: "test -e /proc/self/fd/3 || echo none" }, context);
+  expect(descriptors.content).toContain("Output:\nnone\n");
+  const children = await call(shell, { command: ["sh", "-c", "cat /proc/$$/task/$$/children; echo end"] }, context);
+  expect(children.content).toMatch(/Output:\n\d+ end\n/);
+});
+
+test("standard input is empty", async () => {
+  const context = await toolContext();
+  const { content } = await call(shell, { command: "cat; echo end" }, context);
+  expect(steady(content)).toBe("Exit code: 0\nWall time: ...\nOutput:\nend\n");
+});
+
+test("the output can be opened by name", async () => {
+  const context = await toolContext();
+  const { content } = await call(shell, { command: "echo out >/dev/stdout; echo err >/dev/stderr" }, context);
+  expect(content).toContain("Output:\nout\nerr\n");
+});
+
+test("a folder for pipes that cannot be used is done without", async () => {
+  const context = await toolContext({ env: { PATH: "/usr/bin:/bin", TMPDIR: "/nowhere" } });
+  const { content } = await call(shell, { command: "echo out; echo err >&2" }, context);
+  expect(steady(content)).toBe("Exit code: 0\nWall time: ...\nOutput:\nout\nerr\n");
+});
+
+test("control characters and broken UTF-8 stay harmless data", async () => {
+  const context = await toolContext();
+  const { content } = await call(shell, { command: "printf '\\033]52;c;eA==\\007\\377\\342\\200\\256'" }, context);
+  expect(content).toContain("Output:\n\u001b]52;c;eA==\u0007\u{fffd}\u202e");
+  const delta = await context.events.until(({ type }) => type === "exec_command_output_delta");
+  expect(delta).toMatchObject({ chunk: Buffer.from("1b5d35323b633b65413d3d07ffe280ae", "hex").toString("base64") });
+});
+
+test("a character that came in two pieces is one character", async () => {
+  const context = await toolContext();
+  const command = "printf '\\342'; printf x >&2; sleep 0.05; printf '\\202\\254'";
+  const { content } = await call(shell, { command }, context);
+  expect(content).toContain("Output:\nx€");
+});
+
+describe("what cannot be started is answered, not thrown", () => {
+  test("a program that is not there, or is none", async () => {
+    const context = await toolContext();
+    await writeFile(join(context.cwd, "plain"), "text");
+    await chmod(join(context.cwd, "plain"), 0o644);
+    const missing = await call(shell, { command: ["no-such-program"] }, context);
+    expect(steady(missing.content)).toMatch(
+      /^Exit code: 127\nWall time: ...\nOutput:\n.*no-such-program: not found\n$/,
+    );
+    const plain = await call(shell, { command: ["./plain"] }, context);
+    expect(steady(plain.content)).toMatch(/^Exit code: 126\nWall time: ...\nOutput:\n.*[Pp]ermission denied\n$/);
+    expect([missing.success, plain.success]).toEqual([false, false]);
+  });
+
+  test("arguments that are too long", async () => {
+    const context = await toolContext();
+    const output = await call(shell, { command: ["echo", "x".repeat(200_000)] }, context);
+    expect(output).toEqual({ content: "cannot run echo: the arguments are too long for the system", success: false });
+    expect(context.events.seen.map(({ type }) => type)).toEqual(["exec_command_begin", "exec_command_end"]);
+    expect(context.events.seen[1]).toMatchObject({ exit_code: -1, stderr: output.content });
+  });
+
+  test("a folder that is gone, or is none", async () => {
+    const context = await toolContext();
+    const gone = join(context.cwd, "gone");
+    await mkdir(gone);
+    await rmdir(gone);
+    await writeFile(join(context.cwd, "file"), "");
+    expect(await call(shell, { command: "ls", workdir: "gone" }, context)).toEqual({
+      content: `cannot run in ${gone}: it does not exist`,
+      success: false,
+    });
+    expect(await call(shell, { command: "ls", workdir: "file" }, context)).toEqual({
+      content: `cannot run in ${join(context.cwd, "file")}: it is not a folder`,
+      success: false,
+    });
+  });
+});
+
+test("calls leave nothing on the signal of their turn", async () => {
+  const { signal } = new AbortController();
+  const context = await toolContext({ signal });
+  await Promise.all(Array.from({ length: 5 }, () => call(shell, { command: ["true"] }, context)));
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
