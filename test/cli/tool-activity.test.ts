@@ -17,6 +17,14 @@ test("a command that ends well says no more", () => {
   expect(activity.textOf(end(0))).toBe("");
 });
 
+test("what comes only with the end is shown then, such as why a command did not start", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["frob"]));
+  expect(activity.textOf({ ...end(-1), stderr: "cannot run frob" } as EventMsg)).toBe(
+    "  cannot run frob\n  exit code -1\n",
+  );
+});
+
 test("a folder that is not the conversation's is named", () => {
   const activity = inFolder("/projects");
   expect(activity.textOf(begin(["ls"], "/projects/my site"))).toBe("$ ls  (in '/projects/my site')\n");

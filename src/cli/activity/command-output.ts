@@ -9,12 +9,19 @@ const maxLineChars = 500;
 /** What a running command prints, as it is shown: a bounded part of it, indented, and nothing a terminal obeys. */
 export class CommandOutput {
   readonly #streams = { stdout: new LineReader(), stderr: new LineReader() };
+  #isEmpty = true;
   #shown = 0;
   #notShown = 0;
   readonly #last: string[] = [];
 
+  /** Whether nothing has been printed yet. */
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
   /** What is to be shown now. */
   add(stream: "stdout" | "stderr", bytes: Uint8Array): string {
+    if (bytes.length > 0) this.#isEmpty = false;
     return this.#show(this.#streams[stream].read(bytes));
   }
 

@@ -26,13 +26,20 @@ export class ToolActivity {
       case "exec_command_output_delta":
         return this.#running.get(msg.call_id)?.add(msg.stream, Buffer.from(msg.chunk, "base64")) ?? "";
       case "exec_command_end":
-        return this.#end(msg.call_id) + (msg.exit_code === 0 ? "" : `  exit code ${msg.exit_code}\n`);
+        return this.#late(msg) + this.#end(msg.call_id) + (msg.exit_code === 0 ? "" : `  exit code ${msg.exit_code}\n`);
       case "task_complete":
       case "turn_aborted":
         return [...this.#running.keys()].map((callId) => this.#end(callId)).join("");
       default:
         return "";
     }
+  }
+
+  /** What nobody could show while it ran, such as why it did not start. */
+  #late({ call_id, stdout, stderr }: Extract<EventMsg, { type: "exec_command_end" }>): string {
+    const output = this.#running.get(call_id);
+    if (output?.isEmpty !== true) return "";
+    return output.add("stdout", Buffer.from(stdout)) + output.add("stderr", Buffer.from(stderr));
   }
 
   #end(callId: string): string {
