@@ -9,22 +9,30 @@ import { bundle } from "./bundle.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const main = join(dist, "cli/main.cjs");
+const pools = new Set(["workers/entries/cpu", "workers/entries/io"]);
 
 /** Bundles what runs; the declarations take longer and only a package needs them. */
 export async function build({ declarations }) {
   // Only a package must be free of what older builds left; elsewhere someone may be running from dist.
   if (declarations) await rm(dist, { recursive: true, force: true });
-  const entries = (await readdir(join(root, "src/workers/entries"))).map((file) => file.slice(0, -".ts".length));
-  const programs = ["cli/main", ...entries.map((name) => `workers/entries/${name}`)];
-  const input = Object.fromEntries(programs.map((name) => [name, `src/${name}.ts`]));
+  const files = await readdir(join(root, "src/workers/entries"));
+  const entries = files.map((file) => `workers/entries/${file.slice(0, -".ts".length)}`);
+  // What several programs share becomes chunks to be loaded, so what short commands never start is bundled apart.
+  const rare = entries.filter((name) => pools.has(name));
+  const common = ["cli/main", ...entries.filter((name) => !pools.has(name))];
   await Promise.all([
     bundle({ format: "esm", input: { index: "src/index.ts" }, directory: "dist" }),
-    bundle({ format: "cjs", input, directory: "dist" }),
+    bundle({ format: "cjs", input: sourcesOf(common), directory: "dist" }),
+    bundle({ format: "cjs", input: sourcesOf(rare), directory: "dist" }),
   ]);
   await chmod(main, 0o755);
   if (!declarations) return;
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   await promisify(execFile)(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
+}
+
+function sourcesOf(programs) {
+  return Object.fromEntries(programs.map((name) => [name, `src/${name}.ts`]));
 }
 
 /** Bundles when a source is newer than what was built from it. */

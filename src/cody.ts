@@ -2,7 +2,13 @@ import { homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/all-events.js";
 import { fileStore } from "./actors/conversation/file-store.js";
 import type { Conversation } from "./actors/conversation/handle.js";
-import type { ManagerOptions, NewConversation, ResumeConfig } from "./actors/conversation/manager-options.js";
+import type {
+  CountTokensOptions,
+  ManagerOptions,
+  NewConversation,
+  ResumeConfig,
+  Tokenizer,
+} from "./actors/conversation/manager-options.js";
 import { ConversationOpener } from "./actors/conversation/opener.js";
 import { recorderStore } from "./actors/conversation/recorder-store.js";
 import { type ConversationConfig, recordedConfig } from "./actors/conversation/resolve-settings.js";
@@ -12,15 +18,20 @@ import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
 import { codyHome, homePaths } from "./config/paths.js";
 import { Config } from "./messages/config.js";
 import { isConversationId, shownId } from "./messages/conversation-id.js";
-import { ConversationNotFoundError, EmptyRolloutError, InvalidInputError } from "./messages/errors.js";
+import { ConversationNotFoundError, EmptyRolloutError, FailureError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
 import { check } from "./messages/parse.js";
 import type { OwnLine } from "./messages/rollout-line.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
+import { countTokens } from "./workers/count-tokens.js";
+import { type CpuPool, openCpuPool } from "./workers/open-cpu-pool.js";
 
 /** Wires conversations, their store and the configuration together. */
 export class ConversationManager {
   readonly #now: () => Date;
+  readonly #tokenizer: Tokenizer | undefined;
+  /** Costs nothing until something is counted or a long rollout read. */
+  readonly #cpu = openCpuPool();
   readonly #store: Store;
   readonly #opener: ConversationOpener;
   readonly #live = new Map<string, Conversation>();
@@ -33,7 +44,8 @@ export class ConversationManager {
   constructor(options: ManagerOptions = {}) {
     const config = check(Config, options.config ?? {}, "config");
     this.#now = options.now ?? (() => new Date());
-    this.#store = openStore(options, config);
+    this.#tokenizer = options.tokenizer;
+    this.#store = openStore(options, config, this.#cpu);
     this.#opener = new ConversationOpener({
       options,
       config,
@@ -108,6 +120,15 @@ export class ConversationManager {
       .slice(0, options.limit);
   }
 
+  /** The exact number of tokens in each text, counted beside the main thread; rejects with a `FailureError`. */
+  async countTokens(texts: readonly string[], { model }: CountTokensOptions): Promise<readonly number[]> {
+    const tokenizer = this.#tokenizer;
+    if (tokenizer !== undefined) return texts.map((text) => tokenizer.countTokens(text));
+    const outcome = await countTokens(this.#cpu, texts, model);
+    if (!outcome.ok) throw new FailureError(outcome.failure);
+    return outcome.value;
+  }
+
   /** The events of all conversations from now on, in one stream. */
   events(): AsyncGenerator<Event> {
     return this.#all.reader();
@@ -127,7 +148,7 @@ export class ConversationManager {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await this.#store.close();
+    await Promise.all([this.#store.close(), this.#cpu.close()]);
     this.#all.close();
   }
 
@@ -145,9 +166,9 @@ export class ConversationManager {
   }
 }
 
-function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persistence }: Config): Store {
+function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persistence }: Config, cpu: CpuPool): Store {
   if (recorder !== undefined) return recorderStore(recorder);
   const { conversations } = homePaths(home ?? codyHome({ env, homedir: homedir() }));
   const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
-  return fileStore(persistence?.directory ?? conversations, writer);
+  return fileStore(persistence?.directory ?? conversations, writer, cpu);
 }

@@ -3,6 +3,7 @@ export { newConversationId } from "./actors/conversation/opener.js";
 export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.js";
 export type { Conversation } from "./actors/conversation/handle.js";
 export type {
+  CountTokensOptions,
   ManagerOptions,
   NewConversation,
   ResumeConfig,

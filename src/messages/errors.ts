@@ -49,10 +49,12 @@ export class CorruptedRolloutError extends ConversationError {
   override readonly name = "CorruptedRolloutError";
   readonly code = "CORRUPTED_ROLLOUT";
   readonly line: number;
+  readonly detail: string;
 
   constructor(conversationId: string, line: number, detail: string) {
     super(conversationId, `Conversation ${conversationId}: line ${line}: ${detail}`);
     this.line = line;
+    this.detail = detail;
   }
 }
 

@@ -37,6 +37,13 @@ test("a program that forgets to shut down ends all the same, with everything sav
   expect({ stdout, sockets }).toEqual({ stdout: "true\n", sockets: [] });
 });
 
+test("a program counts tokens in threads that do not keep it alive", async () => {
+  const { stdout } = await runScript(`
+    const { conversation } = await manager.newConversation();
+    console.log(await manager.countTokens(["tiktoken is great!", ""], { model: "gpt-4o" }));`);
+  expect(stdout).toBe("[ 6, 0 ]\n");
+});
+
 test("while conversations run the main thread does no synchronous file I/O", async () => {
   const { stdout, stderr } = await runScript(
     `

@@ -39,6 +39,11 @@ export interface ManagerOptions {
   readonly source?: "interactive" | "non_interactive" | "mcp";
 }
 
+export interface CountTokensOptions {
+  /** Whose tokens are counted; a model without a public encoding is counted with the nearest. */
+  readonly model: string;
+}
+
 export interface NewConversation {
   readonly conversation: Conversation;
   readonly conversationId: string;

@@ -24,7 +24,7 @@ import { defaultRetry } from "./sampling.js";
 import type { Settings } from "./settings.js";
 import { spawnConversation } from "./spawn-conversation.js";
 import { apply, type ConversationState, emptyState } from "./state.js";
-import type { OpenedRollout, Store } from "./store.js";
+import type { OpenedRollout, Store, StoredState } from "./store.js";
 
 export function newConversationId(): string {
   return shownId(uuidv7());
@@ -103,7 +103,7 @@ export class ConversationOpener {
     // Looked up before the file is read, which may take long, and taken for good afterwards.
     const holder = force ? undefined : await this.#parts.store.holder(conversationId).catch(() => undefined);
     if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
-    const before = await this.#load(conversationId);
+    const before = await this.#parts.store.load(conversationId);
     if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
     const recorded = await existingFolder(recordedConfig(before.state));
     const { settings, notice } = this.#resolveSettings({ ...recorded.config, ...changes });
@@ -141,17 +141,10 @@ export class ConversationOpener {
     rollout.append(line);
   }
 
-  async #load(conversationId: string): Promise<LoadedConversation> {
-    const state = emptyState();
-    const lines = this.#parts.store.read(conversationId);
-    for await (const line of lines) apply(state, line);
-    return { state, ...lines.end };
-  }
-
   /** A rollout that cannot be read must not stay locked. */
-  async #loadOrClose(conversationId: string, rollout: Rollout): Promise<LoadedConversation> {
+  async #loadOrClose(conversationId: string, rollout: Rollout): Promise<StoredState> {
     try {
-      return await this.#load(conversationId);
+      return await this.#parts.store.load(conversationId);
     } catch (error) {
       await rollout.close();
       throw error;
@@ -214,12 +207,6 @@ export class ConversationOpener {
   #now(): Date {
     return this.#parts.options.now?.() ?? new Date();
   }
-}
-
-interface LoadedConversation {
-  readonly state: ConversationState;
-  readonly bytes: number;
-  readonly skipped: number;
 }
 
 interface SpawnInput extends Pick<OpenedRollout, "rollout"> {

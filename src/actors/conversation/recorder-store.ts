@@ -2,6 +2,7 @@ import type { OwnLine } from "../../messages/rollout-line.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import { linesOfTurn } from "../../rollouts/turns.js";
 import { recorderRollout, type TurnRecorder } from "../rollout-writer/recorder.js";
+import { foldLines } from "./fold-lines.js";
 import type { Store, StoredLines } from "./store.js";
 
 /** Conversations wherever an injected recorder keeps them, one call for each turn. */
@@ -11,6 +12,7 @@ export function recorderStore(recorder: TurnRecorder): Store {
     has: async (conversationId) => (await recorder.list()).some(({ id }) => id === conversationId),
     holder: async () => undefined,
     read: (conversationId) => turnLines(recorder, conversationId),
+    load: (conversationId) => foldLines(turnLines(recorder, conversationId)),
     open: async ({ conversationId, provider, model }) => ({
       outcome: { status: "open", bytes: 0 },
       rollout: recorderRollout(recorder, conversationId, { provider, model }),

@@ -2,6 +2,7 @@ import type { OpenOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
+import type { ConversationState } from "./state.js";
 
 export interface StoreOpen {
   readonly conversationId: string;
@@ -27,6 +28,11 @@ export interface StoredLines extends AsyncIterable<OwnLine> {
   };
 }
 
+/** What a conversation's lines have made of it. */
+export interface StoredState extends Readonly<StoredLines["end"]> {
+  readonly state: ConversationState;
+}
+
 /** Where conversations are kept: in files, or wherever an injected recorder keeps them. */
 export interface Store {
   /** The whole id of what a person named by id, bare UUID or unique prefix; rejects when there is none. */
@@ -35,6 +41,8 @@ export interface Store {
   /** Who else is writing it. */
   holder(conversationId: string): Promise<string | undefined>;
   read(conversationId: string): StoredLines;
+  /** Reads it to its end, where that disturbs nobody. */
+  load(conversationId: string): Promise<StoredState>;
   open(request: StoreOpen): Promise<OpenedRollout>;
   list(): Promise<ConversationMetadata[]>;
   close(): Promise<void>;

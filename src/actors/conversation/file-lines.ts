@@ -1,0 +1,14 @@
+import type { OwnLine } from "../../messages/rollout-line.js";
+import { readRollout } from "../../rollouts/read.js";
+import type { StoredLines } from "./store.js";
+
+/** The lines of a conversation that is a file. */
+export function fileLines(path: string, conversationId: string): StoredLines {
+  const rollout = readRollout(path, conversationId);
+  return {
+    end: rollout.end,
+    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine> {
+      for await (const { line } of rollout) yield line;
+    },
+  };
+}

@@ -1,0 +1,9 @@
+import { apply, emptyState } from "./state.js";
+import type { StoredLines, StoredState } from "./store.js";
+
+/** What the lines of a conversation have made of it. */
+export async function foldLines(lines: StoredLines): Promise<StoredState> {
+  const state = emptyState();
+  for await (const line of lines) apply(state, line);
+  return { state, bytes: lines.end.bytes, skipped: lines.end.skipped };
+}

@@ -1,0 +1,26 @@
+import { availableParallelism } from "node:os";
+import type { CpuJobs } from "./cpu-jobs.js";
+import { entryUrl } from "./entry-url.js";
+import { Pool } from "./pool.js";
+
+export type CpuPool = Pool<CpuJobs>;
+
+const mebibyte = 1024 * 1024;
+/** A tokenizer takes a hundred megabytes in each of them. */
+const maxThreads = 4;
+
+/** The pool for what computes. It costs nothing until it gets a job. */
+export function openCpuPool(): CpuPool {
+  return new Pool<CpuJobs>({
+    entry: entryUrl("cpu"),
+    // The main thread keeps a core.
+    threads: Math.min(Math.max(availableParallelism() - 1, 1), maxThreads),
+    jobsPerThread: 1,
+    maxHeapMb: 1024,
+    idleMs: 30_000,
+    deadlineMs: { count_tokens: 30_000, load_rollout: 120_000 },
+    maxWaiting: 256,
+    maxJobBytes: 8 * mebibyte,
+    maxBytes: 64 * mebibyte,
+  });
+}

@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+import { writeLargeRollout } from "../support/large-rollout.js";
+import { countThreads } from "../support/started-threads.js";
+
+const writer = "rollout-writer.cjs";
+/** The file every thread of a pool begins with. */
+const pool = "worker.js";
+
+async function threadsOf(cli: Cli, args: readonly string[]): Promise<string[]> {
+  const { env, started } = await countThreads();
+  expect(await cli.run(args, { env })).toMatchObject({ code: 0 });
+  return await started();
+}
+
+test("short commands start no thread but the writer's, and only a long rollout is read in a pool", async () => {
+  const cli = await Cli.open();
+  expect(await threadsOf(cli, ["--version"])).toEqual([]);
+  expect(await threadsOf(cli, ["new"])).toEqual([writer]);
+  expect(await threadsOf(cli, ["chat", "What is 2+2?"])).toEqual([writer]);
+  expect(await threadsOf(cli, ["list"])).toEqual([]);
+  await writeLargeRollout(join(cli.conversations, "conv_large.jsonl"), "conv_large", 5 * 1024 * 1024);
+  expect(await threadsOf(cli, ["list"])).toEqual([]);
+  expect((await threadsOf(cli, ["resume", "conv_large"])).toSorted()).toEqual([writer, pool]);
+});

@@ -1,0 +1,107 @@
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { fileLines } from "../../src/actors/conversation/file-lines.js";
+import { fileStore } from "../../src/actors/conversation/file-store.js";
+import { foldLines } from "../../src/actors/conversation/fold-lines.js";
+import { loadInThread } from "../../src/actors/conversation/load-in-thread.js";
+import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { type CpuPool, openCpuPool } from "../../src/workers/open-cpu-pool.js";
+import { nested } from "../support/faulty-jobs.js";
+import { writeLargeRollout } from "../support/large-rollout.js";
+import { openManager } from "../support/open-conversation.js";
+import { says, scripted } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const id = "conv_large";
+/** Above this a rollout is read in a thread. */
+const large = 5 * 1024 * 1024;
+const small = 200 * 1024;
+
+async function rolloutOf(bytes: number): Promise<{ home: string; directory: string; path: string }> {
+  const home = await temporaryFolder();
+  const directory = join(home, "conversations");
+  const path = join(directory, `${id}.jsonl`);
+  await mkdir(directory);
+  await writeLargeRollout(path, id, bytes);
+  return { home, directory, path };
+}
+
+function openPool(): CpuPool {
+  const pool = openCpuPool();
+  onTestFinished(() => pool.close());
+  return pool;
+}
+
+/** Damages the fifth line from the end; gives its number. */
+async function damage(path: string, text: string): Promise<number> {
+  const lines = (await readFile(path, "utf8")).split("\n");
+  const number = lines.length - 5;
+  lines[number - 1] = text;
+  await writeFile(path, lines.join("\n"));
+  return number;
+}
+
+function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.catch((error: unknown) => error);
+}
+
+test("a large conversation is resumed with all of its history and goes on", async () => {
+  const { home, path } = await rolloutOf(6 * 1024 * 1024);
+  const { state } = await foldLines(fileLines(path, id));
+  const { manager } = await openManager({ home, providers: [scripted([says("Welcome back")])] });
+  const resumed = await manager.resumeConversation(id, { provider: "scripted", model: "m" });
+  // Compared by Node, because a matcher takes seconds for so much.
+  expect(isDeepStrictEqual(resumed.getHistory().slice(0, state.history.length), state.history)).toBe(true);
+  expect(resumed.notice).toContain("1 line");
+  await resumed.processMessage("hello again");
+  expect(resumed.getHistory().at(-1)).toMatchObject({ content: [{ text: "Welcome back" }] });
+});
+
+test("a large rollout that is damaged is refused in the same words", async () => {
+  const { home, path } = await rolloutOf(large);
+  const line = await damage(path, "not JSON");
+  const { manager } = await openManager({ home });
+  expect(await errorOf(manager.resumeConversation(id))).toStrictEqual(
+    new CorruptedRolloutError(id, line, "not valid JSON"),
+  );
+});
+
+test("a rollout that is folded in a thread gives what it gives here", async () => {
+  const { path } = await rolloutOf(small);
+  await appendFile(path, '{"timestamp":"2026-11');
+  const here = await foldLines(fileLines(path, id));
+  expect(here).toMatchObject({ skipped: 1, state: { openTurn: { id: "open" } } });
+  expect(await loadInThread(openPool(), path, id)).toEqual(here);
+});
+
+test("damage of every kind is the same error from a thread", async () => {
+  const pool = openPool();
+  for (const text of ["not JSON", '"no object"', "[]", "null"]) {
+    const { path } = await rolloutOf(small);
+    const line = await damage(path, text);
+    const here = await errorOf(foldLines(fileLines(path, id)));
+    expect(here).toMatchObject({ name: "CorruptedRolloutError", line });
+    expect(await errorOf(loadInThread(pool, path, id))).toStrictEqual(here);
+  }
+});
+
+test("a thread gives nothing when there is no file, or when the state cannot cross", async () => {
+  const { path } = await rolloutOf(small);
+  const pool = openPool();
+  expect(await loadInThread(pool, `${path}.missing`, id)).toBeUndefined();
+  const payload = { type: "message", role: "user", content: [], deep: nested(3_000) };
+  await appendFile(path, `${JSON.stringify({ timestamp: "", type: "response_item", payload })}\n`);
+  expect(await loadInThread(pool, path, id)).toBeUndefined();
+});
+
+test("what no thread can read is read here", async () => {
+  const { directory, path } = await rolloutOf(large);
+  const closed = openCpuPool();
+  await closed.close();
+  const { bytes, skipped, state } = await foldLines(fileLines(path, id));
+  const loaded = await fileStore(directory, undefined, closed).load(id);
+  expect(loaded).toMatchObject({ bytes, skipped, state: { turns: state.turns } });
+  expect(loaded.state.history).toHaveLength(state.history.length);
+});

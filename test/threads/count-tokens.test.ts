@@ -1,0 +1,45 @@
+import { expect, onTestFinished, test } from "vitest";
+import { exactTokens } from "../../src/compaction/exact-tokens.js";
+import { countTokens } from "../../src/workers/count-tokens.js";
+import { openCpuPool } from "../../src/workers/open-cpu-pool.js";
+import { openManager } from "../support/open-conversation.js";
+
+const words = "The quick brown fox jumps over the lazy dog, and it's 12:30 in São Paulo; 東京 sleeps.\n";
+
+test("texts of every size are counted in threads as they are here", async () => {
+  const pool = openCpuPool();
+  onTestFinished(() => pool.close());
+  const small = ["", "hello world", words, ...Array.from({ length: 500 }, (_, number) => `line ${number}`)];
+  const texts = [words.repeat(3_500), ...small];
+  expect(await countTokens(pool, texts, "gpt-5")).toEqual({ ok: true, value: await exactTokens(texts, "o200k_base") });
+  expect(await countTokens(pool, small, "gpt-4")).toEqual({ ok: true, value: await exactTokens(small, "cl100k_base") });
+  expect(await countTokens(pool, [], "gpt-5")).toEqual({ ok: true, value: [] });
+  expect(pool.waiting).toBe(0);
+});
+
+test("a count that cannot be made says why", async () => {
+  const pool = openCpuPool();
+  const counting = countTokens(pool, [words.repeat(20_000)], "gpt-5");
+  await pool.close();
+  expect(await counting).toMatchObject({ ok: false, failure: { code: "aborted" } });
+});
+
+test("a manager counts exactly, whatever stands in the texts", async () => {
+  const { manager } = await openManager();
+  const texts = ["tiktoken is great!", "<|endoftext|>", " ".repeat(1_000_000), "\ud800"];
+  expect(await manager.countTokens(texts, { model: "gpt-4o" })).toEqual(await exactTokens(texts, "o200k_base"));
+});
+
+test("a manager counts with the tokenizer it was given", async () => {
+  const { manager } = await openManager({ tokenizer: { countTokens: (text) => text.length } });
+  expect(await manager.countTokens(["abc", ""], { model: "gpt-4o" })).toEqual([3, 0]);
+});
+
+test("a manager that has been shut down counts nothing", async () => {
+  const { manager } = await openManager();
+  await manager.shutdown();
+  await expect(manager.countTokens(["a"], { model: "gpt-4o" })).rejects.toMatchObject({
+    name: "FailureError",
+    code: "aborted",
+  });
+});
