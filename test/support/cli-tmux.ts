@@ -12,12 +12,14 @@ const rows = 40;
 let servers = 0;
 const ended = /^It ended with (\d+)$/m;
 /** Said by a shell, because `pane_dead_status` sometimes stays empty; seen with tmux 3.3a. */
-const tellingCode = '"$@"; echo "It ended with $?"; exec sleep 1000';
+const tellingCode = 'echo "It ended with $?"; exec sleep 1000';
 
 export interface TmuxOptions {
   readonly columns?: number;
   /** What happens to the offline model in the middle of its answer, as for `Cli`. */
   readonly middle?: "hold";
+  /** A file stdout goes into instead of the terminal. */
+  readonly stdoutTo?: string;
 }
 
 /** `cody` in a real terminal: a tmux server of its own, which is gone when the test is over. */
@@ -36,7 +38,8 @@ export class TmuxScreen {
       await screen.#tmux("kill-server");
     });
     const size = ["-x", String(options.columns ?? 80), "-y", String(rows)];
-    const command = ["sh", "-c", tellingCode, "sh", ...commandOf(args, options.middle)];
+    const script = `"$@"${options.stdoutTo === undefined ? "" : ` > '${options.stdoutTo}'`}; ${tellingCode}`;
+    const command = ["sh", "-c", script, "sh", ...commandOf(args, options.middle)];
     await screen.#tmux("new-session", "-d", ...size, "-c", cli.project, ...command);
     return screen;
   }

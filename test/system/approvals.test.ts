@@ -1,0 +1,89 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+import { TmuxScreen } from "../support/cli-tmux.js";
+
+const choices =
+  "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn";
+const again = "Please answer with y, a, n or s.\ny/a/n/s › \n";
+
+test("a person is asked, says yes, sees what the command prints, and is back at the prompt", async () => {
+  const cli = await Cli.open();
+  const screen = await TmuxScreen.open(cli, [], { columns: 120 });
+  await screen.prompts();
+  await screen.enter("run printf 'a\\033[31mb\\n'; seq 30");
+  await screen.shows(asking("sh -c 'printf '\\''a\\033[31mb\\n'\\''; seq 30'"));
+  await screen.enter("y");
+  await screen.shows("  a␛[31mb\n  1\n");
+  await screen.shows("  9\n  … 16 more lines\n  26\n");
+  await screen.prompts();
+  await screen.press("C-d");
+  expect(await screen.ends()).toBe(0);
+});
+
+test("Ctrl-C at the question and during a command ends the turn and brings the prompt back", async () => {
+  const screen = await TmuxScreen.open(await Cli.open());
+  await screen.prompts();
+  await screen.enter("run sleep 600");
+  await screen.shows(asking("sh -c 'sleep 600'"));
+  await screen.press("C-c");
+  await screen.shows("y/a/n/s › \nInterrupted.\n›");
+  await screen.enter("run echo begun; sleep 600");
+  await screen.shows(asking("sh -c 'echo begun; sleep 600'"));
+  await screen.enter("y");
+  await screen.shows("  begun\n");
+  await screen.press("C-c");
+  await screen.shows("  exit code 130\nInterrupted.\n›");
+  await screen.press("C-d");
+  expect(await screen.ends()).toBe(0);
+});
+
+test("Ctrl-D at the question is asked again and then taken as no", async () => {
+  const screen = await TmuxScreen.open(await Cli.open());
+  await screen.prompts();
+  await screen.enter("run echo hi");
+  await screen.shows(asking("sh -c 'echo hi'"));
+  await screen.press("C-d");
+  await screen.shows(again);
+  await screen.press("C-d");
+  await screen.shows(again + again);
+  await screen.press("C-d");
+  await screen.shows("Taken as no.\nThe tool answered:\nshell was refused by the user\n›");
+  await screen.press("C-d");
+  expect(await screen.ends()).toBe(0);
+});
+
+test("chat asks on the terminal though its answer goes into a file, and takes nothing typed before as the answer", async () => {
+  const cli = await Cli.open();
+  const screen = await TmuxScreen.open(cli, ["chat", "run echo hi"], { stdoutTo: "answer.txt" });
+  await screen.enter("y");
+  await screen.type("y");
+  await screen.shows(asking("sh -c 'echo hi'"));
+  await screen.enter("n");
+  expect(await screen.ends()).toBe(0);
+  expect(await readFile(join(cli.project, "answer.txt"), "utf8")).toBe(
+    "The tool answered:\nshell was refused by the user\n",
+  );
+});
+
+test("after kill -9 at the question --continue asks it again and goes on with its turn", async () => {
+  const cli = await Cli.open();
+  const killed = await TmuxScreen.open(cli);
+  await killed.prompts();
+  await killed.enter("run echo survived");
+  await killed.shows(asking("sh -c 'echo survived'"));
+  await killed.kill();
+  expect(await killed.ends()).toBe(137);
+  const screen = await TmuxScreen.open(cli, ["--continue"]);
+  await screen.shows(asking("sh -c 'echo survived'"));
+  await screen.enter("y");
+  await screen.shows("  survived\nThe tool answered:\n");
+  await screen.prompts();
+  const [id = ""] = await cli.ids();
+  expect(await cli.said(id)).toEqual(["run echo survived"]);
+});
+
+function asking(command: string): string {
+  return `\n  ${command}\n\n${choices}\ny/a/n/s › \n`;
+}
