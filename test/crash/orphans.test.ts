@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Cli, finished, saysOn } from "../support/cli.js";
-import { gone, marked, processesWith } from "../support/processes.js";
+import { gone, marked, running } from "../support/processes.js";
 import { rounds, summarize, timeoutMs } from "./rounds.js";
 
 const ends = ["exit", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const;
@@ -47,8 +47,7 @@ async function leftBy(cli: Cli, end: End): Promise<string[]> {
   if (end !== "exit") {
     // "started", as the output delta has it.
     await saysOn(child.stdout, Buffer.from("started\n").toString("base64"));
-    const running = await processesWith(mark);
-    if (running.length < 6) throw new Error(`too few processes to leave any behind: ${running.join(", ")}`);
+    await running(mark, 6);
     child.kill(end);
   }
   await ended;

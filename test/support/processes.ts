@@ -37,3 +37,8 @@ export async function gone(mark: Mark, boundMs: number): Promise<string[]> {
     await new Promise(setImmediate);
   }
 }
+
+/** Resolves when so many processes have the mark. */
+export async function running(mark: Mark, count: number): Promise<void> {
+  while ((await processesWith(mark)).length < count) await new Promise(setImmediate);
+}

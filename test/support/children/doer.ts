@@ -43,7 +43,8 @@ do {
 await manager.shutdown();
 
 async function opened(): Promise<Conversation> {
-  if (order.conversation !== undefined) return await manager.resumeConversation(order.conversation);
+  if (order.conversation !== undefined)
+    return await manager.resumeConversation(order.conversation, { allowEmpty: true });
   return (await manager.newConversation({ provider: "effects", model: "effects" })).conversation;
 }
 
