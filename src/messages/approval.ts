@@ -13,6 +13,8 @@ export const ExecApprovalRequest = z.object({
   approval_id: z.string(),
   call_id: z.string(),
   turn_id: z.string(),
+  /** The tool that would run it: what looks like another tool's request is none. */
+  tool: z.string(),
   /** For a tool that runs no program: its name, then what it was given. */
   command: z.array(z.string()),
   cwd: z.string(),

@@ -4,7 +4,8 @@ import { approvalText } from "../../src/cli/approval/approval-text.js";
 
 const choices =
   "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn\n";
-const ids = { approval_id: "a", call_id: "c", turn_id: "t" };
+const ids = { approval_id: "a", call_id: "c", turn_id: "t", tool: "shell" };
+const writes = { ...ids, tool: "write_file" };
 
 test("it says what would run, where and why", () => {
   const reason = "there is no sandbox, so every command is asked for";
@@ -29,7 +30,7 @@ test("a long command is shown to its last character, with how many there are", (
 
 test("a file to be written is shown with its lines", () => {
   const content = "# Notes\n\n\tdone: \\o/\nhidden\u202e'\n";
-  expect(approvalText({ ...ids, command: ["write_file", "my notes.md", content], cwd: "/projects" })).toBe(
+  expect(approvalText({ ...writes, command: ["write_file", "my notes.md", content], cwd: "/projects" })).toBe(
     `The model asks to run this in /projects:
 
   write_file 'my notes.md'
@@ -47,7 +48,15 @@ test.each([
   ["a", "  write_file a\n  │ a\n  (no line break at the end)\n"],
   ["\n", "  write_file a\n  │ \n"],
 ])("the content %j is shown as it is", (content, shown) => {
-  expect(approvalText({ ...ids, command: ["write_file", "a", content], cwd: "/projects" })).toContain(`\n${shown}\n`);
+  expect(approvalText({ ...writes, command: ["write_file", "a", content], cwd: "/projects" })).toContain(
+    `\n${shown}\n`,
+  );
+});
+
+test("a command that is named like the tool is shown as a command", () => {
+  expect(approvalText({ ...ids, command: ["write_file", "a", "b\n"], cwd: "/projects" })).toContain(
+    "\n  write_file a $'b\\n'\n",
+  );
 });
 
 test("whatever is asked, a terminal obeys none of it and every line of it is indented", () => {
@@ -58,7 +67,7 @@ test("whatever is asked, a terminal obeys none of it and every line of it is ind
   );
   fc.assert(
     fc.property(commands, (command) => {
-      const text = approvalText({ ...ids, command, cwd: "/projects" });
+      const text = approvalText({ ...ids, tool: command[0] ?? "", command, cwd: "/projects" });
       // oxlint-disable-next-line no-control-regex -- control characters are what this is about
       expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
       const lines = text.slice(0, -choices.length).trimEnd().split("\n").slice(1);

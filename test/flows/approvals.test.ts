@@ -65,6 +65,7 @@ test("a request shows what will run, and the turn waits for the answer", async (
     approval_id: expect.any(String),
     call_id: "c1",
     turn_id: conversation.turn?.turnId,
+    tool: "effect",
     command: ["effect", "it"],
     cwd: "/projects",
     reason: "there is no sandbox, so every command is asked for",
@@ -130,7 +131,7 @@ test("of two answers the first counts, and the call runs once", async () => {
 });
 
 test("for the session means exactly this command in this folder, in this conversation", async () => {
-  const { conversation, events, runs, manager } = await open([
+  const { conversation, events, runs } = await open([
     callsAll(
       { name: "effect", callId: "a", arguments: '{"what":"it"}' },
       { name: "effect", callId: "b", arguments: '{"what":"it"}' },
@@ -156,9 +157,21 @@ test("for the session means exactly this command in this folder, in this convers
   expect(third.cwd).toBe("/");
   await conversation.submit({ type: "exec_approval", id: third.approval_id, decision: "denied" });
   await events.until("task_complete");
+});
 
-  // What is on disk gives no rights.
-  await manager.shutdown();
+test("what was allowed to one tool is not allowed to another that would run the same", async () => {
+  const { tool } = counter();
+  const twin = { ...tool, name: "twin" };
+  const provider = scripted([calls("effect", "a", { what: "it" }), calls("twin", "b", { what: "it" }), says("ok")]);
+  const { conversation, events } = await openConversation({ provider, tools: [tool, twin] });
+  await conversation.submit("go");
+  const first = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id: first.approval_id, decision: "approved_for_session" });
+  const second = await events.until("exec_approval_request");
+  expect({ ...second, tool: first.tool }).toMatchObject({ command: first.command, tool: "effect" });
+  expect(second.tool).toBe("twin");
+  await conversation.submit({ type: "exec_approval", id: second.approval_id, decision: "abort" });
+  await events.until("turn_aborted");
 });
 
 test("nobody answers: the request times out and the turn goes on", async () => {

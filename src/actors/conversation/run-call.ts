@@ -74,10 +74,10 @@ async function askFirst(prepared: Runnable, reason: string, world: CallWorld): P
 }
 
 /** The request of before a crash, if it asks for the very same. */
-function requestFor({ callId, command }: Runnable, reason: string, world: CallWorld): ExecApprovalRequest {
+function requestFor({ callId, name, command }: Runnable, reason: string, world: CallWorld): ExecApprovalRequest {
   const earlier = world.approvals.unanswered(callId);
-  const asked = { command: [...command.argv], cwd: command.cwd };
-  if (earlier !== undefined && isDeepStrictEqual({ command: earlier.command, cwd: earlier.cwd }, asked)) return earlier;
+  const asked = { tool: name, command: [...command.argv], cwd: command.cwd };
+  if (earlier !== undefined && isDeepStrictEqual({ ...earlier, ...asked }, earlier)) return earlier;
   return { approval_id: world.newId(), call_id: callId, turn_id: world.turn.turnId, ...asked, reason };
 }
 
@@ -95,9 +95,9 @@ function afterDecision(decision: ReviewDecision, prepared: Runnable, world: Call
   return output(`${name} was refused ${who}`);
 }
 
-/** Exactly this command, in this folder, with these rights. */
-function commandKey({ command }: Runnable, { settings }: CallWorld): string {
-  return JSON.stringify([command.argv, command.cwd, settings.sandbox]);
+/** Exactly this command of this tool, in this folder, with these rights. */
+function commandKey({ name, command }: Runnable, { settings }: CallWorld): string {
+  return JSON.stringify([name, command.argv, command.cwd, settings.sandbox]);
 }
 
 async function perform(prepared: Runnable, world: CallWorld): Promise<CallEnd> {

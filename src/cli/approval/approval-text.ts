@@ -7,9 +7,9 @@ const manyChars = 2_000;
 const maxReasonChars = 500;
 
 /** What a person reads before they decide: the command as it will run, all of it, and nothing in it that hides. */
-export function approvalText({ command, cwd, reason }: ExecApprovalRequest): string {
+export function approvalText({ tool, command, cwd, reason }: ExecApprovalRequest): string {
   const why = reason ? `\n(${visible(reason.slice(0, maxReasonChars))})` : "";
-  const shown = commandLines(command).map((line) => `  ${line}`);
+  const shown = commandLines(tool, command).map((line) => `  ${line}`);
   const chars = command.join(" ").length;
   const count = chars > manyChars ? [`That is ${chars} characters.`, ""] : [];
   return [`The model asks to run this in ${quotedWord(cwd)}${why}:`, "", ...shown, "", ...count, choices, ""].join(
@@ -20,9 +20,9 @@ export function approvalText({ command, cwd, reason }: ExecApprovalRequest): str
 const choices =
   "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn";
 
-function commandLines(command: readonly string[]): string[] {
-  const [name, path, content, ...others] = command;
-  if (name !== "write_file" || path === undefined || content === undefined || others.length > 0) {
+function commandLines(tool: string, command: readonly string[]): string[] {
+  const [name = "", path, content, ...others] = command;
+  if (tool !== "write_file" || path === undefined || content === undefined || others.length > 0) {
     return [quotedCommand(command)];
   }
   return [quotedCommand([name, path]), ...contentLines(content)];
