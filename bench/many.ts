@@ -1,7 +1,7 @@
 // Whether many conversations leave one another alone: turns beside a flooder, and a shutdown while turns run.
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { ConversationManager } from "../src/cody.js";
+import { ConversationManager } from "./support/built.js";
 import type { ModelEvent, ModelRequest } from "../src/messages/model.js";
 import type { Provider } from "../src/providers/provider.js";
 import { median } from "./support/measure.js";
@@ -76,7 +76,7 @@ async function shutdownMs(name: string): Promise<number> {
     all.map(async (conversation) => {
       await conversation.submit("go");
       for await (const { msg } of conversation.events()) {
-        if (msg.type === (name === "commands" ? "exec_command_begin" : "task_started")) break;
+        if (msg.type === (name === "commands" ? "exec_command_output_delta" : "task_started")) break;
       }
     }),
   );
@@ -100,7 +100,7 @@ async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerat
     for (let count = 0; !signal.aborted; count++) yield { type: "text_delta", itemId: `${count}`, delta: "x" };
   }
   if (request.model === "commands") {
-    const args = JSON.stringify({ command: "sleep 1000 & sleep 1000" });
+    const args = JSON.stringify({ command: "echo runs; sleep 1000 & sleep 1000" });
     yield { type: "item", itemId: "c", item: { type: "function_call", name: "shell", arguments: args, call_id: "c" } };
     yield { type: "done", finishReason: "tool_calls" };
     return;

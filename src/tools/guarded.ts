@@ -5,7 +5,7 @@ export const markerName = "CODY_CALL";
  * Shell for the files in /proc of the processes that carry the marker `$1`; nothing where there is no /proc. Its status
  * says little: files of other users cannot be read.
  */
-export const findMarked = `grep -lsF "${markerName}=$1" /proc/[0-9]*/environ`;
+const findMarked = `grep -lsF "${markerName}=$1" /proc/[0-9]*/environ`;
 
 /** The descriptor whose other end only we hold. */
 export const guardDescriptor = 3;

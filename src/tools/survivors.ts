@@ -1,6 +1,5 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { findMarked } from "./guarded.js";
+import { markedProcesses } from "./marked-processes.js";
 
 /** A process of a command that went its own way: it left the group and outlives it. */
 export interface Survivor {
@@ -9,16 +8,11 @@ export interface Survivor {
   readonly name: string;
 }
 
-const maxScanMs = 1_000;
 const maxRounds = 5;
 
-/**
- * Who still carries the marker outside of the group. A process of its own reads the environments, since reading that of
- * a process that hangs in the kernel can hang too. Linux only: elsewhere nobody is found.
- */
+/** Who still carries the marker outside of the group. */
 export async function findSurvivors(marker: string, group: number): Promise<Survivor[]> {
-  if (process.platform !== "linux") return [];
-  const found = await Promise.all((await markedPids(marker)).map((pid) => survivor(pid, group)));
+  const found = await Promise.all((await markedProcesses(marker)).map((pid) => survivor(pid, group)));
   return found.filter((one) => one !== undefined);
 }
 
@@ -30,16 +24,6 @@ export async function killSurvivors(marker: string, group: number): Promise<Surv
     found = await findSurvivors(marker, group);
   }
   return found;
-}
-
-function markedPids(marker: string): Promise<number[]> {
-  const options = { env: { PATH: "/usr/bin:/bin", LC_ALL: "C" }, timeout: maxScanMs, killSignal: "SIGKILL" } as const;
-  return new Promise((resolve) => {
-    // A failure is no reason to throw away what was found.
-    execFile("/bin/sh", ["-c", `exec ${findMarked}`, "cody", marker], options, (_, stdout) => {
-      resolve(Array.from(stdout.matchAll(/^\/proc\/(\d+)\//gm), ([, pid]) => Number(pid)));
-    });
-  });
 }
 
 async function survivor(pid: number, group: number): Promise<Survivor | undefined> {

@@ -105,7 +105,7 @@ test("a shutdown while 200 turns run ends and records every one, and leaves no p
   const logs = conversations.map((conversation) => new EventLog(conversation));
   await Promise.all(conversations.map((conversation) => conversation.submit("go")));
   await Promise.all(
-    logs.map((log, index) => log.until(index % behaviours.length === 2 ? "exec_command_begin" : "task_started")),
+    logs.map((log, index) => log.until(index % behaviours.length === 2 ? "exec_command_output_delta" : "task_started")),
   );
   expect((await processesWith(mark)).length).toBeGreaterThan(many / behaviours.length);
   await manager.shutdown();

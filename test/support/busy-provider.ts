@@ -33,7 +33,7 @@ async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerat
       yield* call("hang", {});
       return;
     case "hangs_in_a_command":
-      yield* call("shell", { command: "sleep 1000 & sleep 1000" });
+      yield* call("shell", { command: "echo runs; sleep 1000 & sleep 1000" });
       return;
     case "hangs":
       while (!signal.aborted) await setImmediate();
