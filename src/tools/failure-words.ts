@@ -1,3 +1,5 @@
+import { FileProblem } from "./file-problem.js";
+
 const words: Readonly<Record<string, string>> = {
   E2BIG: "the arguments are too long for the system",
   EACCES: "permission denied",
@@ -19,8 +21,9 @@ const words: Readonly<Record<string, string>> = {
   EROFS: "read-only file system",
 };
 
-/** Why the system did not do something, in a few words for the model. An error that is not the system's is a bug and thrown on. */
+/** Why something was not done, in a few words for the model. What is neither ours nor the system's is a bug and thrown on. */
 export function failureWords(error: unknown): string {
+  if (error instanceof FileProblem) return error.message;
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error;
   return words[code] ?? code;

@@ -1,19 +1,18 @@
 import * as z from "zod";
+import { ArgumentText } from "./argument-text.js";
 
 export const defaultTimeoutMs = 120_000;
 const maxTimeoutMs = 600_000;
 
-const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL");
-
 const Program = z
-  .array(text)
+  .array(ArgumentText)
   .min(1)
   .refine(([program = ""]) => program !== "" && !program.startsWith("-"), "must begin with the name of a program");
 
 /** Codex's names. */
 export const ShellArguments = z.strictObject({
-  command: z.union([text.min(1), Program]).describe("A script for sh, or a program and its arguments"),
-  workdir: text.optional().describe("The folder to run in, relative to the working folder"),
+  command: z.union([ArgumentText.min(1), Program]).describe("A script for sh, or a program and its arguments"),
+  workdir: ArgumentText.optional().describe("The folder to run in, relative to the working folder"),
   timeout_ms: z
     .int()
     .min(1)

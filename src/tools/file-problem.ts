@@ -1,0 +1,20 @@
+import type { BigIntStats, Stats } from "node:fs";
+
+/** Why a file is not read or written, in words for the model. */
+export class FileProblem extends Error {
+  override readonly name = "FileProblem";
+}
+
+/** Only regular files hold text; the others wait, act, or are somebody else's business. */
+export function refuseSpecialFile(stats: Stats | BigIntStats): void {
+  if (stats.isFile()) return;
+  throw new FileProblem(`it is ${kindOf(stats)}, not a regular file`);
+}
+
+function kindOf(stats: Stats | BigIntStats): string {
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a named pipe";
+  if (stats.isSocket()) return "a socket";
+  if (stats.isSymbolicLink()) return "a symbolic link";
+  return "a device";
+}

@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import * as z from "zod";
+import { PathArgument } from "./argument-text.js";
+import { defineTool } from "./define-tool.js";
+import { failureWords } from "./failure-words.js";
+import { stampOf } from "./file-stamps.js";
+import { openRegular } from "./open-regular.js";
+import { type ExcerptRange, maxExcerptBytes, maxExcerptLines, readExcerpt } from "./text-excerpt.js";
+import type { ToolContext } from "./tool.js";
+
+const ReadFileArguments = z.strictObject({
+  path: PathArgument,
+  offset: z.int().min(1).optional().describe("The first line to give; 1 is the first of the file"),
+  limit: z.int().min(1).max(maxExcerptLines).optional().describe("How many lines to give"),
+});
+
+export const readFile = defineTool({
+  name: "read_file",
+  description:
+    `Gives the text of a file, at most ${maxExcerptLines} lines and ${maxExcerptBytes} bytes at a time; a note at the end ` +
+    "says which lines were given when there are others.",
+  parameters: ReadFileArguments,
+  readOnly: true,
+  run: async ({ path, offset = 1, limit = maxExcerptLines }, context) => {
+    const absolute = resolve(context.cwd, path);
+    try {
+      return await readLines(absolute, { offset, limit }, context);
+    } catch (error) {
+      return { content: `cannot read ${absolute}: ${failureWords(error)}`, success: false };
+    }
+  },
+});
+
+async function readLines(path: string, range: ExcerptRange, { signal, stamps }: ToolContext): Promise<string> {
+  const { file, realPath, stats } = await openRegular(path);
+  try {
+    const text = await readExcerpt(file, Number(stats.size), range, signal);
+    stamps.set(realPath, stampOf(stats));
+    return text;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,180 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, truncateSync } from "node:fs";
+import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { readFile } from "../../src/tools/read-file.js";
+import { call, type TestContext, toolContext } from "./tool-context.js";
+
+async function read(content: string | Uint8Array, args: object = {}, context?: TestContext): Promise<string> {
+  const used = context ?? (await toolContext());
+  await writeFile(join(used.cwd, "file"), content);
+  return (await call(readFile, { path: "file", ...args }, used)).content;
+}
+
+/** The answer to a file that is not read. */
+function refusal(path: string, reason: string): object {
+  return { content: `cannot read ${path}: ${reason}`, success: false };
+}
+
+describe("which lines are given", () => {
+  const ten = Array.from({ length: 10 }, (_, index) => `line ${index + 1}\n`).join("");
+
+  test("a small file as it is", async () => {
+    const text = "one\r\ntwo\n\n€ without an end";
+    expect(await read(text)).toBe(text);
+  });
+
+  test.each([
+    [{ limit: 2 }, "line 1\nline 2\n[This is lines 1 to 2. The file goes on: read it with offset 3.]"],
+    [{ offset: 4, limit: 1 }, "line 4\n[This is line 4. The file goes on: read it with offset 5.]"],
+    [{ offset: 9 }, "line 9\nline 10\n[This is lines 9 to 10, up to the end of the file.]"],
+    [{ offset: 9, limit: 2 }, "line 9\nline 10\n[This is lines 9 to 10, up to the end of the file.]"],
+  ])("%j", async (args, expected) => {
+    expect(await read(ten, args)).toBe(expected);
+  });
+
+  test("past the end it is said where the end is", async () => {
+    const context = await toolContext();
+    await read(ten, {}, context);
+    for (const [content, lines] of [
+      [ten, "10 lines"],
+      [ten.trimEnd(), "10 lines"],
+      ["one", "1 line"],
+    ] as const) {
+      expect(await read(content, { offset: 11 }, context)).toBe(
+        `cannot read ${join(context.cwd, "file")}: it has ${lines}, so line 11 is past its end`,
+      );
+    }
+  });
+
+  test("an empty file is said to be empty", async () => {
+    expect(await read("")).toBe("[The file is empty.]");
+  });
+
+  test("no more than 2,000 lines", async () => {
+    const text = await read("x\n".repeat(2_001));
+    expect(text).toBe(`${"x\n".repeat(2_000)}[This is lines 1 to 2000. The file goes on: read it with offset 2001.]`);
+  });
+
+  test("no more than 64 KiB, in whole lines", async () => {
+    const line = `${"x".repeat(999)}\n`;
+    const text = await read(line.repeat(100));
+    expect(text).toBe(`${line.repeat(65)}[This is lines 1 to 65. The file goes on: read it with offset 66.]`);
+  });
+
+  test("a line that is too long is cut between two characters", async () => {
+    const text = await read(`short\n${"€".repeat(30_000)}\nlast\n`, { offset: 2 });
+    const note = "[Only the beginning of line 2: it is too long. The next line has offset 3.]";
+    expect(text).toBe(`${"€".repeat(21_845)}\n${note}`);
+  });
+
+  test("the first lines of ten gigabytes cost nothing", async () => {
+    const context = await toolContext();
+    const path = join(context.cwd, "huge");
+    await writeFile(path, "text\n".repeat(20_000));
+    truncateSync(path, 10_000_000_000);
+    const { content } = await call(readFile, { path, limit: 1 }, context);
+    expect(content).toBe("text\n[This is line 1. The file goes on: read it with offset 2.]");
+  });
+
+  test("looking for a line far behind ends when the turn does", async () => {
+    const controller = new AbortController();
+    const context = await toolContext({ signal: controller.signal });
+    const path = join(context.cwd, "huge");
+    await writeFile(path, "text\n".repeat(20_000));
+    truncateSync(path, 10_000_000_000);
+    const output = call(readFile, { path, offset: 1_000_000 }, context);
+    controller.abort();
+    expect(await output).toEqual(refusal(path, "interrupted"));
+  });
+
+  test("a byte order mark is told of and not shown", async () => {
+    expect(await read("\u{feff}one\r\n")).toBe("one\r\n[The file begins with a byte order mark, not shown here.]");
+  });
+});
+
+describe("what is no text is refused with its size", () => {
+  test.each([
+    ["NUL at the beginning", "a\0b", "it is a binary file (3 bytes)"],
+    ["Latin-1", Uint8Array.of(0x61, 0xe9, 0x62), "it is a binary file (3 bytes)"],
+    ["a character cut off at the end", Buffer.from("a€").subarray(0, 3), "it is a binary file (3 bytes)"],
+    [
+      "bytes far behind",
+      Buffer.concat([Buffer.from("x".repeat(9_000)), Uint8Array.of(0xff)]),
+      "it is not UTF-8 text (9001 bytes)",
+    ],
+  ])("%s", async (_, content, reason) => {
+    const context = await toolContext();
+    expect(await read(content, {}, context)).toBe(`cannot read ${join(context.cwd, "file")}: ${reason}`);
+  });
+});
+
+describe("what is no regular file is refused, and nothing waits for it", () => {
+  test("folders, pipes, sockets and what is not there", async () => {
+    const context = await toolContext();
+    const at = (name: string): string => join(context.cwd, name);
+    await mkdir(at("folder"));
+    execFileSync("mkfifo", [at("pipe")]);
+    const server = createServer().listen(at("socket"));
+    onTestFinished(() => void server.close());
+    await writeFile(at("file"), "");
+    const outputs = await Promise.all(
+      ["folder", "pipe", "socket", "nothing", "file/below"].map((path) => call(readFile, { path }, context)),
+    );
+    expect(outputs).toEqual([
+      refusal(at("folder"), "it is a folder, not a regular file"),
+      refusal(at("pipe"), "it is a named pipe, not a regular file"),
+      refusal(at("socket"), "it is a socket, not a regular file"),
+      refusal(at("nothing"), "it does not exist"),
+      refusal(at("file/below"), "something that is no folder stands in the path"),
+    ]);
+  });
+
+  test("devices and files of the system, whichever way they are reached", async () => {
+    const context = await toolContext();
+    await symlink("/proc/self", join(context.cwd, "self"));
+    const outputs = await Promise.all(
+      ["/dev/zero", "/proc/self/environ", "self/environ", "/proc/version"].map((path) =>
+        call(readFile, { path }, context),
+      ),
+    );
+    expect(outputs.map(({ content, success }) => [content.split(": ")[1], success])).toEqual([
+      ["it is a device, not a regular file", false],
+      ["files of the system are not read", false],
+      ["files of the system are not read", false],
+      ["files of the system are not read", false],
+    ]);
+  });
+});
+
+test("arguments are strict", () => {
+  const refused = [
+    {},
+    { path: "" },
+    { path: "a\0" },
+    { path: "a", offset: 0 },
+    { path: "a", limit: 2_001 },
+    { path: "a", x: 1 },
+  ];
+  expect(refused.filter((args) => readFile.parameters.safeParse(args).success)).toEqual([]);
+});
+
+test("what was read is remembered by its real path, as it was then", async () => {
+  const context = await toolContext();
+  const path = join(context.cwd, "file");
+  await writeFile(path, "text");
+  await symlink("file", join(context.cwd, "link"));
+  await call(readFile, { path: "link" }, context);
+  const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
+  expect(context.stamps.get(path)).toEqual({ device: dev, inode: ino, size, modifiedNs: mtimeNs });
+});
+
+test("no descriptor stays open", async () => {
+  const context = await toolContext();
+  const before = readdirSync("/proc/self/fd").length;
+  for (const content of ["text", "\0", ""]) await read(content, {}, context);
+  await call(readFile, { path: "/proc/self/environ" }, context);
+  expect(readdirSync("/proc/self/fd").length).toBe(before);
+});
