@@ -184,6 +184,19 @@ describe("what cannot be started is answered, not thrown", () => {
   });
 });
 
+test("an interrupted command says so, and one that was not started too", async () => {
+  const controller = new AbortController();
+  const context = await toolContext({ signal: controller.signal });
+  const output = call(shell, { command: "echo begun; sleep 60" }, context);
+  await context.events.until(({ type }) => type === "exec_command_output_delta");
+  controller.abort();
+  const { content, success } = await output;
+  expect(steady(content)).toBe("Exit code: 130\nWall time: ...\nInterrupted by the user and ended\nOutput:\nbegun\n");
+  expect(success).toBe(false);
+  const late = await call(shell, { command: "echo late" }, context);
+  expect(late).toEqual({ content: "Interrupted before the command was started", success: false });
+});
+
 test("calls leave nothing on the signal of their turn", async () => {
   const { signal } = new AbortController();
   const context = await toolContext({ signal });

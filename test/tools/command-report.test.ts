@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { commandReport, exitCodeOf } from "../../src/tools/command-report.js";
+import type { CommandEnd } from "../../src/tools/run-command.js";
+
+const plain: CommandEnd = { cause: "exited", exitCode: 0, wasHeldOpen: false, leftRunning: [], durationMs: 149 };
+const survivors = Array.from({ length: 22 }, (_, index) => ({ pid: index + 1, name: "sleep" }));
+
+test.each<[Partial<CommandEnd>, number, string[]]>([
+  [{}, 0, []],
+  [{ exitCode: 2 }, 2, []],
+  [
+    { wasHeldOpen: true },
+    0,
+    ["Background processes held the output open and were ended, unless named as left running"],
+  ],
+  [{ cause: "timed_out", exitCode: 143 }, 124, ["Timed out after 5 seconds and was ended"]],
+  [{ cause: "timed_out", exitCode: 0 }, 124, ["Timed out after 5 seconds and was ended"]],
+  [{ cause: "interrupted", exitCode: 143 }, 130, ["Interrupted by the user and ended"]],
+  [{ exitCode: undefined }, -1, ["Could not be ended: it hangs in the system and may still be running"]],
+  [{ leftRunning: survivors.slice(0, 2) }, 0, ["Left running: pid 1 (sleep), pid 2 (sleep)"]],
+])("%j", (part, code, notes) => {
+  const end = { ...plain, ...part };
+  expect(exitCodeOf(end)).toBe(code);
+  const lines = [`Exit code: ${code}`, "Wall time: 0.1 seconds", ...notes, "Output:", "text"];
+  expect(commandReport(end, 5_000, "text")).toBe(lines.join("\n"));
+});
+
+test("of many processes left running not all are named", () => {
+  const report = commandReport({ ...plain, leftRunning: survivors }, 5_000, "");
+  expect(report).toMatch(/pid 20 \(sleep\), 2 more\nOutput:\n$/);
+});
