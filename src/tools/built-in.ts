@@ -1,7 +1,9 @@
+import { readFile } from "./read-file.js";
 import { shell } from "./shell.js";
 import type { Tool } from "./tool.js";
+import { writeFile } from "./write-file.js";
 
 /** The tools every conversation has. */
 export function builtInTools(): readonly Tool[] {
-  return [shell];
+  return [shell, readFile, writeFile];
 }

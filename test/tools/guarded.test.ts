@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { guarded } from "../../src/tools/guarded.js";
 import type { Watch } from "../support/watch.js";
 import { expectGone, isRunning, numbersIn, textOf } from "./processes.js";
-import { shellProcess } from "./shell-process.js";
+import { toolProcess } from "./tool-process.js";
 
 /** A command with a child, a grandchild that ignores being asked to end, and one that left the group. */
 const family = [
@@ -46,7 +46,7 @@ describe.each(["dash", "bash"])("in %s", (sh) => {
 });
 
 test("everything ends when the process that called the tool is killed", async () => {
-  const caller = await shellProcess({ args: { command: family } });
+  const caller = await toolProcess({ tool: "shell", args: { command: family } });
   const pids = await familyPids(caller.printed);
   expect(pids.filter(isRunning)).toEqual(pids);
   caller.process.kill("SIGKILL");

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { shell } from "../../src/tools/shell.js";
-import { shellProcess } from "./shell-process.js";
 import { call, toolContext } from "./tool-context.js";
+import { processOutput } from "./tool-process.js";
 
 const mib = 1024 * 1024;
 
 test.each(["yes", "while :; do echo y; done"])("%s costs little memory and leaves the thread free", async (command) => {
-  const { output } = await shellProcess({ args: { command, timeout_ms: 800 } });
-  const { content, success, maxRssBytes, utilization } = await output;
+  const args = { command, timeout_ms: 800 };
+  const { content, success, maxRssBytes, utilization } = await processOutput({ tool: "shell", args });
   expect(success).toBe(false);
   expect(content).toMatch(/^Exit code: 124\nWall time: .*\nTimed out after 0.8 seconds and was ended\nOutput:\ny\n/);
   expect(content).toMatch(/\ny\n\[\.\.\. \d{5,} bytes left out \.\.\.\]\n(y\n)+$/);
@@ -30,6 +30,6 @@ test("a command with much output is not blocked, and only so much is told while 
 });
 
 test.each([0, 3, 6])("with %i descriptors left the call is answered all the same", async (freeDescriptors) => {
-  const { output } = await shellProcess({ args: { command: ["true"] }, freeDescriptors }, "ulimit -n 100");
-  expect(await output).toMatchObject({ content: "cannot run true: too many open files", success: false });
+  const output = await processOutput({ tool: "shell", args: { command: ["true"] }, freeDescriptors }, "ulimit -n 100");
+  expect(output).toMatchObject({ content: "cannot run true: too many open files", success: false });
 });

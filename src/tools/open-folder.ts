@@ -1,0 +1,68 @@
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { FileProblem } from "./file-problem.js";
+
+/** Linux's O_PATH, which Node has no name for: folders like /home can often be passed through but not be listed. */
+const toPass = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
+
+/** An open folder: what is done in it by name happens there, whatever its path leads to by then. */
+export class OpenFolder {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+  readonly #byHandle: boolean;
+
+  constructor(handle: FileHandle, path: string, byHandle: boolean) {
+    this.#handle = handle;
+    this.#path = path;
+    this.#byHandle = byHandle;
+  }
+
+  /** The path of something in it. */
+  at(name: string): string {
+    return join(this.#byHandle ? `/proc/self/fd/${this.#handle.fd}` : this.#path, name);
+  }
+
+  /** A folder in it, made if it is not there; never through a symbolic link. */
+  async enter(name: string): Promise<OpenFolder> {
+    const path = this.at(name);
+    const handle = await openDirectory(path).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      await mkdir(path).catch(unlessMade);
+      return await openDirectory(path);
+    });
+    return new OpenFolder(handle, join(this.#path, name), this.#byHandle);
+  }
+
+  /** Where paths cannot start at a handle, this at least notices that the path has come to lead somewhere else. */
+  async verify(): Promise<void> {
+    if (this.#byHandle || (await realpath(this.#path)) === this.#path) return;
+    throw new FileProblem("its folder was replaced meanwhile");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+/** Goes from a trusted folder through others, one after the other, so that none can be swapped for a symbolic link. */
+export async function openFolder(
+  root: string,
+  names: readonly string[],
+  byHandle = process.platform === "linux",
+): Promise<OpenFolder> {
+  let folder = new OpenFolder(await openDirectory(root), root, byHandle);
+  for (const name of names) {
+    await using left = folder;
+    folder = await left.enter(name);
+  }
+  return folder;
+}
+
+function openDirectory(path: string): Promise<FileHandle> {
+  return open(path, toPass | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+}
+
+function unlessMade(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EEXIST") throw error;
+}

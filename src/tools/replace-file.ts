@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { type BigIntStats, constants } from "node:fs";
+import { access, lstat, open, rename, rm } from "node:fs/promises";
+import { FileProblem, refuseSpecialFile } from "./file-problem.js";
+import { type FileStamp, isSameStamp, stampOf } from "./file-stamps.js";
+import type { OpenFolder } from "./open-folder.js";
+
+const permissionBits = 0o777;
+
+export interface Replaced {
+  readonly stamp: FileStamp;
+  readonly isNew: boolean;
+}
+
+/**
+ * Replaces a file whole: whoever reads it finds the old content or the new one. `accept` looks at what stands there,
+ * before anything is written and again at the last moment, and throws when it must stay.
+ */
+export async function replaceFile(
+  folder: OpenFolder,
+  name: string,
+  content: string,
+  accept: (old: BigIntStats | undefined) => void,
+): Promise<Replaced> {
+  const path = folder.at(name);
+  const old = await existing(path);
+  accept(old);
+  // A rename asks only the folder for permission; a file that may not be written stays as it is.
+  if (old !== undefined) await access(path, constants.W_OK);
+  const temporary = folder.at(`.cody-${randomUUID()}.tmp`);
+  try {
+    const stamp = await writeTemporary(temporary, content, old);
+    await folder.verify();
+    const now = await existing(path);
+    accept(now);
+    refuseChange(old, now);
+    await rename(temporary, path);
+    await folder.verify();
+    return { stamp, isNew: old === undefined };
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** What stands in the place of the file: nothing, or a regular file. */
+async function existing(path: string): Promise<BigIntStats | undefined> {
+  try {
+    const stats = await lstat(path, { bigint: true });
+    refuseSpecialFile(stats);
+    return stats;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function refuseChange(old: BigIntStats | undefined, now: BigIntStats | undefined): void {
+  const isSame = old === undefined || now === undefined ? old === now : isSameStamp(stampOf(old), stampOf(now));
+  if (!isSame) throw new FileProblem("someone else changed it at the same time, and it was left as it is");
+}
+
+/** With the permissions and, where we may, the owner of the old file; a new one has those of any new file. */
+async function writeTemporary(path: string, content: string, old: BigIntStats | undefined): Promise<FileStamp> {
+  const file = await open(path, "wx", old === undefined ? 0o666 : 0o600);
+  try {
+    await file.writeFile(content);
+    if (old !== undefined) {
+      await file.chown(Number(old.uid), Number(old.gid)).catch(() => undefined);
+      await file.chmod(Number(old.mode) & permissionBits);
+    }
+    await file.sync();
+    return stampOf(await file.stat({ bigint: true }));
+  } finally {
+    await file.close();
+  }
+}

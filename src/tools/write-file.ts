@@ -1,0 +1,63 @@
+import type { BigIntStats } from "node:fs";
+import { resolve } from "node:path";
+import * as z from "zod";
+import { PathArgument } from "./argument-text.js";
+import { defineTool } from "./define-tool.js";
+import { failureWords } from "./failure-words.js";
+import { FileProblem } from "./file-problem.js";
+import { isSameStamp, stampOf } from "./file-stamps.js";
+import { openFolder } from "./open-folder.js";
+import { replaceFile } from "./replace-file.js";
+import type { ToolContext } from "./tool.js";
+import { writeTarget } from "./write-target.js";
+
+const maxContentBytes = 10_000_000;
+
+const WriteFileArguments = z.strictObject({
+  path: PathArgument,
+  content: z
+    .string()
+    .refine(
+      (content) => Buffer.byteLength(content) <= maxContentBytes,
+      `must not be longer than ${maxContentBytes} bytes`,
+    )
+    .describe("The whole new content"),
+});
+type WriteFileArguments = z.infer<typeof WriteFileArguments>;
+
+export const writeFile = defineTool({
+  name: "write_file",
+  description:
+    "Writes a whole file, in place of what it held before; folders that are missing are made. A file that has changed " +
+    "since it was read is not overwritten: read it again first.",
+  parameters: WriteFileArguments,
+  command: ({ path, content }, { cwd }) => ({ argv: ["write_file", resolve(cwd, path), content], cwd }),
+  run: async (args, context) => {
+    try {
+      return await write(args, context);
+    } catch (error) {
+      return { content: `cannot write ${resolve(context.cwd, args.path)}: ${failureWords(error)}`, success: false };
+    }
+  },
+});
+
+async function write({ path, content }: WriteFileArguments, context: ToolContext): Promise<string> {
+  const { realPath, root, folders, name } = await writeTarget(path, context);
+  await using folder = await openFolder(root, folders);
+  const { stamp, isNew } = await replaceFile(folder, name, content, (old) => refuseUnseen(realPath, old, context));
+  context.stamps.set(realPath, stamp);
+  return `${isNew ? "Created" : "Replaced"} ${realPath} (${Buffer.byteLength(content)} bytes)`;
+}
+
+/** What somebody else did since the model has read the file must not be undone without its knowing. */
+function refuseUnseen(realPath: string, now: BigIntStats | undefined, { stamps, signal }: ToolContext): void {
+  if (signal.aborted) throw new FileProblem("interrupted");
+  const seen = stamps.get(realPath);
+  if (seen === undefined) return;
+  if (now === undefined) {
+    // There is nothing to read again, so that saying it must be enough.
+    stamps.forget(realPath);
+    throw new FileProblem("it was deleted since it was read; write it once more to make it anew");
+  }
+  if (!isSameStamp(seen, stampOf(now))) throw new FileProblem("it has changed since it was read; read it again first");
+}

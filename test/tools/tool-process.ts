@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import type { ToolOutput } from "../../src/messages/tool.js";
+import type { ToolEvent } from "../../src/tools/tool.js";
+import { bundleModule } from "../support/bundle.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { Watch } from "../support/watch.js";
+import type { ToolCallOrder } from "./children/tool-call.js";
+
+/** What came out, how busy its thread was, and how much memory the process used. */
+export type ProcessOutput = ToolOutput & { readonly utilization: number; readonly maxRssBytes: number };
+
+export interface ToolProcess {
+  readonly process: ChildProcess;
+  readonly cwd: string;
+  /** All a command has printed so far, each time it prints more. */
+  readonly printed: Watch<string>;
+  readonly outputs: Watch<ProcessOutput>;
+}
+
+const source = fileURLToPath(new URL("children/tool-call.ts", import.meta.url));
+
+/** A process of its own that calls a tool; `limits` is shell that runs before, such as `ulimit`. */
+export async function toolProcess(order: Omit<ToolCallOrder, "cwd">, limits = ":"): Promise<ToolProcess> {
+  const module = await bundleModule(source);
+  onTestFinished(() => module[Symbol.asyncDispose]());
+  const cwd = await temporaryFolder();
+  const argv = [process.execPath, module.file, JSON.stringify({ ...order, cwd })];
+  const child = spawn("/bin/sh", ["-c", `${limits}; exec "$@"`, "sh", ...argv], {
+    cwd,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const printed = new Watch<string>();
+  const outputs = new Watch<ProcessOutput>();
+  let text = "";
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const said = JSON.parse(line) as ToolEvent | (ProcessOutput & { readonly type?: undefined });
+    if (said.type === undefined) outputs.push(said);
+    if (said.type === "exec_command_output_delta") printed.push((text += atob(said.chunk)));
+  });
+  return { process: child, cwd, printed, outputs };
+}
+
+/** What comes out of a call in a process of its own. */
+export async function processOutput(order: Omit<ToolCallOrder, "cwd">, limits = ":"): Promise<ProcessOutput> {
+  const { outputs } = await toolProcess(order, limits);
+  return await outputs.until(() => true);
+}

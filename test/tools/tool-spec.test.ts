@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { ToolSpec } from "../../src/messages/tool.js";
+import { builtInTools } from "../../src/tools/built-in.js";
+import { toolSpec } from "../../src/tools/tool-spec.js";
+
+const specs = builtInTools().map(toolSpec);
+
+test("there are three tools, and one of them changes nothing", () => {
+  expect(builtInTools().map(({ name, readOnly }) => [name, readOnly])).toEqual([
+    ["shell", false],
+    ["read_file", true],
+    ["write_file", false],
+  ]);
+});
+
+test.each(specs)("$name is told to a model as a strict JSON Schema", (spec) => {
+  expect(ToolSpec.parse(spec)).toEqual(spec);
+  expect(spec.parameters).toMatchObject({ type: "object", additionalProperties: false });
+  expect(spec.parameters).not.toHaveProperty("$schema");
+});
+
+test("the schema has the names and bounds of the arguments", () => {
+  expect(specs[0]?.parameters).toMatchObject({
+    required: ["command"],
+    properties: {
+      command: { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }] },
+      workdir: { type: "string" },
+      timeout_ms: { type: "integer", minimum: 1, maximum: 600_000 },
+    },
+  });
+});

@@ -1,0 +1,246 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile as put,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readFile as readTool } from "../../src/tools/read-file.js";
+import { writeFile } from "../../src/tools/write-file.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { call, type TestContext, toolContext } from "./tool-context.js";
+import { toolProcess } from "./tool-process.js";
+
+async function write(context: TestContext, path: string, content = "new"): Promise<[string, boolean]> {
+  const output = await call(writeFile, { path, content }, context);
+  return [output.content.replaceAll(context.cwd, "~"), output.success];
+}
+
+const textOf = (context: TestContext, path: string): Promise<string> => readFile(join(context.cwd, path), "utf8");
+
+test("a file is created, with the folders it needs", async () => {
+  const context = await toolContext();
+  expect(await write(context, "a/b/c.txt", "€")).toEqual(["Created ~/a/b/c.txt (3 bytes)", true]);
+  expect(await textOf(context, "a/b/c.txt")).toBe("€");
+  const { mode } = await stat(join(context.cwd, "a/b/c.txt"));
+  expect(mode & 0o777).toBe(0o666 & ~process.umask());
+  expect(await readdir(context.cwd, { recursive: true })).toEqual(["a", "a/b", "a/b/c.txt"]);
+});
+
+test("a file is replaced and keeps its permissions", async () => {
+  const context = await toolContext();
+  await put(join(context.cwd, "tool.sh"), "old");
+  await chmod(join(context.cwd, "tool.sh"), 0o751);
+  expect(await write(context, "tool.sh")).toEqual(["Replaced ~/tool.sh (3 bytes)", true]);
+  expect(await textOf(context, "tool.sh")).toBe("new");
+  expect((await stat(join(context.cwd, "tool.sh"))).mode & 0o777).toBe(0o751);
+});
+
+test("what a person is asked about is the path and the content", () => {
+  const scope = { cwd: "/work", sandbox: "workspace-write" } as const;
+  expect(writeFile.command({ path: "a/../b", content: "text" }, scope)).toEqual({
+    argv: ["write_file", "/work/b", "text"],
+    cwd: "/work",
+  });
+});
+
+test("arguments are strict", () => {
+  const refused = [
+    { path: "a" },
+    { path: "", content: "" },
+    { path: "a\0", content: "" },
+    { path: "a", content: "", x: 1 },
+  ];
+  const tooLong = { path: "a", content: "€".repeat(3_333_334) };
+  expect([...refused, tooLong].filter((args) => writeFile.parameters.safeParse(args).success)).toEqual([]);
+});
+
+describe("a file that changed since it was read", () => {
+  const changed = "cannot write ~/file: it has changed since it was read; read it again first";
+
+  test("is not overwritten until it was read again", async () => {
+    const context = await toolContext();
+    const path = join(context.cwd, "file");
+    await put(path, "one");
+    await call(readTool, { path: "file" }, context);
+    await put(path, "of another");
+    expect(await write(context, "file")).toEqual([changed, false]);
+    expect(await textOf(context, "file")).toBe("of another");
+    await call(readTool, { path: "file" }, context);
+    expect(await write(context, "file")).toEqual(["Replaced ~/file (3 bytes)", true]);
+  });
+
+  test.each([
+    ["another file in its place", (path: string) => put(`${path}.2`, "one").then(() => rename(`${path}.2`, path))],
+    ["the same size at another time", (path: string) => put(path, "two").then(() => utimes(path, 1, 1))],
+  ])("is known by %s", async (_, change) => {
+    const context = await toolContext();
+    await put(join(context.cwd, "file"), "one");
+    await call(readTool, { path: "file" }, context);
+    await change(join(context.cwd, "file"));
+    expect(await write(context, "file")).toEqual([changed, false]);
+  });
+
+  test("by being deleted is made anew only when that was said", async () => {
+    const context = await toolContext();
+    await put(join(context.cwd, "file"), "one");
+    await call(readTool, { path: "file" }, context);
+    await rm(join(context.cwd, "file"));
+    const deleted = "cannot write ~/file: it was deleted since it was read; write it once more to make it anew";
+    expect(await write(context, "file")).toEqual([deleted, false]);
+    expect(await write(context, "file")).toEqual(["Created ~/file (3 bytes)", true]);
+  });
+
+  test("by our own writing counts as seen", async () => {
+    const context = await toolContext();
+    expect(await write(context, "file", "one")).toEqual(["Created ~/file (3 bytes)", true]);
+    expect(await write(context, "file", "two")).toEqual(["Replaced ~/file (3 bytes)", true]);
+    await put(join(context.cwd, "file"), "three");
+    expect(await write(context, "file", "four")).toEqual([changed, false]);
+  });
+
+  test("is known by whichever path", async () => {
+    const context = await toolContext();
+    await put(join(context.cwd, "file"), "one");
+    await symlink("file", join(context.cwd, "link"));
+    await call(readTool, { path: "link" }, context);
+    await put(join(context.cwd, "file"), "of another");
+    expect(await write(context, "file")).toEqual([changed, false]);
+  });
+});
+
+describe("what does not lie in the working folder", () => {
+  test.each([
+    ["..", () => "../outside"],
+    ["an absolute path", (outside: string) => join(outside, "file")],
+    ["a symbolic link to a file", () => "link"],
+    ["a symbolic link to a folder", () => "folder/file"],
+    ["a symbolic link in between", () => "folder/deep/er/file"],
+    ["/proc", () => "/proc/self/cwd/../file"],
+  ])("is not written through %s", async (_, pathIn) => {
+    const [context, outside] = [await toolContext(), await temporaryFolder()];
+    await put(join(outside, "file"), "old");
+    await symlink(join(outside, "file"), join(context.cwd, "link"));
+    await symlink(outside, join(context.cwd, "folder"));
+    const [content, success] = await write(context, pathIn(outside));
+    expect(content).toMatch(/^cannot write .*: .* is outside of the working folder ~$/);
+    expect(success).toBe(false);
+    expect(await readFile(join(outside, "file"), "utf8")).toBe("old");
+    expect(await readdir(outside)).toEqual(["file"]);
+  });
+
+  test("is written with full access", async () => {
+    const outside = await temporaryFolder();
+    const context = await toolContext({ sandbox: "danger-full-access" });
+    await symlink(outside, join(context.cwd, "folder"));
+    expect(await write(context, "folder/a/file")).toEqual([`Created ${outside}/a/file (3 bytes)`, true]);
+  });
+
+  test("is not what lies in it under another name", async () => {
+    const context = await toolContext();
+    await symlink(context.cwd, join(context.cwd, "self"));
+    await put(join(context.cwd, "file"), "old");
+    await symlink("file", join(context.cwd, "link"));
+    expect(await write(context, "self/link")).toEqual(["Replaced ~/file (3 bytes)", true]);
+    expect(await readlink(join(context.cwd, "link"))).toBe("file");
+    const linked = await toolContext({ cwd: join(context.cwd, "self") });
+    expect((await write(linked, "file"))[1]).toBe(true);
+  });
+});
+
+describe("what is no regular file", () => {
+  test("is refused, and nothing waits for it", async () => {
+    const context = await toolContext();
+    const at = (name: string): string => join(context.cwd, name);
+    await mkdir(at("folder"));
+    execFileSync("mkfifo", [at("pipe")]);
+    await symlink("nowhere", at("dangling"));
+    await symlink("loop", at("loop"));
+    await put(at("file"), "");
+    expect(
+      await Promise.all(
+        ["folder", ".", "pipe", "dangling", "dangling/x", "loop", "file/x"].map((path) => write(context, path)),
+      ),
+    ).toEqual([
+      ["cannot write ~/folder: it is a folder, not a regular file", false],
+      ["cannot write ~: it is a folder, not a regular file", false],
+      ["cannot write ~/pipe: it is a named pipe, not a regular file", false],
+      ["cannot write ~/dangling: it is a symbolic link that leads nowhere", false],
+      ["cannot write ~/dangling/x: something that is no folder stands in the path", false],
+      ["cannot write ~/loop: too many symbolic links, or one that may not be followed", false],
+      ["cannot write ~/file/x: something that is no folder stands in the path", false],
+    ]);
+    expect((await readdir(context.cwd)).toSorted()).toEqual(["dangling", "file", "folder", "loop", "pipe"]);
+  });
+
+  test("is refused with full access too", async () => {
+    const context = await toolContext({ sandbox: "danger-full-access" });
+    expect(await write(context, "/dev/null")).toEqual([
+      "cannot write /dev/null: it is a device, not a regular file",
+      false,
+    ]);
+    expect(await write(context, "/")).toEqual(["cannot write /: it is a folder, not a regular file", false]);
+  });
+});
+
+test("another name of the same file is not written through", async () => {
+  const [context, outside] = [await toolContext(), await temporaryFolder()];
+  await put(join(outside, "file"), "old");
+  await link(join(outside, "file"), join(context.cwd, "file"));
+  expect(await write(context, "file")).toEqual(["Replaced ~/file (3 bytes)", true]);
+  expect(await readFile(join(outside, "file"), "utf8")).toBe("old");
+});
+
+test("whoever reads meanwhile finds the old text or the new one", async () => {
+  const context = await toolContext();
+  const texts = ["a".repeat(300_000), "b".repeat(300_000)];
+  await write(context, "file", texts[0]);
+  const found = new Set<string>();
+  for (let round = 0; round < 20; round += 1) {
+    const [text] = await Promise.all([textOf(context, "file"), write(context, "file", texts[round % 2])]);
+    found.add(text);
+  }
+  expect([...found].filter((text) => !texts.includes(text))).toEqual([]);
+});
+
+test("a process that is killed while it writes leaves a whole file", async () => {
+  const content = "x".repeat(100_000);
+  const writing = await toolProcess({ tool: "write_file", args: { path: "file", content }, forever: true });
+  await writing.outputs.until(() => writing.outputs.seen.length > 20);
+  writing.process.kill("SIGKILL");
+  expect(await readFile(join(writing.cwd, "file"), "utf8")).toBe(content);
+});
+
+test("a write that fails half-way leaves the old file and nothing else", async () => {
+  const args = { path: "file", content: "x".repeat(100_000) };
+  const limits = "printf old >file; trap '' XFSZ; ulimit -f 8";
+  const { cwd, outputs } = await toolProcess({ tool: "write_file", args }, limits);
+  const { content, success } = await outputs.until(() => true);
+  expect([content, success]).toEqual([`cannot write ${cwd}/file: the file would be too large`, false]);
+  expect(await readdir(cwd)).toEqual(["file"]);
+  expect(await readFile(join(cwd, "file"), "utf8")).toBe("old");
+});
+
+test("an interrupted call writes nothing", async () => {
+  const context = await toolContext({ signal: AbortSignal.abort() });
+  expect(await write(context, "file")).toEqual(["cannot write ~/file: interrupted", false]);
+  expect(await readdir(context.cwd)).toEqual([]);
+});
+
+test("no descriptor stays open", async () => {
+  const context = await toolContext();
+  await mkdir(join(context.cwd, "folder"));
+  const before = (await readdir("/proc/self/fd")).length;
+  for (const path of ["a/b/c", "folder", "../x", "a/b/c/d"]) await write(context, path);
+  expect((await readdir("/proc/self/fd")).length).toBe(before);
+});
