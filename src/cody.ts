@@ -55,6 +55,7 @@ export class ConversationManager {
       onOpen: (conversation) => this.#live.set(conversation.id, conversation),
       onEvent: (event) => this.#all.publish(event),
       onEnd: (conversationId) => this.#live.delete(conversationId),
+      isWatched: () => this.#all.isRead,
     });
   }
 

@@ -1,7 +1,7 @@
 export { ConversationManager } from "./cody.js";
 export { newConversationId } from "./actors/conversation/opener.js";
 export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.js";
-export type { Conversation } from "./actors/conversation/handle.js";
+export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type {
   CountTokensOptions,
   ManagerOptions,

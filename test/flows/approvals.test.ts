@@ -344,3 +344,35 @@ test("on-failure is taken as on-request, with a warning", async () => {
   await conversation.submit({ type: "override_turn_context", approval_policy: "on-failure" });
   expect(await events.until("warning")).toEqual({ type: "warning", message: notice });
 });
+
+test("processMessage asks whoever was named, and without anybody refuses", async () => {
+  const { runs, tool } = counter();
+  const provider = scripted([
+    calls("effect", "a", { what: "one" }),
+    says("ok"),
+    calls("effect", "b", { what: "two" }),
+    says("ok"),
+    calls("effect", "c", { what: "three" }),
+    says("ok"),
+  ]);
+  const other = await openManager({ providers: [provider], tools: [tool] });
+  const { conversation } = await other.manager.newConversation({ provider: "scripted", model: "scripted" });
+  const outputs = async (options?: Parameters<typeof conversation.processMessage>[1]) =>
+    (await conversation.processMessage("go", options)).flatMap((item) =>
+      item.type === "function_call_output" ? [item.output] : [],
+    );
+  expect(await outputs()).toEqual(["effect was refused: it needs approval, and nobody is there to give it"]);
+  expect(await outputs({ approve: ({ command }) => (command[1] === "two" ? "approved" : "denied") })).toEqual([
+    "did two",
+  ]);
+  const answering = (async () => {
+    for await (const { msg } of conversation.events()) {
+      if (msg.type !== "exec_approval_request") continue;
+      await conversation.submit({ type: "exec_approval", id: msg.approval_id, decision: "approved" }).catch(() => "");
+    }
+  })();
+  expect(await outputs()).toEqual(["did three"]);
+  expect(runs).toEqual(["two", "three"]);
+  await conversation.shutdown();
+  await answering;
+});

@@ -17,6 +17,10 @@ export class AllEvents {
     this.#queue?.publish({ seq: this.#published++, event });
   }
 
+  get isRead(): boolean {
+    return this.#queue !== undefined;
+  }
+
   /** From now on. */
   reader(): AsyncGenerator<Event> {
     this.#queue ??= new EventQueue<NumberedEvent>({ merge, lagged });

@@ -1,3 +1,4 @@
+import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import { FailureCode } from "../../messages/failure.js";
@@ -30,7 +31,14 @@ export interface HandleParts {
   instructions(settings: Settings): string;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;
+  /** Whether somebody reads the events of all conversations. */
+  isWatched(): boolean;
 }
+
+/** Decides about what needs approval; what it throws is thrown by `processMessage`. */
+export type Approve = (request: ExecApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
+
+const nobodyAnswers: ReviewDecision = { denied: { rejection: "it needs approval, and nobody is there to give it" } };
 
 /** A conversation in the caller's hands: submissions in, events out. */
 export class Conversation {
@@ -41,6 +49,7 @@ export class Conversation {
   readonly notice: string | undefined;
   readonly #parts: HandleParts;
   readonly #own: EventReader<Event>;
+  #isRead = false;
   /** Submissions wait for the one before: an image takes time to read, and must not be overtaken. */
   #submitted: Promise<unknown> = Promise.resolve();
 
@@ -89,6 +98,7 @@ export class Conversation {
 
   /** The next event nobody has taken yet; rejects when the conversation has ended. */
   async nextEvent(): Promise<Event> {
+    this.#isRead = true;
     const result = await this.#own.next();
     if (result.done === true) throw ended(this.id);
     return result.value;
@@ -99,6 +109,7 @@ export class Conversation {
    * kept when a loop is left. With `since` it is a reader of its own that starts at that number.
    */
   events(options: { readonly since?: number } = {}): AsyncIterableIterator<Event> {
+    this.#isRead = true;
     return options.since === undefined ? sharedReader(this.#own) : this.#parts.queue.reader({ since: options.since });
   }
 
@@ -124,14 +135,27 @@ export class Conversation {
     await this.#parts.ref.ask({ type: "replace_history", items: checked });
   }
 
-  /** Runs one turn; resolves with its items when it has ended, and rejects when it was refused or has failed. */
-  async processMessage(input: string | readonly UserInput[]): Promise<ResponseItem[]> {
+  /**
+   * Runs one turn; resolves with its items when it has ended, and rejects when it was refused or has failed. What needs
+   * approval is asked of `approve`; without it, and when nobody reads the events either, it is refused.
+   */
+  async processMessage(
+    input: string | readonly UserInput[],
+    options: { readonly approve?: Approve } = {},
+  ): Promise<ResponseItem[]> {
     const events = this.#parts.queue.reader({});
     try {
-      return await turnItems(events, await this.submit(input), this.id);
+      const id = await this.submit(input);
+      return await turnItems(events, id, this.id, (request) => this.#answer(request, options.approve));
     } finally {
       await events.return();
     }
+  }
+
+  async #answer(request: ExecApprovalRequest, approve: Approve | undefined): Promise<void> {
+    if (approve === undefined && (this.#isRead || this.#parts.isWatched())) return;
+    const decision = approve === undefined ? nobodyAnswers : await approve(request);
+    await this.submit({ type: "exec_approval", id: request.approval_id, decision });
   }
 
   /** Resolves when everything recorded so far is on disk, or cannot be put there now. */
@@ -185,12 +209,18 @@ function sharedReader(own: EventReader<Event>): AsyncIterableIterator<Event> {
   };
 }
 
-async function turnItems(events: AsyncIterable<Event>, id: string, conversationId: string): Promise<ResponseItem[]> {
+async function turnItems(
+  events: AsyncIterable<Event>,
+  id: string,
+  conversationId: string,
+  answer: (request: ExecApprovalRequest) => Promise<void>,
+): Promise<ResponseItem[]> {
   const items: ResponseItem[] = [];
   let started = false;
   for await (const { msg, id: cause } of events) {
     if (cause !== id) continue;
     if (msg.type === "task_started") started = true;
+    else if (msg.type === "exec_approval_request") await answer(msg);
     else if (msg.type === "raw_response_item") items.push(msg.item as ResponseItem);
     else if (msg.type === "error" && !started) throw refused("busy", msg.message);
     else if (msg.type === "turn_aborted") return items;

@@ -41,6 +41,7 @@ export interface OpenerParts {
   onOpen(conversation: Conversation): void;
   onEvent(event: Event): void;
   onEnd(conversationId: string): void;
+  isWatched(): boolean;
 }
 
 /** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
@@ -167,6 +168,7 @@ export class ConversationOpener {
       newId: uuidv7,
       onEvent: (event) => this.#parts.onEvent(event),
       onEnd: () => this.#parts.onEnd(parts.conversationId),
+      isWatched: () => this.#parts.isWatched(),
     });
     this.#parts.onOpen(conversation);
     return conversation;

@@ -23,6 +23,8 @@ export interface ConversationParts extends TurnParts {
   onEvent(event: Event): void;
   /** Called once, when the conversation has ended. */
   onEnd(): void;
+  /** Whether somebody reads the events of all conversations. */
+  isWatched(): boolean;
 }
 
 /** How long a conversation may take to end its turn and save when it is shut down. */
@@ -147,6 +149,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
       return ending;
     },
     ending: () => ending,
+    isWatched: () => parts.isWatched(),
   });
 }
 
