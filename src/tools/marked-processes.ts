@@ -6,7 +6,8 @@ import { Shared } from "./shared.js";
 type MarkedProcesses = ReadonlyMap<string, readonly number[]>;
 
 const maxScanMs = 3_000;
-const find = `exec grep -oszH "^${markerName}=[0-9a-f-]*" /proc/[0-9]*/environ`;
+// Only what every grep has: that of busybox cannot read lines that end with NUL.
+const find = `exec grep -aosH "${markerName}=[0-9a-f-]*" /proc/[0-9]*/environ`;
 
 /** One look at all processes is enough for all commands that end at the same time. */
 const scan = new Shared(findMarked);

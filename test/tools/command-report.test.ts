@@ -15,7 +15,7 @@ test.each<[Partial<CommandEnd>, number, string[]]>([
   ],
   [{ cause: "timed_out", exitCode: 143 }, 124, ["Timed out after 5 seconds and was ended"]],
   [{ cause: "timed_out", exitCode: 0 }, 124, ["Timed out after 5 seconds and was ended"]],
-  [{ cause: "interrupted", exitCode: 143 }, 130, ["Interrupted by the user and ended"]],
+  [{ cause: "interrupted", exitCode: 143 }, 130, ["Interrupted with its turn and ended"]],
   [{ exitCode: undefined }, -1, ["Could not be ended: it hangs in the system and may still be running"]],
   [{ leftRunning: survivors.slice(0, 2) }, 0, ["Left running: pid 1 (sleep), pid 2 (sleep)"]],
 ])("%j", (part, code, notes) => {

@@ -1,5 +1,6 @@
 import { chmod, mkdir, realpath, rmdir, writeFile } from "node:fs/promises";
 import { getEventListeners } from "node:events";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { shell } from "../../src/tools/shell.js";
@@ -191,15 +192,19 @@ test("an interrupted command says so, and one that was not started too", async (
   await context.events.until(({ type }) => type === "exec_command_output_delta");
   controller.abort();
   const { content, success } = await output;
-  expect(steady(content)).toBe("Exit code: 130\nWall time: ...\nInterrupted by the user and ended\nOutput:\nbegun\n");
+  expect(steady(content)).toBe("Exit code: 130\nWall time: ...\nInterrupted with its turn and ended\nOutput:\nbegun\n");
   expect(success).toBe(false);
   const late = await call(shell, { command: "echo late" }, context);
   expect(late).toEqual({ content: "Interrupted before the command was started", success: false });
 });
 
-test("calls leave nothing on the signal of their turn", async () => {
+test("calls leave nothing on the signal of their turn, and no descriptor", async () => {
   const { signal } = new AbortController();
   const context = await toolContext({ signal });
-  await Promise.all(Array.from({ length: 5 }, () => call(shell, { command: ["true"] }, context)));
+  await call(shell, { command: ["true"] }, context);
+  const before = readdirSync("/proc/self/fd").length;
+  const commands = [["true"], ["no-such-program"], ["echo", "x".repeat(200_000)], ["sh", "-c", "kill -KILL 0"]];
+  await Promise.all(commands.map((command) => call(shell, { command }, context)));
   expect(getEventListeners(signal, "abort")).toEqual([]);
+  await expect.poll(() => readdirSync("/proc/self/fd").length, { interval: 5 }).toBe(before);
 });
