@@ -24,7 +24,7 @@ const maxMakingMs = 2_000;
  * /dev/stdout would fail. Undefined where there can be no named pipes.
  */
 export async function openOutputPipes(env: Readonly<Record<string, string>>): Promise<OutputPipes | undefined> {
-  const folder = await mkdtemp(join(env["TMPDIR"] ?? "/tmp", "cody-")).catch(() => undefined);
+  const folder = await mkdtemp(join(env["TMPDIR"] ?? "/tmp", "cody-pipes-")).catch(() => undefined);
   if (folder === undefined) return undefined;
   const opened: number[] = [];
   try {
