@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { CpuJobs } from "./cpu-jobs.js";
 import { entryUrl } from "./entry-url.js";
+import { canGiveWay } from "./give-way.js";
 import { Pool } from "./pool.js";
 
 export type CpuPool = Pool<CpuJobs>;
@@ -12,9 +13,10 @@ const maxThreads = 4;
 /** The pool for what computes. It costs nothing until it gets a job. */
 export function openCpuPool(): CpuPool {
   return new Pool<CpuJobs>({
-    entry: entryUrl("cpu"),
-    // The main thread keeps a core.
-    threads: Math.min(Math.max(availableParallelism() - 1, 1), maxThreads),
+    get entry() {
+      return entryUrl("cpu");
+    },
+    threads: Math.min(Math.max(sparedCores(), 1), maxThreads),
     jobsPerThread: 1,
     maxHeapMb: 1024,
     idleMs: 30_000,
@@ -23,4 +25,9 @@ export function openCpuPool(): CpuPool {
     maxJobBytes: 8 * mebibyte,
     maxBytes: 64 * mebibyte,
   });
+}
+
+/** Threads that give way may have every core; otherwise one is left to the main thread. */
+function sparedCores(): number {
+  return canGiveWay ? availableParallelism() : availableParallelism() - 1;
 }

@@ -7,7 +7,9 @@ const mebibyte = 1024 * 1024;
 /** The pool for what mostly waits, apart from the other because a count must not wait behind a model's answer. */
 export function openIoPool(): Pool<IoJobs> {
   return new Pool<IoJobs>({
-    entry: entryUrl("io"),
+    get entry() {
+      return entryUrl("io");
+    },
     threads: 2,
     jobsPerThread: 8,
     maxHeapMb: 512,

@@ -2,7 +2,7 @@ import type { Piscina } from "piscina";
 import type { Task, TaskOutcome } from "./job.js";
 
 export interface ThreadOptions {
-  /** A built file whose default export comes from `serveJobs`. */
+  /** A built file whose default export comes from `serveJobs`; looked up with the first job. */
   readonly entry: URL;
   readonly threads: number;
   /** More than one is for jobs that mostly wait. */

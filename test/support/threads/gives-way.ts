@@ -1,0 +1,7 @@
+import { getPriority } from "node:os";
+import { parentPort } from "node:worker_threads";
+import { giveWay } from "../../../src/workers/give-way.js";
+
+giveWay();
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- between threads there is no origin
+parentPort?.postMessage(getPriority());
