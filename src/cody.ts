@@ -36,7 +36,7 @@ export class ConversationManager {
   readonly #opener: ConversationOpener;
   readonly #live = new Map<string, Conversation>();
   readonly #resuming = new Map<string, Promise<Conversation>>();
-  readonly #all = new AllEvents();
+  readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
   /** Conversations that are being opened. */
   readonly #opening = new Set<Promise<unknown>>();
   #shutdown: Promise<void> | undefined;
@@ -55,7 +55,6 @@ export class ConversationManager {
       onOpen: (conversation) => this.#live.set(conversation.id, conversation),
       onEvent: (event) => this.#all.publish(event),
       onEnd: (conversationId) => this.#live.delete(conversationId),
-      isWatched: () => this.#all.isRead,
     });
   }
 

@@ -11,6 +11,13 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, what: stri
   return value as z.infer<S>;
 }
 
+/** What a schema makes of a value: with its defaults, and without what it does not know. */
+export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
+  const result = schema.safeParse(value);
+  if (!result.success) throw new InvalidInputError(`${what}: ${issueText(result.error)}`);
+  return result.data;
+}
+
 /** V8's own message quotes the text, which may hold a secret: only the position is passed on. */
 export function jsonValue(text: string, what: string): unknown {
   try {

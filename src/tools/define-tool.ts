@@ -25,8 +25,8 @@ export function defineTool<Args>(definition: ToolDefinition<Args>): Tool<Args> {
     description,
     parameters,
     readOnly,
-    command: (args, scope) =>
-      definition.command?.(args, scope) ?? { argv: [name, JSON.stringify(args)], cwd: scope.cwd },
+    command: async (args, scope) =>
+      (await definition.command?.(args, scope)) ?? { argv: [name, JSON.stringify(args)], cwd: scope.cwd },
     run: async (args, context) => {
       const output = await definition.run(args, context);
       return typeof output === "string" ? { content: output, success: true } : output;

@@ -17,9 +17,17 @@ export interface ToolScope {
   readonly sandbox: SandboxMode;
 }
 
+/** What a call would run, and where. */
+export interface CommandLine {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+}
+
 /** What one call runs with. */
 export interface ToolContext extends ToolScope {
   readonly callId: string;
+  /** What `command` said before, and a person may have approved: anything else must not be run. */
+  readonly command: CommandLine;
   readonly turnId: string;
   /** Aborted when the turn ends early: the tool stops what it started and settles soon. */
   readonly signal: AbortSignal;
@@ -43,7 +51,7 @@ export interface Tool<Args = unknown> {
    * What a person is shown and asked about: the argument vector exactly as it will run, or the tool's name and what it
    * was given. Throws when the arguments cannot be run at all.
    */
-  command(args: Args, scope: ToolScope): { readonly argv: readonly string[]; readonly cwd: string };
+  command(args: Args, scope: ToolScope): CommandLine | Promise<CommandLine>;
   /** What goes wrong in the world is an output without success; throwing is a bug, answered to the model as one. */
   run(args: Args, context: ToolContext): Promise<ToolOutput>;
 }

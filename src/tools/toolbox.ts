@@ -1,4 +1,6 @@
-import type { ToolSpec } from "../messages/tool.js";
+import { InvalidInputError } from "../messages/errors.js";
+import { check } from "../messages/parse.js";
+import { ToolSpec } from "../messages/tool.js";
 import { builtInTools } from "./built-in.js";
 import type { Tool } from "./tool.js";
 import { toolSpec } from "./tool-spec.js";
@@ -9,6 +11,7 @@ export class Toolbox {
   #specs: readonly ToolSpec[] | undefined;
 
   constructor(added: readonly Tool[]) {
+    for (const tool of added) checkSpec(tool);
     this.byName = new Map([...builtInTools(), ...added].map((tool) => [tool.name, tool]));
   }
 
@@ -16,5 +19,16 @@ export class Toolbox {
   get specs(): readonly ToolSpec[] {
     this.#specs ??= [...this.byName.values()].map(toolSpec);
     return this.#specs;
+  }
+}
+
+/** Found out when it is added, and not in the middle of a turn. */
+function checkSpec(tool: Tool): void {
+  try {
+    check(ToolSpec, toolSpec(tool), `tool ${tool.name}`);
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InvalidInputError(`tool ${tool.name}: its parameters cannot be told to a model: ${reason}`);
   }
 }

@@ -46,6 +46,8 @@ test(
       expect(approved).toContain(call);
       expect(ends.get(call), `${call} happened and nobody knows`).toHaveLength(1);
     }
+    expect(done.length).toBeGreaterThan(0);
+    expect(unknown.length).toBeGreaterThan(0);
     expect(done.length).toBeLessThanOrEqual(approved.length);
     for (const call of unknown) {
       expect(told.filter((message) => message.includes(`${call} `))).toHaveLength(1);

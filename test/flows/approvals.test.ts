@@ -347,16 +347,9 @@ test("on-failure is taken as on-request, with a warning", async () => {
 
 test("processMessage asks whoever was named, and without anybody refuses", async () => {
   const { runs, tool } = counter();
-  const provider = scripted([
-    calls("effect", "a", { what: "one" }),
-    says("ok"),
-    calls("effect", "b", { what: "two" }),
-    says("ok"),
-    calls("effect", "c", { what: "three" }),
-    says("ok"),
-  ]);
-  const other = await openManager({ providers: [provider], tools: [tool] });
-  const { conversation } = await other.manager.newConversation({ provider: "scripted", model: "scripted" });
+  const replies = ["one", "two", "three"].flatMap((what) => [calls("effect", what, { what }), says("ok")]);
+  const { manager } = await openManager({ providers: [scripted(replies)], tools: [tool] });
+  const { conversation } = await manager.newConversation({ provider: "scripted", model: "scripted" });
   const outputs = async (options?: Parameters<typeof conversation.processMessage>[1]) =>
     (await conversation.processMessage("go", options)).flatMap((item) =>
       item.type === "function_call_output" ? [item.output] : [],
@@ -365,14 +358,51 @@ test("processMessage asks whoever was named, and without anybody refuses", async
   expect(await outputs({ approve: ({ command }) => (command[1] === "two" ? "approved" : "denied") })).toEqual([
     "did two",
   ]);
-  const answering = (async () => {
-    for await (const { msg } of conversation.events()) {
-      if (msg.type !== "exec_approval_request") continue;
-      await conversation.submit({ type: "exec_approval", id: msg.approval_id, decision: "approved" }).catch(() => "");
-    }
-  })();
-  expect(await outputs()).toEqual(["did three"]);
-  expect(runs).toEqual(["two", "three"]);
-  await conversation.shutdown();
-  await answering;
+  expect(await outputs({ approve: () => "denied" })).toEqual(["effect was refused by the user"]);
+  expect(runs).toEqual(["two"]);
+});
+
+test.each([
+  { name: "throws", approve: () => Promise.reject(new Error("no idea")), message: "no idea" },
+  { name: "answers rubbish", approve: () => "maybe" as never, message: "decision: Invalid input" },
+])("an approve that $name stops the turn, and the next one can begin", async ({ approve, message }) => {
+  const { conversation, runs } = await open([calls("effect", "a", { what: "it" }), says("ok")]);
+  await expect(conversation.processMessage("go", { approve })).rejects.toThrow(message);
+  expect(await conversation.processMessage("again")).toHaveLength(2);
+  expect(runs).toEqual([]);
+});
+
+test("a person's stop at the last step is a stop, and no limit", async () => {
+  const { conversation, events } = await open([calls("effect", "a", { what: "it" })], { turnLimits: { steps: 1 } });
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id, decision: "abort" });
+  expect((await events.untilAny(["turn_aborted", "task_complete"])).type).toBe("turn_aborted");
+});
+
+test("history is not replaced under a turn that runs", async () => {
+  const { conversation, events } = await open([calls("effect", "a", { what: "it" }), says("ok")]);
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await expect(conversation.replaceHistory([])).rejects.toMatchObject({ code: "busy" });
+  await conversation.submit({ type: "exec_approval", id, decision: "approved" });
+  await events.until("task_complete");
+  await conversation.replaceHistory([]);
+  expect(conversation.getHistory()).toEqual([]);
+});
+
+test("a reader of all conversations that fell behind still gets the open request", async () => {
+  const { manager, conversation, events } = await open([calls("effect", "a", { what: "it" })]);
+  const all = manager.events();
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  for (let index = 0; index < 1_100; index++) await conversation.submit({ type: "undo" });
+  while (events.seen.length < 1_100) await events.until("error");
+  const seen: string[] = [];
+  for await (const { msg } of all) {
+    if (msg.type === "lagged" || msg.type === "exec_approval_request") seen.push(msg.type);
+    if (msg.type === "exec_approval_request") break;
+  }
+  expect(seen).toEqual(["lagged", "exec_approval_request"]);
+  await conversation.submit({ type: "exec_approval", id, decision: "abort" });
 });

@@ -4,7 +4,7 @@ import { Deferred } from "../../src/actors/system/deferred.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
-import { openConversation } from "../support/open-conversation.js";
+import { openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { calls, callsAll, fails, type Reply, says, scripted } from "../support/scripted-provider.js";
 
@@ -143,12 +143,12 @@ test("a call id that was used before gets a new one, and twice in one answer onl
   const outputs = provider.requests[2]?.input.filter(({ type }) => type === "function_call_output");
   expect(outputs).toEqual([
     { type: "function_call_output", call_id: "call_0", output: "2" },
-    { type: "function_call_output", call_id: "call_0_2", output: "3" },
     {
       type: "function_call_output",
       call_id: "call_0_3",
       output: "the call id was used twice in one answer; nothing was run",
     },
+    { type: "function_call_output", call_id: "call_0_2", output: "3" },
   ]);
 });
 
@@ -176,6 +176,73 @@ test("a tool that throws, rejects or gives rubbish is an error for the model and
     item.type === "function_call_output" ? [item.output] : [],
   );
   expect(outputs).toEqual(["throws failed: no luck", "rejects failed: late", "rubbish failed: it gave no text"]);
+});
+
+test("of very many calls in one answer only so many run", async () => {
+  const all = Array.from({ length: 1_000 }, (_, index) => ({ name: "add", callId: `c${index}`, arguments: '{"a":1}' }));
+  const { provider, conversation, events } = await open([callsAll(...all), says("done")], [add]);
+  await conversation.submit("go");
+  await events.until("task_complete");
+  const outputs = provider.requests[1]?.input.flatMap((item) =>
+    item.type === "function_call_output" ? [item.output] : [],
+  );
+  expect(outputs?.filter((output) => output === "2")).toHaveLength(128);
+  expect(
+    outputs?.filter((output) => output === "more than 128 calls in one answer; this one was not run"),
+  ).toHaveLength(872);
+});
+
+test("while one of two calls still runs, the turn waits for a tool's result", async () => {
+  const quick = new Deferred<void>();
+  const slow = new Deferred<void>();
+  const wait = defineTool({
+    name: "wait",
+    description: "",
+    parameters: z.strictObject({ quick: z.boolean() }),
+    readOnly: true,
+    run: async (args) => {
+      await (args.quick ? quick : slow).promise;
+      return "waited";
+    },
+  });
+  const started = new Deferred<void>();
+  const late = defineTool({
+    name: "late",
+    description: "",
+    parameters: z.strictObject({}),
+    readOnly: true,
+    run: async () => {
+      started.resolve();
+      await quick.promise;
+      return "late";
+    },
+  });
+  const { conversation, events } = await open(
+    [
+      callsAll(
+        { name: "wait", callId: "q", arguments: '{"quick":true}' },
+        { name: "wait", callId: "s", arguments: '{"quick":false}' },
+        { name: "late", callId: "l", arguments: "{}" },
+      ),
+      says("done"),
+    ],
+    [wait, late],
+  );
+  await conversation.submit("go");
+  await started.promise;
+  quick.resolve();
+  await new Promise(setImmediate);
+  expect(conversation.turn?.status).toEqual({ status: "awaiting_tool_result", callId: "s" });
+  slow.resolve();
+  await events.until("task_complete");
+});
+
+test("a tool no model can be told of is refused when the manager is made", async () => {
+  const when = defineTool({ name: "when", description: "", parameters: z.date(), run: () => "now" });
+  await expect(openManager({ tools: [when] })).rejects.toMatchObject({
+    code: "INVALID_INPUT",
+    message: expect.stringContaining("tool when: its parameters cannot be told to a model"),
+  });
 });
 
 test("an output too long for the model is cut in the middle", async () => {
@@ -244,7 +311,10 @@ test("a tool that ignores the interrupt does not hold the turn", async () => {
   await conversation.submit("go");
   await started.promise;
   await conversation.interrupt();
+  const message = "deaf was told to stop and did not; it may still be running";
+  expect(await events.until("warning")).toEqual({ type: "warning", message });
   await events.until("turn_aborted");
+  expect(conversation.getHistory()).toContainEqual({ type: "function_call_output", call_id: "c1", output: message });
   await conversation.submit("again");
   expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "after all" });
 });

@@ -7,28 +7,42 @@ export interface AdmittedCall {
   readonly problem: string | undefined;
 }
 
-/**
- * What the model asked for, made fit for history: an id nobody had before, so that every output has one call, and
- * arguments every wire API can carry. `sameAnswer` holds the ids the answer has used so far.
- */
-export function admitCall(item: CallItem, history: readonly ResponseItem[], sameAnswer: Set<string>): AdmittedCall {
-  const id = item.call_id ?? "";
-  const doubled = sameAnswer.has(id);
-  sameAnswer.add(id);
-  const named = withOwnId(item, history);
-  const { call, problem } = withObjectArguments(named);
-  return { call, problem: doubled ? "the call id was used twice in one answer; nothing was run" : problem };
-}
+/** How many calls of one answer are run. */
+export const maxCallsOfAnswer = 128;
 
-/** Some servers count calls from zero in every answer. */
-function withOwnId(item: CallItem, history: readonly ResponseItem[]): CallItem {
-  const id = item.call_id;
-  if (typeof id !== "string") return item;
-  const used = new Set(history.flatMap((other) => (isCall(other) ? [other.call_id] : [])));
-  if (!used.has(id)) return item;
-  let count = 2;
-  while (used.has(`${id}_${count}`)) count += 1;
-  return { ...item, call_id: `${id}_${count}` };
+/**
+ * Makes the calls of one answer fit for history: an id nobody had before, so that every output has one call, and
+ * arguments every wire API can carry.
+ */
+export class Admission {
+  readonly #used: Set<string>;
+  readonly #received = new Set<string>();
+  #count = 0;
+
+  constructor(history: readonly ResponseItem[]) {
+    this.#used = new Set(history.flatMap((item) => (isCall(item) ? [item.call_id ?? ""] : [])));
+  }
+
+  admit(item: CallItem): AdmittedCall {
+    const id = item.call_id ?? "";
+    const isDoubled = this.#received.has(id);
+    this.#received.add(id);
+    this.#count += 1;
+    const { call, problem } = withObjectArguments(this.#withOwnId(item));
+    if (isDoubled) return { call, problem: "the call id was used twice in one answer; nothing was run" };
+    if (this.#count <= maxCallsOfAnswer) return { call, problem };
+    return { call, problem: `more than ${maxCallsOfAnswer} calls in one answer; this one was not run` };
+  }
+
+  /** Some servers count calls from zero in every answer. */
+  #withOwnId(item: CallItem): CallItem {
+    const id = item.call_id;
+    if (typeof id !== "string") return item;
+    let own = id;
+    for (let count = 2; this.#used.has(own); count += 1) own = `${id}_${count}`;
+    this.#used.add(own);
+    return own === id ? item : { ...item, call_id: own };
+  }
 }
 
 function withObjectArguments(call: CallItem): AdmittedCall {

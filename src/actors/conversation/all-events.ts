@@ -1,5 +1,7 @@
 import type { Event } from "../../messages/event.js";
 import { EventQueue } from "../system/event-queue.js";
+import { eventWeight } from "./event-weight.js";
+import { OpenRequests } from "./open-requests.js";
 import { mergeDeltas } from "./spawn-conversation.js";
 
 /** The events of many conversations in one order; each keeps the number it has in its own conversation. */
@@ -10,20 +12,29 @@ interface NumberedEvent {
 
 /** One stream of the events of all conversations. It costs nothing before somebody reads it. */
 export class AllEvents {
+  readonly #requests: OpenRequests<NumberedEvent>;
   #queue: EventQueue<NumberedEvent> | undefined;
   #published = 0;
 
-  publish(event: Event): void {
-    this.#queue?.publish({ seq: this.#published++, event });
+  constructor(isRequestOpen: (conversationId: string, callId: string) => boolean) {
+    this.#requests = new OpenRequests(({ event }) => event, isRequestOpen);
   }
 
-  get isRead(): boolean {
-    return this.#queue !== undefined;
+  publish(event: Event): void {
+    if (this.#queue === undefined) return;
+    const next = { seq: this.#published++, event };
+    this.#requests.note(next);
+    this.#queue.publish(next);
   }
 
   /** From now on. */
   reader(): AsyncGenerator<Event> {
-    this.#queue ??= new EventQueue<NumberedEvent>({ merge, lagged });
+    this.#queue ??= new EventQueue<NumberedEvent>({
+      merge,
+      weigh: ({ event }) => eventWeight(event),
+      lagged,
+      onLagged: () => this.#requests.all(),
+    });
     return unnumbered(this.#queue.reader({}));
   }
 

@@ -8,7 +8,7 @@ interface OpenRequest {
   decide(decision: ReviewDecision): void;
 }
 
-/** The approval requests that wait for an answer. Each is on disk before it is asked, and answered once. */
+/** The approval requests that wait for an answer. Each is written before it is asked, and answered once. */
 export class Approvals {
   readonly #state: Readonly<ConversationState>;
   readonly #rollout: Rollout;
@@ -48,7 +48,7 @@ export class Approvals {
         resolve(decision);
       };
       const onAbort = (): void => decide("abort");
-      const timer = setTimeout(() => this.answer(request.approval_id, "timed_out", submissionId), timeoutMs).unref();
+      const timer = setTimeout(() => this.answer(request.approval_id, "timed_out", submissionId), timeoutMs);
       signal.addEventListener("abort", onAbort, { once: true });
       this.#open.set(request.approval_id, { request, decide });
       this.#publish({ type: "exec_approval_request", ...request }, submissionId);

@@ -7,7 +7,7 @@ import type { Op } from "../../messages/submission.js";
 import type { InlineInput } from "../../messages/user-input.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../system/actor.js";
-import { callsAwaitingApproval } from "./open-calls.js";
+import { callsLeftOver } from "./open-calls.js";
 import { hasEnded } from "./active-turn.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
 import { Approvals } from "./approvals.js";
@@ -23,6 +23,8 @@ export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
   readonly rollout: Rollout;
   readonly sessionSource: SessionSource;
+  /** Whether a turn that waited for an approval goes on: a copy, or what is not saved, would be played by two. */
+  readonly goesOn: boolean;
 }
 
 /** The ops of the public protocol, with local images already read, and what only the handle may say. */
@@ -36,7 +38,11 @@ type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
 type Own = { readonly type: "turn_ended"; readonly failure: Failure | undefined };
 
-export const conversation: Actor<ConversationOp, Record<never, never>, ConversationOptions, EventMsg, Own> = {
+export interface ConversationAnswers {
+  readonly replace_history: "replaced" | "busy";
+}
+
+export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, Own> = {
   name: "conversation",
   start: (options, context) => {
     const { cell, rollout } = options;
@@ -63,10 +69,10 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
 
     /** A turn that waits for a person outlives its process; any other is over. */
     function settleOpenTurn(): void {
-      const waiting = callsAwaitingApproval(cell.state);
-      recording.closeOpenTurn(cell.turn, waiting);
+      const leftOver = options.goesOn ? callsLeftOver(cell.state) : [];
+      recording.closeOpenTurn(cell.turn, leftOver);
       const open = cell.state.openTurn;
-      if (open !== undefined) run((signal) => continueTurn(world, open, waiting, signal));
+      if (open !== undefined) run((signal) => continueTurn(world, open, leftOver, signal));
     }
 
     function beginNext(): void {
@@ -113,8 +119,12 @@ export const conversation: Actor<ConversationOp, Record<never, never>, Conversat
       interrupt: () => turn?.abort(),
       exec_approval: answer,
       patch_approval: answer,
-      replace_history: ({ items }, _signal, id) =>
-        recording.line({ type: "cody", payload: { type: "history_replaced", items: [...items] } }, id),
+      replace_history: ({ items }, _signal, id) => {
+        // The record of what a turn does is in the history it would lose.
+        if (cell.state.openTurn !== undefined) return "busy";
+        recording.line({ type: "cody", payload: { type: "history_replaced", items: [...items] } }, id);
+        return "replaced";
+      },
       compact: unsupported,
       undo: unsupported,
       review: unsupported,

@@ -1,4 +1,8 @@
-import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import {
+  type ExecApprovalRequest,
+  type ReviewDecision,
+  ReviewDecision as ReviewDecisionSchema,
+} from "../../messages/approval.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import { FailureCode } from "../../messages/failure.js";
@@ -14,7 +18,8 @@ import type { EventQueue } from "../system/event-queue.js";
 import type { EventReader } from "../system/event-reader.js";
 import type { ActiveTurn } from "./active-turn.js";
 import type { ConversationCell } from "./cell.js";
-import type { ConversationOp } from "./conversation.js";
+import type { ConversationAnswers, ConversationOp } from "./conversation.js";
+import { isUnanswered } from "./open-calls.js";
 import { readLocalImage } from "./local-image.js";
 import type { Settings } from "./settings.js";
 import { jsonCopy } from "./size-limit.js";
@@ -26,19 +31,17 @@ export interface HandleParts {
   readonly rollout: Rollout;
   readonly notice: string | undefined;
   readonly cell: ConversationCell;
-  readonly ref: Ref<ConversationOp, Record<never, never>>;
+  readonly ref: Ref<ConversationOp, ConversationAnswers>;
   readonly queue: EventQueue<Event>;
   instructions(settings: Settings): string;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;
-  /** Whether somebody reads the events of all conversations. */
-  isWatched(): boolean;
 }
 
-/** Decides about what needs approval; what it throws is thrown by `processMessage`. */
+/** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ExecApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
 
-const nobodyAnswers: ReviewDecision = { denied: { rejection: "it needs approval, and nobody is there to give it" } };
+const nobody: Approve = () => ({ denied: { rejection: "it needs approval, and nobody is there to give it" } });
 
 /** A conversation in the caller's hands: submissions in, events out. */
 export class Conversation {
@@ -49,7 +52,6 @@ export class Conversation {
   readonly notice: string | undefined;
   readonly #parts: HandleParts;
   readonly #own: EventReader<Event>;
-  #isRead = false;
   /** Submissions wait for the one before: an image takes time to read, and must not be overtaken. */
   #submitted: Promise<unknown> = Promise.resolve();
 
@@ -87,6 +89,11 @@ export class Conversation {
     return open === undefined ? undefined : { turnId: open.id };
   }
 
+  /** Whether a call waits for a person. */
+  awaitsApproval(callId: string): boolean {
+    return isUnanswered(this.#parts.cell.state.approvals.get(callId));
+  }
+
   /** Puts user input, or any other op, into the queue; resolves with the id its events will carry. */
   async submit(input: string | readonly UserInput[] | Op): Promise<string> {
     const op = inlined(check(Op, asOp(input), "submission"), this.settings.cwd);
@@ -98,7 +105,6 @@ export class Conversation {
 
   /** The next event nobody has taken yet; rejects when the conversation has ended. */
   async nextEvent(): Promise<Event> {
-    this.#isRead = true;
     const result = await this.#own.next();
     if (result.done === true) throw ended(this.id);
     return result.value;
@@ -109,7 +115,6 @@ export class Conversation {
    * kept when a loop is left. With `since` it is a reader of its own that starts at that number.
    */
   events(options: { readonly since?: number } = {}): AsyncIterableIterator<Event> {
-    this.#isRead = true;
     return options.since === undefined ? sharedReader(this.#own) : this.#parts.queue.reader({ since: options.since });
   }
 
@@ -128,16 +133,17 @@ export class Conversation {
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text }] }];
   }
 
-  /** Replaces history and nothing else; the rollout keeps every line. */
+  /** Replaces history and nothing else; the rollout keeps every line. Rejects while a turn runs. */
   async replaceHistory(items: readonly ResponseItem[]): Promise<void> {
     const copies = jsonCopy(items, "history");
     const checked = copies.map((item, index) => check(ResponseItemSchema, item, `item ${index}`));
-    await this.#parts.ref.ask({ type: "replace_history", items: checked });
+    const answer = await this.#parts.ref.ask({ type: "replace_history", items: checked });
+    if (answer === "busy") throw refused("busy", "history cannot be replaced while a turn runs");
   }
 
   /**
    * Runs one turn; resolves with its items when it has ended, and rejects when it was refused or has failed. What needs
-   * approval is asked of `approve`; without it, and when nobody reads the events either, it is refused.
+   * approval is asked of `approve`, and refused without it: who answers from the events uses `submit`.
    */
   async processMessage(
     input: string | readonly UserInput[],
@@ -146,16 +152,20 @@ export class Conversation {
     const events = this.#parts.queue.reader({});
     try {
       const id = await this.submit(input);
-      return await turnItems(events, id, this.id, (request) => this.#answer(request, options.approve));
+      return await turnItems(events, id, this.id, (request) => this.#answer(request, options.approve ?? nobody));
     } finally {
       await events.return();
     }
   }
 
-  async #answer(request: ExecApprovalRequest, approve: Approve | undefined): Promise<void> {
-    if (approve === undefined && (this.#isRead || this.#parts.isWatched())) return;
-    const decision = approve === undefined ? nobodyAnswers : await approve(request);
-    await this.submit({ type: "exec_approval", id: request.approval_id, decision });
+  /** Whatever `approve` does, the request is answered: nobody else would. */
+  async #answer(request: ExecApprovalRequest, approve: Approve): Promise<void> {
+    let decision: ReviewDecision = "abort";
+    try {
+      decision = check(ReviewDecisionSchema, await approve(request), "decision");
+    } finally {
+      await this.submit({ type: "exec_approval", id: request.approval_id, decision });
+    }
   }
 
   /** Resolves when everything recorded so far is on disk, or cannot be put there now. */

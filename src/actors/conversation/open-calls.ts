@@ -1,5 +1,4 @@
 import type { ResponseItem } from "../../messages/response-item.js";
-import type { AdmittedCall } from "./admit-call.js";
 import type { ConversationState, RecordedApproval } from "./state.js";
 
 /** An item that asks for something to be run. */
@@ -32,15 +31,16 @@ export function outputsFor(calls: readonly CallItem[], output: string): Response
 }
 
 /**
- * The calls a turn did not come to before its process died: from the first that was asked about and not answered on.
- * Calls that change something run in order, so none behind it has begun.
+ * The calls the open turn did not come to before its process died: from the first that was asked about and not answered
+ * on. Calls that change something run in order, so none behind it has begun.
  */
-export function callsAwaitingApproval({ history, approvals }: ConversationState): AdmittedCall[] {
+export function callsLeftOver({ history, openTurn, approvals }: ConversationState): CallItem[] {
+  if (openTurn === undefined) return [];
   const open = openCalls(history);
   const first = open.findIndex(({ call_id }) => isUnanswered(approvals.get(call_id ?? "")));
-  return first < 0 ? [] : open.slice(first).map((call) => ({ call, problem: undefined }));
+  return first < 0 ? [] : open.slice(first);
 }
 
-function isUnanswered(approval: RecordedApproval | undefined): boolean {
+export function isUnanswered(approval: RecordedApproval | undefined): boolean {
   return approval !== undefined && approval.decision === undefined;
 }

@@ -41,7 +41,6 @@ export interface OpenerParts {
   onOpen(conversation: Conversation): void;
   onEvent(event: Event): void;
   onEnd(conversationId: string): void;
-  isWatched(): boolean;
 }
 
 /** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
@@ -94,7 +93,15 @@ export class ConversationOpener {
     // What could not even be opened was waited for already.
     const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
     await this.#refuseOpened(rollout);
-    const conversation = this.#spawn({ conversationId, state, settings, rollout, sessionSource: source, notice });
+    const conversation = this.#spawn({
+      conversationId,
+      state,
+      settings,
+      rollout,
+      sessionSource: source,
+      goesOn: false,
+      notice,
+    });
     return { conversation, conversationId, saved };
   }
 
@@ -129,6 +136,7 @@ export class ConversationOpener {
       settings,
       rollout,
       sessionSource: { resume: conversationId },
+      goesOn: rollout.path !== null,
       notice: notices.filter((text) => text !== undefined).join("\n") || undefined,
     });
   }
@@ -168,7 +176,6 @@ export class ConversationOpener {
       newId: uuidv7,
       onEvent: (event) => this.#parts.onEvent(event),
       onEnd: () => this.#parts.onEnd(parts.conversationId),
-      isWatched: () => this.#parts.isWatched(),
     });
     this.#parts.onOpen(conversation);
     return conversation;
@@ -216,6 +223,7 @@ interface SpawnInput extends Pick<OpenedRollout, "rollout"> {
   readonly state: ConversationState;
   readonly settings: Settings;
   readonly sessionSource: SessionSource;
+  readonly goesOn: boolean;
   readonly notice: string | undefined;
 }
 

@@ -6,9 +6,9 @@ import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { ActiveTurn } from "./active-turn.js";
-import type { AdmittedCall } from "./admit-call.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
+import type { CallItem } from "./open-calls.js";
 import { prepareCall } from "./prepare-call.js";
 import type { Publish, Recording } from "./recording.js";
 import type { CallWorld } from "./run-call.js";
@@ -54,24 +54,24 @@ export async function playTurn(world: TurnWorld, input: QueuedInput, signal: Abo
   await playOn(world, turn, input.settings, [], signal);
 }
 
-/** Goes on with a turn that waited for an approval when its process died: the calls are those it did not come to. */
+/** Goes on with a turn that waited for an approval when its process died: `leftOver` is what it did not come to. */
 export async function continueTurn(
   world: TurnWorld,
   open: { readonly id: string; readonly startedAt: string },
-  calls: readonly AdmittedCall[],
+  leftOver: readonly CallItem[],
   signal: AbortSignal,
 ): Promise<void> {
   const turn = newTurn(open.id, "", new Date(open.startedAt), []);
   world.cell.turn = turn;
   // What a turn may do is what holds now: a file must not give rights.
-  await playOn(world, turn, world.cell.settings, calls, signal);
+  await playOn(world, turn, world.cell.settings, leftOver, signal);
 }
 
 async function playOn(
   world: TurnWorld,
   turn: ActiveTurn,
   settings: Settings,
-  calls: readonly AdmittedCall[],
+  leftOver: readonly CallItem[],
   signal: AbortSignal,
 ): Promise<void> {
   const { parts, cell, recording } = world;
@@ -90,13 +90,13 @@ async function playOn(
       publish: (msg) => world.publish(msg, id),
       runCalls: (waiting) =>
         runCalls(
-          waiting.map((call) => prepareCall(call, parts.tools, settings)),
+          waiting.map((call) => prepareCall(call, parts.tools)),
           callWorld,
           (item) => recording.line({ type: "response_item", payload: item }, id),
         ),
     },
     turn,
-    calls,
+    leftOver,
     signal,
   );
   // An interrupt that comes later than this is too late: the line that ends the turn is written without a pause.
@@ -121,6 +121,7 @@ function callWorldOf(
     budget,
     env: parts.toolEnv,
     stamps: cell.stamps,
+    running: new Set(),
     newId: () => parts.newId(),
     publish: (msg) => publish(msg, turn.submissionId),
     flush: () => rollout.flush(),

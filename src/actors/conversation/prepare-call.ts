@@ -1,8 +1,14 @@
-import { check } from "../../messages/parse.js";
-import type { Tool, ToolScope } from "../../tools/tool.js";
+import { jsonValue, parsed } from "../../messages/parse.js";
+import type { Tool } from "../../tools/tool.js";
 import { messageOf } from "../system/failures.js";
-import type { AdmittedCall } from "./admit-call.js";
 import type { CallItem } from "./open-calls.js";
+
+/** A call a turn has come to. */
+export interface PendingCall {
+  readonly call: CallItem;
+  /** Whether it comes from the file, where it was left by a crash: then it is asked about whatever the policy says. */
+  readonly isLeftOver: boolean;
+}
 
 /** A call whose arguments have been read: what will run, or what the model is told instead. */
 export type PreparedCall =
@@ -13,33 +19,21 @@ export type PreparedCall =
       readonly name: string;
       readonly tool: Tool;
       readonly args: unknown;
-      readonly command: ReturnType<Tool["command"]>;
+      readonly isLeftOver: boolean;
     }
   | { readonly type: "refused"; readonly call: CallItem; readonly reason: string };
 
-export function prepareCall(
-  { call, problem }: AdmittedCall,
-  tools: ReadonlyMap<string, Tool>,
-  scope: ToolScope,
-): PreparedCall {
-  if (problem !== undefined) return { type: "refused", call, reason: problem };
+export function prepareCall({ call, isLeftOver }: PendingCall, tools: ReadonlyMap<string, Tool>): PreparedCall {
   const name = call.type === "local_shell_call" ? "local_shell" : call.name;
   const tool = call.type === "function_call" ? tools.get(name) : undefined;
   if (call.type !== "function_call" || tool === undefined) {
     return { type: "refused", call, reason: `there is no tool named ${name}` };
   }
   try {
-    const args = argumentsOf(call.arguments, tool);
-    const command = tool.command(args, scope);
-    return { type: "run", call, callId: call.call_id, name, tool, args, command };
+    const what = `the arguments of ${name}`;
+    const args: unknown = parsed(tool.parameters, jsonValue(call.arguments, what), what);
+    return { type: "run", call, callId: call.call_id, name, tool, args, isLeftOver };
   } catch (error) {
     return { type: "refused", call, reason: `${messageOf(error)}; nothing was run` };
   }
-}
-
-/** What the schema makes of them, with its defaults. */
-function argumentsOf(text: string, tool: Tool): unknown {
-  const value: unknown = JSON.parse(text);
-  check(tool.parameters, value, `the arguments of ${tool.name}`);
-  return tool.parameters.parse(value);
 }

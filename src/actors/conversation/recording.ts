@@ -3,8 +3,7 @@ import type { EventMsg } from "../../messages/event.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { ActiveTurn } from "./active-turn.js";
-import type { AdmittedCall } from "./admit-call.js";
-import { type CallItem, openCalls, outputsFor } from "./open-calls.js";
+import { type CallItem, isUnanswered, openCalls, outputsFor } from "./open-calls.js";
 import { apply, type ConversationState } from "./state.js";
 
 /** A line before it has its time. */
@@ -68,12 +67,12 @@ export class Recording {
   }
 
   /** Ends what a crash left open, of the process or of the incarnation before; a turn with calls to come to goes on. */
-  closeOpenTurn(turn: ActiveTurn | undefined, waiting: readonly AdmittedCall[]): void {
+  closeOpenTurn(turn: ActiveTurn | undefined, leftOver: readonly CallItem[]): void {
     const open = this.#state.openTurn;
     const id = open === undefined ? "" : (turn?.submissionId ?? "");
-    const kept = new Set(waiting.map(({ call }) => call));
+    const kept = new Set(leftOver);
     for (const call of openCalls(this.#state.history)) if (!kept.has(call)) this.#closeInterrupted(call, id);
-    if (open === undefined || waiting.length > 0) return;
+    if (open === undefined || leftOver.length > 0) return;
     if (turn !== undefined) turn.status = { status: "cancelled" };
     this.noteAbort(id);
     this.line({ type: "event_msg", payload: { type: "turn_aborted", turn_id: open.id, reason: "interrupted" } }, id);
@@ -81,11 +80,12 @@ export class Recording {
 
   /** What may have had an effect is told to the person too. It is never run again unasked. */
   #closeInterrupted(call: CallItem, submissionId: string): void {
-    const refused = isRefusal(this.#state.approvals.get(call.call_id ?? "")?.decision);
-    for (const payload of outputsFor([call], refused ? "not run: it was refused" : interruptedOutput)) {
+    const approval = this.#state.approvals.get(call.call_id ?? "");
+    const hasNotRun = isUnanswered(approval) || isRefusal(approval?.decision);
+    for (const payload of outputsFor([call], hasNotRun ? "not run: it was not approved" : interruptedOutput)) {
       this.line({ type: "response_item", payload }, submissionId);
     }
-    if (refused) return;
+    if (hasNotRun) return;
     const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
     this.#publish({ type: "warning", message }, submissionId);
   }

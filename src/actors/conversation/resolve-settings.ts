@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { resolveProvider } from "../../config/resolve-provider.js";
 import type { Config } from "../../messages/config.js";
 import { InvalidInputError } from "../../messages/errors.js";
@@ -67,7 +68,7 @@ export function recordedConfig(state: ConversationState): ConversationConfig {
   return {
     ...(known ? { provider } : {}),
     ...(known && model !== undefined ? { model } : {}),
-    ...(cwd === undefined || cwd === "/" ? {} : { cwd }),
+    ...(cwd === undefined || resolve(cwd) === "/" ? {} : { cwd }),
   };
 }
 

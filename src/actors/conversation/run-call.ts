@@ -1,21 +1,19 @@
-import { isDeepStrictEqual } from "node:util";
-import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { ToolOutput } from "../../messages/tool.js";
 import { cutMiddle } from "../../rollouts/cut-middle.js";
-import { judge } from "../../tools/approval-policy.js";
 import type { FileStamps } from "../../tools/file-stamps.js";
-import type { ToolContext } from "../../tools/tool.js";
+import type { CommandLine, ToolContext } from "../../tools/tool.js";
 import { messageOf } from "../system/failures.js";
 import { within } from "../system/within.js";
 import type { ActiveTurn } from "./active-turn.js";
 import type { Approvals } from "./approvals.js";
+import { approveCall } from "./approve-call.js";
 import type { PreparedCall } from "./prepare-call.js";
 import type { Settings } from "./settings.js";
 import type { TurnBudget } from "./turn-budget.js";
 
-/** What calls run with, besides their arguments. */
+/** What the calls of one turn run with, besides their arguments. */
 export interface CallWorld {
   readonly turn: ActiveTurn;
   readonly settings: Settings;
@@ -25,100 +23,80 @@ export interface CallWorld {
   readonly budget: TurnBudget;
   readonly env: Readonly<Record<string, string>>;
   readonly stamps: FileStamps;
+  /** The calls that run now. */
+  readonly running: Set<string>;
   newId(): string;
   publish(msg: EventMsg): void;
   flush(): Promise<SaveOutcome>;
 }
 
+export type RunnableCall = Extract<PreparedCall, { type: "run" }>;
+
 /** How a call ended: with a text for the model; without one when the turn ends, and `stop` when a person wants that. */
 export type CallEnd =
   { readonly type: "output"; readonly text: string } | { readonly type: "no_output" } | { readonly type: "stop" };
 
-/** How long a tool that was told to stop may take; what it would have said is then not waited for. */
+/** How long a tool that was told to stop may take. */
 const stopMs = 1_500;
-const maxAllowed = 1_000;
 const maxOutputTokens = 16_384;
 
 /** Asks if it must be asked, makes sure that the call is on disk if it changes something, and runs it. */
-export async function runCall(prepared: Runnable, world: CallWorld): Promise<CallEnd> {
-  const { tool, name } = prepared;
-  const { approvalPolicy: policy, sandbox } = world.settings;
-  const verdict = judge({ readOnly: tool.readOnly, policy, sandbox });
-  if (verdict.type === "refuse") return output(`${name} was refused: ${verdict.reason}`);
-  if (verdict.type === "ask" && !world.allowed.has(commandKey(prepared, world))) {
-    const refusal = await askFirst(prepared, verdict.reason, world);
-    if (refusal !== undefined) return refusal;
+export async function runCall(call: RunnableCall, world: CallWorld): Promise<CallEnd> {
+  let command: CommandLine;
+  try {
+    command = await call.tool.command(call.args, world.settings);
+  } catch (error) {
+    return output(`${messageOf(error)}; nothing was run`);
   }
+  const refusal = await approveCall(call, command, world);
+  if (refusal !== undefined) return refusal;
   if (world.budget.signal.aborted) return { type: "no_output" };
-  if (!tool.readOnly) {
+  if (!call.tool.readOnly) {
     // The call is the record of its effect: after a crash it says that something may have happened.
     const saved = await world.flush();
-    if (saved.status === "not_saved")
-      return output(`${name} was not run: the call could not be saved: ${saved.reason}`);
+    if (saved.status === "not_saved") {
+      return output(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
+    }
     if (world.budget.signal.aborted) return { type: "no_output" };
   }
-  return await perform(prepared, world);
+  return output(await perform(call, command, world));
 }
 
-type Runnable = Extract<PreparedCall, { type: "run" }>;
-
-async function askFirst(prepared: Runnable, reason: string, world: CallWorld): Promise<CallEnd | undefined> {
-  const { call } = prepared;
-  const { turn, budget } = world;
-  const request = requestFor(prepared, reason, world);
-  turn.status = { status: "awaiting_approval", toolCall: call };
-  const options = { submissionId: turn.submissionId, signal: budget.signal, timeoutMs: budget.approvalMs };
-  const decision = await budget.whilePaused(() => world.approvals.ask(request, options));
-  turn.status = { status: "processing" };
-  return afterDecision(decision, prepared, world);
-}
-
-/** The request of before a crash, if it asks for the very same. */
-function requestFor({ callId, name, command }: Runnable, reason: string, world: CallWorld): ExecApprovalRequest {
-  const earlier = world.approvals.unanswered(callId);
-  const asked = { tool: name, command: [...command.argv], cwd: command.cwd };
-  if (earlier !== undefined && isDeepStrictEqual({ ...earlier, ...asked }, earlier)) return earlier;
-  return { approval_id: world.newId(), call_id: callId, turn_id: world.turn.turnId, ...asked, reason };
-}
-
-/** Nothing when the call may run. */
-function afterDecision(decision: ReviewDecision, prepared: Runnable, world: CallWorld): CallEnd | undefined {
-  const { name } = prepared;
-  if (typeof decision === "object") return output(`${name} was refused: ${decision.denied.rejection}`);
-  if (decision === "approved") return undefined;
-  if (decision === "approved_for_session") {
-    if (world.allowed.size < maxAllowed) world.allowed.add(commandKey(prepared, world));
-    return undefined;
-  }
-  if (decision === "abort") return world.budget.signal.aborted ? { type: "no_output" } : { type: "stop" };
-  const who = decision === "denied" ? "by the user" : "because nobody answered the approval request in time";
-  return output(`${name} was refused ${who}`);
-}
-
-/** Exactly this command of this tool, in this folder, with these rights. */
-function commandKey({ name, command }: Runnable, { settings }: CallWorld): string {
-  return JSON.stringify([name, command.argv, command.cwd, settings.sandbox]);
-}
-
-async function perform(prepared: Runnable, world: CallWorld): Promise<CallEnd> {
-  const { tool, args, callId } = prepared;
+async function perform(call: RunnableCall, command: CommandLine, world: CallWorld): Promise<string> {
   const { turn, settings, budget, env, stamps } = world;
-  const { signal } = budget;
+  let isOver = false;
   const context: ToolContext = {
-    callId,
+    callId: call.callId,
     turnId: turn.turnId,
     cwd: settings.cwd,
     sandbox: settings.sandbox,
-    signal,
+    command,
+    signal: budget.signal,
     env,
     stamps,
-    emit: (event) => world.publish(event),
+    // What comes after the output belongs to no turn any more.
+    emit: (event) => isOver || world.publish(event),
   };
-  turn.status = { status: "awaiting_tool_result", callId };
-  const running = outputOf(async () => await tool.run(args, context), prepared.name);
-  const text = await orStopped(running, signal);
-  turn.status = { status: "processing" };
-  return text === undefined ? { type: "no_output" } : output(text);
+  world.running.add(call.callId);
+  showRunning(world);
+  const running = outputOf(async () => await call.tool.run(call.args, context), call.name);
+  const text = await orStopped(running, budget.signal);
+  isOver = true;
+  world.running.delete(call.callId);
+  showRunning(world);
+  return text ?? saidDeaf(call, world);
+}
+
+/** One of the calls that run stands for all. */
+function showRunning({ turn, running }: CallWorld): void {
+  const [callId] = running;
+  turn.status = callId === undefined ? { status: "processing" } : { status: "awaiting_tool_result", callId };
+}
+
+function saidDeaf({ name }: RunnableCall, world: CallWorld): string {
+  const text = `${name} was told to stop and did not; it may still be running`;
+  world.publish({ type: "warning", message: text });
+  return text;
 }
 
 async function outputOf(run: () => Promise<unknown>, name: string): Promise<string> {

@@ -6,15 +6,15 @@ import { type CallEnd, type CallWorld, runCall } from "./run-call.js";
 /** How many calls run at the same time. */
 const maxTogether = 8;
 
-/**
- * Runs the calls of one answer: neighbours that change nothing together, everything else alone and in order. Says
- * whether the turn goes on.
- */
+/** A person wants the turn to stop, or it was cut off from outside. */
+export type CallsEnd = "go_on" | "stopped" | "cut_off";
+
+/** Runs the calls of one answer: neighbours that change nothing together, everything else alone and in order. */
 export async function runCalls(
   calls: readonly PreparedCall[],
   world: CallWorld,
   record: (item: ResponseItem) => void,
-): Promise<"go_on" | "stop"> {
+): Promise<CallsEnd> {
   for (const group of grouped(calls)) {
     const ends = await Promise.all(group.map((call) => endOf(call, world)));
     // In the order of the calls, whichever was first: the same work gives the same history.
@@ -22,7 +22,8 @@ export async function runCalls(
       const call = group[index]?.call;
       if (end.type === "output" && call !== undefined) outputsFor([call], end.text).forEach(record);
     }
-    if (world.budget.signal.aborted || ends.some(({ type }) => type === "stop")) return "stop";
+    if (ends.some(({ type }) => type === "stop")) return "stopped";
+    if (world.budget.signal.aborted) return "cut_off";
   }
   return "go_on";
 }
@@ -36,12 +37,13 @@ function grouped(calls: readonly PreparedCall[]): PreparedCall[][] {
   const groups: PreparedCall[][] = [];
   for (const call of calls) {
     const last = groups.at(-1);
-    if (last !== undefined && last.length < maxTogether && [call, ...last].every(changesNothing)) last.push(call);
+    if (last !== undefined && last.length < maxTogether && [call, ...last].every(runsTogether)) last.push(call);
     else groups.push([call]);
   }
   return groups;
 }
 
-function changesNothing(call: PreparedCall): boolean {
-  return call.type === "refused" || call.tool.readOnly;
+/** What must be asked about is asked one at a time. */
+function runsTogether(call: PreparedCall): boolean {
+  return call.type === "refused" || (call.tool.readOnly && !call.isLeftOver);
 }

@@ -7,9 +7,11 @@ import { messageText } from "../../messages/response-item.js";
 import { addUsage, noTokens, type TokenUsage } from "../../messages/token-usage.js";
 import type { Provider } from "../../providers/provider.js";
 import type { ActiveTurn } from "./active-turn.js";
-import { admitCall, type AdmittedCall } from "./admit-call.js";
-import { isCall } from "./open-calls.js";
+import { Admission, type AdmittedCall } from "./admit-call.js";
+import { type CallItem, isCall, outputsFor } from "./open-calls.js";
+import type { PendingCall } from "./prepare-call.js";
 import type { NewLine } from "./recording.js";
+import type { CallsEnd } from "./run-calls.js";
 import { type RetryPolicy, sample, type Sample, type SampleListener } from "./sampling.js";
 import type { ConversationState } from "./state.js";
 import type { TurnBudget } from "./turn-budget.js";
@@ -20,8 +22,8 @@ export interface StepWorld {
   readonly provider: Provider;
   readonly retry: RetryPolicy;
   readonly budget: TurnBudget;
-  /** Runs the calls of one answer and records their outputs; says whether the turn goes on. */
-  runCalls(calls: readonly AdmittedCall[]): Promise<"go_on" | "stop">;
+  /** Runs calls and records their outputs; says whether the turn goes on. */
+  runCalls(calls: readonly PendingCall[]): Promise<CallsEnd>;
   request(): ModelRequest;
   countTokens(text: string): number;
   /** Applies a line, hands it to the rollout, publishes it. */
@@ -34,28 +36,40 @@ export type TurnEnd =
   | { readonly status: "failed"; readonly failure: Failure; readonly lastAgentMessage: string | null }
   | { readonly status: "aborted" };
 
-/** Asks the model until it stops asking for tools; `calls` are what an earlier life of the turn did not come to. */
+/** Asks the model until it stops asking for tools; `leftOver` is what an earlier life of the turn did not come to. */
 export async function runSteps(
   world: StepWorld,
   turn: ActiveTurn,
-  calls: readonly AdmittedCall[],
+  leftOver: readonly CallItem[],
   signal: AbortSignal,
 ): Promise<TurnEnd> {
   const { budget } = world;
   let lastAgentMessage: string | null = null;
-  const stopped = (): TurnEnd =>
+  const cutOff = (): TurnEnd =>
     signal.aborted || budget.exceeded === undefined
       ? { status: "aborted" }
       : { status: "failed", failure: budget.exceeded, lastAgentMessage };
-  for (let waiting = calls; ;) {
-    if (waiting.length > 0 && (await world.runCalls(waiting)) === "stop") return stopped();
-    if (signal.aborted || budget.exceeded !== undefined) return stopped();
-    const step = await takeStep(world, turn);
+  let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
+  for (;;) {
+    const end = await world.runCalls(waiting);
+    if (end === "stopped") return { status: "aborted" };
+    if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
+    const { outcome, calls, ...step } = await takeStep(world, turn);
     lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
-    if (step.outcome.status === "aborted") return stopped();
-    if (step.outcome.status === "failed") return { ...step.outcome, lastAgentMessage };
-    if (step.calls.length === 0) return { status: "completed", lastAgentMessage };
-    waiting = step.calls;
+    if (outcome.status === "aborted") return cutOff();
+    if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
+    if (calls.length === 0) return { status: "completed", lastAgentMessage };
+    refuseUnfit(world, turn, calls);
+    waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
+  }
+}
+
+/** Before anything else is asked or run: a resume must not find them open and take them for fit. */
+function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly AdmittedCall[]): void {
+  for (const { call, problem } of calls) {
+    if (problem === undefined) continue;
+    turn.toolCalls.push(call);
+    for (const payload of outputsFor([call], problem)) world.record({ type: "response_item", payload });
   }
 }
 
@@ -68,13 +82,13 @@ interface Step {
 /** One model call; what it asks for is not run yet. */
 async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
   const calls: AdmittedCall[] = [];
-  const callIds = new Set<string>();
+  const admission = new Admission(world.state.history);
   const answer: ResponseItem[] = [];
   let lastAgentMessage: string | null = null;
   const listener = stepListener(world, turn, (received) => {
     let item = received;
     if (isCall(received)) {
-      const admitted = admitCall(received, world.state.history, callIds);
+      const admitted = admission.admit(received);
       calls.push(admitted);
       item = admitted.call;
     }

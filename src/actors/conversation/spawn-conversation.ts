@@ -7,6 +7,9 @@ import { spawn } from "../system/spawn.js";
 import type { ConversationCell } from "./cell.js";
 import { conversation, lostInput } from "./conversation.js";
 import { Conversation } from "./handle.js";
+import { eventWeight } from "./event-weight.js";
+import { isUnanswered } from "./open-calls.js";
+import { OpenRequests } from "./open-requests.js";
 import type { TurnParts } from "./play-turn.js";
 import { Recording } from "./recording.js";
 import type { Settings } from "./settings.js";
@@ -23,8 +26,7 @@ export interface ConversationParts extends TurnParts {
   onEvent(event: Event): void;
   /** Called once, when the conversation has ended. */
   onEnd(): void;
-  /** Whether somebody reads the events of all conversations. */
-  isWatched(): boolean;
+  readonly goesOn: boolean;
 }
 
 /** How long a conversation may take to end its turn and save when it is shut down. */
@@ -43,12 +45,15 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     allowed: new Set(),
     stamps: new FileStamps(),
   };
-  /** What a reader that fell behind must still see. */
-  const approvalRequests = new Map<string, Event>();
+  const requests = new OpenRequests<Event>(
+    (asked) => asked,
+    (_, callId) => isUnanswered(cell.state.approvals.get(callId)),
+  );
   const queue = new EventQueue<Event>({
     merge: mergeDeltas,
+    weigh: eventWeight,
     lagged: (from, to) => event(to, "", laggedMsg(from, to)),
-    onLagged: () => openApprovalRequests(),
+    onLagged: () => requests.all(),
   });
   let seq = 0;
   let ending: Promise<void> | undefined;
@@ -57,20 +62,9 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     return { id, seq: number, conversation_id: conversationId, msg };
   }
 
-  function openApprovalRequests(): Event[] {
-    for (const [callId] of approvalRequests) {
-      const asked = cell.state.approvals.get(callId);
-      if (asked === undefined || asked.decision !== undefined) approvalRequests.delete(callId);
-    }
-    return [...approvalRequests.values()];
-  }
-
   function publish(id: string, msg: EventMsg): void {
     const next = event(seq++, id, msg);
-    if (msg.type === "exec_approval_request") {
-      openApprovalRequests();
-      approvalRequests.set(msg.call_id, next);
-    }
+    requests.note(next);
     parts.onEvent(next);
     queue.publish(next);
     // However it was asked for: nothing comes after it.
@@ -149,7 +143,6 @@ export function spawnConversation(parts: ConversationParts): Conversation {
       return ending;
     },
     ending: () => ending,
-    isWatched: () => parts.isWatched(),
   });
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
 import type { Failure } from "../../messages/failure.js";
 
@@ -16,6 +17,8 @@ export class TurnBudget implements Disposable {
     this.#limits = limits;
     this.#leftMs = limits.seconds * 1000;
     this.signal = AbortSignal.any([signal, this.#time.signal]);
+    // Every tool that runs listens to it.
+    setMaxListeners(0, this.signal);
     this.#start();
   }
 
@@ -54,7 +57,7 @@ export class TurnBudget implements Disposable {
 
   #start(): void {
     this.#startedAt = performance.now();
-    this.#timer = setTimeout(() => this.#time.abort(), this.#leftMs).unref();
+    this.#timer = setTimeout(() => this.#time.abort(), this.#leftMs);
   }
 
   #stop(): void {

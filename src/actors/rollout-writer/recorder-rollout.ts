@@ -73,7 +73,8 @@ export class RecorderRollout implements Rollout {
     }
     const outcome = await recorded;
     const reason = this.#lost;
-    if (outcome.status === "not_saved" || reason === undefined) return outcome;
+    // What was lost is said where a turn ends, and not to a call in the middle of one.
+    if (outcome.status === "not_saved" || reason === undefined || this.#items.length > 0) return outcome;
     this.#lost = undefined;
     return { status: "not_saved", reason };
   }

@@ -1,8 +1,11 @@
+/** How much the unread events of one reader may weigh. */
+const maxWeight = 4_000_000;
 // Merging costs the reader the rhythm of the events, so one that keeps up is left alone.
 const mergeAbove = 4;
 
 export interface ReaderOptions<E> {
   readonly bound: number;
+  readonly weigh: ((event: E) => number) | undefined;
   readonly merge: ((older: E, newer: E) => E | undefined) | undefined;
   readonly lagged: (from: number, to: number) => E;
   readonly onLagged: (() => readonly E[]) | undefined;
@@ -20,6 +23,8 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   /** Unread events; those before `#head` have been taken. */
   #backlog: E[] = [];
   #head = 0;
+  /** Of the unread events together. */
+  #weight = 0;
   readonly #waiting: ((result: IteratorResult<E, undefined>) => void)[] = [];
   #isClosed = false;
 
@@ -36,7 +41,10 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     // Everything unread is contiguous, so only the first event can come after a gap.
     else if (this.#unread === 0 && event.seq > this.#position) this.#droppedThrough = event.seq - 1;
     if (!this.#mergeIntoLast(event)) this.#backlog.push(event);
-    if (this.#unread > this.#options.bound) this.#droppedThrough = this.#shift()?.seq;
+    this.#weight += this.#weightOf(event);
+    while (this.#unread > this.#options.bound || (this.#weight > maxWeight && this.#unread > 1)) {
+      this.#droppedThrough = this.#shift()?.seq;
+    }
     while (this.#waiting.length > 0) {
       const next = this.#take();
       if (next === undefined) return;
@@ -63,6 +71,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     this.#leave();
     this.#backlog = [];
     this.#head = 0;
+    this.#weight = 0;
     this.#repeats = [];
     this.#droppedThrough = undefined;
     this.close();
@@ -75,6 +84,10 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
 
   get #unread(): number {
     return this.#backlog.length - this.#head;
+  }
+
+  #weightOf(event: E): number {
+    return this.#options.weigh?.(event) ?? 0;
   }
 
   #mergeIntoLast(event: E): boolean {
@@ -108,6 +121,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     const event = this.#backlog[this.#head];
     if (event === undefined) return undefined;
     this.#head += 1;
+    this.#weight -= this.#weightOf(event);
     if (this.#head > this.#options.bound || this.#head === this.#backlog.length) {
       this.#backlog.splice(0, this.#head);
       this.#head = 0;

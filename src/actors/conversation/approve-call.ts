@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import { judge, type Verdict } from "../../tools/approval-policy.js";
+import type { CommandLine } from "../../tools/tool.js";
+import type { CallEnd, CallWorld, RunnableCall } from "./run-call.js";
+
+const maxAllowed = 1_000;
+
+/** Asks if it must be asked; gives how the call ends if it may not run. */
+export async function approveCall(
+  call: RunnableCall,
+  command: CommandLine,
+  world: CallWorld,
+): Promise<CallEnd | undefined> {
+  const verdict = verdictOn(call, world);
+  if (verdict.type === "run") return undefined;
+  if (verdict.type === "refuse") return refused(call, verdict.reason);
+  const key = commandKey(call, command, world);
+  if (world.allowed.has(key)) return undefined;
+  const decision = await askFor(requestFor(call, command, verdict.reason, world), call, world);
+  if (decision === "approved_for_session" && world.allowed.size < maxAllowed) world.allowed.add(key);
+  return afterDecision(decision, call, world);
+}
+
+/** What a file asks for was not asked for by this process: a person decides, whatever may run otherwise. */
+function verdictOn({ tool, isLeftOver }: RunnableCall, { settings }: CallWorld): Verdict {
+  const { approvalPolicy: policy, sandbox } = settings;
+  const verdict = judge({ readOnly: tool.readOnly, policy, sandbox });
+  if (!isLeftOver || verdict.type !== "run") return verdict;
+  const reason = "it was left open when cody ended before its time";
+  return { type: policy === "never" ? "refuse" : "ask", reason };
+}
+
+/** Under the id it had before a crash, if it asks for the very same. */
+function requestFor(call: RunnableCall, command: CommandLine, reason: string, world: CallWorld): ExecApprovalRequest {
+  const asked = { tool: call.name, command: [...command.argv], cwd: command.cwd };
+  const earlier = world.approvals.unanswered(call.callId);
+  const isSame = earlier !== undefined && isDeepStrictEqual({ ...earlier, ...asked }, earlier);
+  const approval_id = isSame ? earlier.approval_id : world.newId();
+  return { approval_id, call_id: call.callId, turn_id: world.turn.turnId, ...asked, reason };
+}
+
+async function askFor(request: ExecApprovalRequest, { call }: RunnableCall, world: CallWorld): Promise<ReviewDecision> {
+  const { turn, budget, approvals } = world;
+  turn.status = { status: "awaiting_approval", toolCall: call };
+  const options = { submissionId: turn.submissionId, signal: budget.signal, timeoutMs: budget.approvalMs };
+  const decision = await budget.whilePaused(() => approvals.ask(request, options));
+  turn.status = { status: "processing" };
+  return decision;
+}
+
+/** Nothing when the call may run. */
+function afterDecision(decision: ReviewDecision, call: RunnableCall, { budget }: CallWorld): CallEnd | undefined {
+  if (typeof decision === "object") return refused(call, decision.denied.rejection);
+  if (decision === "approved" || decision === "approved_for_session") return undefined;
+  if (decision === "abort") return budget.signal.aborted ? { type: "no_output" } : { type: "stop" };
+  const who = decision === "denied" ? "by the user" : "because nobody answered the approval request in time";
+  return { type: "output", text: `${call.name} was refused ${who}` };
+}
+
+function refused({ name }: RunnableCall, reason: string): CallEnd {
+  return { type: "output", text: `${name} was refused: ${reason}` };
+}
+
+/** Exactly this command of this tool, in this folder, with these rights; a hash, because a command can be long. */
+function commandKey({ name }: RunnableCall, { argv, cwd }: CommandLine, { settings }: CallWorld): string {
+  return createHash("sha256")
+    .update(JSON.stringify([name, argv, cwd, settings.sandbox]))
+    .digest("base64");
+}

@@ -1,0 +1,16 @@
+import type { Event } from "../../messages/event.js";
+
+/** How many characters an event holds that nobody else does; items and messages are in history anyway. */
+export function eventWeight({ msg }: Event): number {
+  switch (msg.type) {
+    case "exec_command_output_delta":
+      return msg.chunk.length;
+    case "exec_command_end":
+      return msg.stdout.length + msg.stderr.length;
+    case "agent_message_delta":
+    case "agent_reasoning_delta":
+      return msg.delta.length;
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,26 @@
+import type { Event } from "../../messages/event.js";
+
+/** The events that asked for an approval, as long as there is no answer: what a reader that fell behind must still see. */
+export class OpenRequests<E> {
+  readonly #eventOf: (entry: E) => Event;
+  readonly #isOpen: (conversationId: string, callId: string) => boolean;
+  #asked: E[] = [];
+
+  constructor(eventOf: (entry: E) => Event, isOpen: (conversationId: string, callId: string) => boolean) {
+    this.#eventOf = eventOf;
+    this.#isOpen = isOpen;
+  }
+
+  note(entry: E): void {
+    if (this.#eventOf(entry).msg.type === "exec_approval_request") this.#asked = [...this.all(), entry];
+  }
+
+  /** Those that are still open. */
+  all(): readonly E[] {
+    this.#asked = this.#asked.filter((entry) => {
+      const { conversation_id, msg } = this.#eventOf(entry);
+      return msg.type === "exec_approval_request" && this.#isOpen(conversation_id, msg.call_id);
+    });
+    return this.#asked;
+  }
+}
