@@ -57,7 +57,8 @@ export class TurnBudget implements Disposable {
 
   #start(): void {
     this.#startedAt = performance.now();
-    this.#timer = setTimeout(() => this.#time.abort(), this.#leftMs);
+    // It alone does not hold a process in which nothing else is going on.
+    this.#timer = setTimeout(() => this.#time.abort(), this.#leftMs).unref();
   }
 
   #stop(): void {
