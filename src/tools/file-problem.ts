@@ -5,6 +5,9 @@ export class FileProblem extends Error {
   override readonly name = "FileProblem";
 }
 
+/** Why nothing is done where a person did not know of it. */
+export const leadsElsewhere = "the path leads somewhere else now than when it was asked about";
+
 /** Only regular files hold text; the others wait, act, or are somebody else's business. */
 export function refuseSpecialFile(stats: Stats | BigIntStats): void {
   if (stats.isFile()) return;

@@ -43,8 +43,8 @@ export async function replaceFile(
   }
 }
 
-/** What stands in the place of the file: nothing, or a regular file. */
-async function existing(path: string): Promise<BigIntStats | undefined> {
+/** What stands in the place of a file: nothing, or a regular file; rejects for everything else. */
+export async function existing(path: string): Promise<BigIntStats | undefined> {
   try {
     const stats = await lstat(path, { bigint: true });
     refuseSpecialFile(stats);

@@ -1,3 +1,4 @@
+import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ToolOutput } from "../messages/tool.js";
 import { CommandOutput } from "./command-output.js";
@@ -7,14 +8,15 @@ import { ExecEvents } from "./exec-events.js";
 import { failureWords } from "./failure-words.js";
 import { runCommand } from "./run-command.js";
 import { defaultTimeoutMs, ShellArguments } from "./shell-arguments.js";
-import type { ToolContext, ToolScope } from "./tool.js";
+import type { CommandLine, ToolContext, ToolScope } from "./tool.js";
 import { workingFolderProblem } from "./working-folder.js";
 
 export const shell = defineTool({
   name: "shell",
   description:
     "Runs a command and gives its exit code and its output; of a long output the beginning and the end. The command " +
-    "has no input and no terminal. When it ends, the processes it left in the background are ended too.",
+    "has no input and no terminal. When it ends, the processes it left in the background are ended too; those that " +
+    "detach (setsid, daemons) may outlive it, and are reported only if they keep their environment.",
   parameters: ShellArguments,
   command: commandOf,
   run: async (args, context) => {
@@ -29,23 +31,30 @@ const plainOutput = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat
 /** Codex's code for a command that did not start. */
 const notStartedCode = -1;
 
-function commandOf({ command, workdir }: ShellArguments, { cwd }: ToolScope): { argv: string[]; cwd: string } {
+async function commandOf({ command, workdir }: ShellArguments, { cwd }: ToolScope): Promise<CommandLine> {
   return {
     argv: typeof command === "string" ? ["sh", "-c", command] : command,
-    cwd: workdir === undefined ? cwd : resolve(cwd, workdir),
+    cwd: workdir === undefined ? cwd : await realFolder(resolve(cwd, workdir)),
   };
 }
 
-async function runShell(args: ShellArguments, context: ToolContext): Promise<ToolOutput> {
-  const { argv, cwd } = commandOf(args, context);
-  const { timeout_ms: timeoutMs = defaultTimeoutMs } = args;
+/** Where a path leads now; that it leads nowhere is told when the command is run. */
+async function realFolder(path: string): Promise<string> {
+  return await realpath(path).catch(() => path);
+}
+
+async function runShell(
+  { timeout_ms: timeoutMs = defaultTimeoutMs }: ShellArguments,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { argv, cwd } = context.command;
   const events = new ExecEvents(context);
   const notStarted = (problem: string): ToolOutput => {
     events.end({ stdout: "", stderr: problem, exitCode: notStartedCode, durationMs: 0 });
     return { content: problem, success: false };
   };
   events.begin(argv, cwd);
-  const problem = await workingFolderProblem(cwd);
+  const problem = await workingFolderProblem(cwd, context);
   if (problem !== undefined) return notStarted(problem);
   const output = new CommandOutput();
   try {

@@ -4,11 +4,11 @@ import * as z from "zod";
 import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
-import { FileProblem } from "./file-problem.js";
+import { FileProblem, leadsElsewhere } from "./file-problem.js";
 import { isSameStamp, stampOf } from "./file-stamps.js";
 import { openFolder } from "./open-folder.js";
 import { replaceFile } from "./replace-file.js";
-import type { ToolContext } from "./tool.js";
+import type { ToolContext, ToolScope } from "./tool.js";
 import { writeTarget } from "./write-target.js";
 
 const maxContentBytes = 10_000_000;
@@ -31,18 +31,31 @@ export const writeFile = defineTool({
     "Writes a whole file, in place of what it held before; folders that are missing are made. A file that has changed " +
     "since it was read is not overwritten: read it again first.",
   parameters: WriteFileArguments,
-  command: ({ path, content }, { cwd }) => ({ argv: ["write_file", resolve(cwd, path), content], cwd }),
+  command: async (args, scope) => {
+    try {
+      const { realPath } = await writeTarget(args.path, scope);
+      return { argv: ["write_file", realPath, args.content], cwd: scope.cwd };
+    } catch (error) {
+      throw new FileProblem(refusal(args, scope, error), { cause: error });
+    }
+  },
   run: async (args, context) => {
     try {
       return await write(args, context);
     } catch (error) {
-      return { content: `cannot write ${resolve(context.cwd, args.path)}: ${failureWords(error)}`, success: false };
+      return { content: refusal(args, context, error), success: false };
     }
   },
 });
 
+function refusal({ path }: WriteFileArguments, { cwd }: ToolScope, error: unknown): string {
+  return `cannot write ${resolve(cwd, path)}: ${failureWords(error)}`;
+}
+
 async function write({ path, content }: WriteFileArguments, context: ToolContext): Promise<string> {
   const { realPath, root, folders, name } = await writeTarget(path, context);
+  if (realPath !== context.command.argv[1]) throw new FileProblem(leadsElsewhere);
+  if (context.signal.aborted) throw new FileProblem("interrupted");
   await using folder = await openFolder(root, folders);
   const { stamp, isNew } = await replaceFile(folder, name, content, (old) => refuseUnseen(realPath, old, context));
   context.stamps.set(realPath, stamp);

@@ -1,6 +1,7 @@
 import { lstat, realpath } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { FileProblem } from "./file-problem.js";
+import { existing } from "./replace-file.js";
 import type { ToolScope } from "./tool.js";
 
 /** Where a write will go: from a folder that is trusted, through folders that may have to be made. */
@@ -11,42 +12,32 @@ export interface WriteTarget {
   readonly name: string;
 }
 
-const notAFile = "it is a folder, not a regular file";
-
-/** Follows every symbolic link, so that what is judged is what will be written; rejects for what lies outside. */
+/** Follows every symbolic link, so that what is judged is what will be written; rejects for what must not be. */
 export async function writeTarget(path: string, { cwd, sandbox }: ToolScope): Promise<WriteTarget> {
   const workspace = await realpath(cwd);
   const realPath = await realTarget(resolve(cwd, path));
-  if (realPath === workspace) throw new FileProblem(notAFile);
-  const isInside = realPath.startsWith(workspace.endsWith("/") ? workspace : `${workspace}/`);
+  const isInside = `${realPath}/`.startsWith(workspace.endsWith("/") ? workspace : `${workspace}/`);
   if (!isInside && sandbox !== "danger-full-access") {
     throw new FileProblem(`${realPath} is outside of the working folder ${workspace}`);
   }
+  await existing(realPath);
   const root = isInside ? workspace : "/";
-  const names = realPath.slice(root.length).split("/").filter(Boolean);
-  const name = names.pop();
-  if (name === undefined) throw new FileProblem(notAFile);
-  return { realPath, root, folders: names, name };
+  const folders = relative(root, dirname(realPath)).split("/").filter(Boolean);
+  return { realPath, root, folders, name: basename(realPath) };
 }
 
+/** Of a path whose last parts need not be there: what is there of it is real, the rest is added. */
 async function realTarget(path: string): Promise<string> {
-  const isLink = await lstat(path).then(
-    (stats) => stats.isSymbolicLink(),
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return false;
-      throw error;
-    },
-  );
-  if (!isLink) return join(await realFolder(dirname(path)), basename(path));
-  return await realpath(path).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ENOENT" ? new FileProblem("it is a symbolic link that leads nowhere") : error;
+  return await realpath(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT" || path === dirname(path)) throw error;
+    if (await isLink(path)) throw new FileProblem(`${path} is a symbolic link that leads nowhere`);
+    return join(await realTarget(dirname(path)), basename(path));
   });
 }
 
-/** Of a folder that need not be there: what is there of it is real, the rest is added. */
-async function realFolder(folder: string): Promise<string> {
-  return await realpath(folder).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT" || folder === dirname(folder)) throw error;
-    return join(await realFolder(dirname(folder)), basename(folder));
-  });
+async function isLink(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { InvalidInputError } from "../../src/messages/errors.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { toolContext } from "./tool-context.js";
+import { call, toolContext } from "./tool-context.js";
 
 const parameters = z.strictObject({ text: z.string() });
 const base = { name: "echo", description: "Says it again", parameters };
@@ -10,13 +10,13 @@ const scope = { cwd: "/work", sandbox: "workspace-write" } as const;
 
 test("a text that comes back is an output with success", async () => {
   const tool = defineTool({ ...base, run: ({ text }) => text });
-  expect(await tool.run({ text: "hello" }, await toolContext())).toEqual({ content: "hello", success: true });
+  expect(await call(tool, { text: "hello" }, await toolContext())).toEqual({ content: "hello", success: true });
 });
 
 test("an output passes as it is", async () => {
   const output = { content: "no", success: false };
   const tool = defineTool({ ...base, run: () => Promise.resolve(output) });
-  expect(await tool.run({ text: "" }, await toolContext())).toBe(output);
+  expect(await call(tool, { text: "" }, await toolContext())).toBe(output);
 });
 
 test("what is thrown at once comes as a rejection", async () => {
@@ -26,16 +26,16 @@ test("what is thrown at once comes as a rejection", async () => {
       throw new Error("a bug");
     },
   });
-  await expect(tool.run({ text: "" }, await toolContext())).rejects.toThrow("a bug");
+  await expect(call(tool, { text: "" }, await toolContext())).rejects.toThrow("a bug");
 });
 
-test("unless said otherwise a tool changes things, and a person is shown its name and its arguments", () => {
+test("unless said otherwise a tool changes things, and a person is shown its name and its arguments", async () => {
   const tool = defineTool({ ...base, run: () => "" });
   expect(tool.readOnly).toBe(false);
-  expect(tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", '{"text":"a"}'], cwd: "/work" });
+  expect(await tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", '{"text":"a"}'], cwd: "/work" });
 });
 
-test("a tool says itself what a person is shown", () => {
+test("a tool says itself what a person is shown", async () => {
   const tool = defineTool({
     ...base,
     readOnly: true,
@@ -43,7 +43,7 @@ test("a tool says itself what a person is shown", () => {
     run: () => "",
   });
   expect(tool.readOnly).toBe(true);
-  expect(tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", "a"], cwd: "/work/in" });
+  expect(await tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", "a"], cwd: "/work/in" });
 });
 
 test.each(["", "two words", "a.b", "x".repeat(65)])("%j is no name for a tool", (name) => {

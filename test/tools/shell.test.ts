@@ -1,10 +1,10 @@
-import { chmod, mkdir, realpath, rmdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, realpath, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { getEventListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { shell } from "../../src/tools/shell.js";
-import { call, toolContext } from "./tool-context.js";
+import { approved, call, toolContext } from "./tool-context.js";
 
 const wallTime = /^Wall time: \d+\.\d seconds$/m;
 
@@ -15,12 +15,41 @@ function steady(content: string): string {
 }
 
 describe("what runs", () => {
-  test("a text runs in sh, a vector as it is", () => {
+  test("a text runs in sh, a vector as it is", async () => {
     const scope = { cwd: "/work", sandbox: "workspace-write" } as const;
-    expect(shell.command({ command: "ls | wc" }, scope)).toEqual({ argv: ["sh", "-c", "ls | wc"], cwd: "/work" });
-    expect(shell.command({ command: ["ls", "-l"], workdir: "a/../b" }, scope)).toEqual({
+    expect(await shell.command({ command: "ls | wc" }, scope)).toEqual({ argv: ["sh", "-c", "ls | wc"], cwd: "/work" });
+    expect(await shell.command({ command: ["ls", "-l"], workdir: "a/../b" }, scope)).toEqual({
       argv: ["ls", "-l"],
       cwd: "/work/b",
+    });
+  });
+
+  test("what was said before, whatever the arguments are", async () => {
+    const context = await toolContext();
+    await mkdir(join(context.cwd, "inner"));
+    const command = { argv: ["pwd", "-P"], cwd: join(context.cwd, "inner") };
+    const { content } = await shell.run({ command: "echo other" }, { ...context, command });
+    expect(content).toContain(`Output:\n${command.cwd}\n`);
+    expect(context.events.seen[0]).toMatchObject({ command: command.argv, cwd: command.cwd });
+  });
+
+  test("a folder behind a symbolic link is asked about as what it is, and is not another one later", async () => {
+    const context = await toolContext();
+    const at = (name: string): string => join(context.cwd, name);
+    await mkdir(at("one"));
+    await mkdir(at("other"));
+    await symlink("one", at("link"));
+    const args = { command: "pwd -P", workdir: "link" };
+    expect((await shell.command(args, context)).cwd).toBe(at("one"));
+    const [first, second] = [await approved(shell, args, context), await approved(shell, args, context)];
+    await rm(at("link"));
+    await symlink("other", at("link"));
+    expect((await first()).content).toContain(`Output:\n${at("one")}\n`);
+    await rmdir(at("one"));
+    await symlink("other", at("one"));
+    expect(await second()).toEqual({
+      content: `cannot run in ${at("one")}: the path leads somewhere else now than when it was asked about`,
+      success: false,
     });
   });
 

@@ -4,7 +4,8 @@ import { FileStamps } from "../../src/tools/file-stamps.js";
 import { Watch } from "../support/watch.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-export interface TestContext extends ToolContext {
+/** What holds for every call of a test: what it would run, each says itself. */
+export interface TestContext extends Omit<ToolContext, "command"> {
   readonly events: Watch<ToolEvent>;
 }
 
@@ -25,7 +26,15 @@ export async function toolContext(given: Partial<ToolContext> = {}): Promise<Tes
   };
 }
 
-/** Runs a tool as a conversation does: the arguments are parsed first. */
-export async function call(tool: Tool, args: unknown, context: ToolContext): Promise<ToolOutput> {
-  return await tool.run(tool.parameters.parse(args), context);
+/** Runs a tool as a conversation does. */
+export async function call(tool: Tool, args: unknown, context: TestContext): Promise<ToolOutput> {
+  const run = await approved(tool, args, context).catch((error: Error) => error.message);
+  return typeof run === "string" ? { content: run, success: false } : await run();
+}
+
+/** A call a person has said yes to: its arguments are parsed and what it would run is known, but it has not begun. */
+export async function approved(tool: Tool, args: unknown, context: TestContext): Promise<() => Promise<ToolOutput>> {
+  const parsed = tool.parameters.parse(args);
+  const command = await tool.command(parsed, context);
+  return () => tool.run(parsed, { ...context, command });
 }

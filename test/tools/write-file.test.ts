@@ -18,7 +18,7 @@ import { describe, expect, test } from "vitest";
 import { readFile as readTool } from "../../src/tools/read-file.js";
 import { writeFile } from "../../src/tools/write-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { call, type TestContext, toolContext } from "./tool-context.js";
+import { approved, call, type TestContext, toolContext } from "./tool-context.js";
 import { toolProcess } from "./tool-process.js";
 
 async function write(context: TestContext, path: string, content = "new"): Promise<[string, boolean]> {
@@ -46,11 +46,55 @@ test("a file is replaced and keeps its permissions", async () => {
   expect((await stat(join(context.cwd, "tool.sh"))).mode & 0o777).toBe(0o751);
 });
 
-test("what a person is asked about is the path and the content", () => {
-  const scope = { cwd: "/work", sandbox: "workspace-write" } as const;
-  expect(writeFile.command({ path: "a/../b", content: "text" }, scope)).toEqual({
-    argv: ["write_file", "/work/b", "text"],
-    cwd: "/work",
+describe("what a person is asked about", () => {
+  test.each([
+    ["a/../b", "b"],
+    ["notes.txt", ".git/hooks/pre-commit"],
+    ["hooks/new/one", ".git/hooks/new/one"],
+  ])("is the content, and for %s the path %s", async (path, realPath) => {
+    const context = await toolContext();
+    await mkdir(join(context.cwd, ".git/hooks"), { recursive: true });
+    await put(join(context.cwd, ".git/hooks/pre-commit"), "old");
+    await symlink(".git/hooks/pre-commit", join(context.cwd, "notes.txt"));
+    await symlink(".git/hooks", join(context.cwd, "hooks"));
+    expect(await writeFile.command({ path, content: "text" }, context)).toEqual({
+      argv: ["write_file", join(context.cwd, realPath), "text"],
+      cwd: context.cwd,
+    });
+  });
+
+  test.each([
+    ["../outside", /^cannot write .*outside: .*outside is outside of the working folder ~$/],
+    ["pipe", /^cannot write ~\/pipe: it is a named pipe, not a regular file$/],
+    ["dangling", /^cannot write ~\/dangling: ~\/dangling is a symbolic link that leads nowhere$/],
+    ["file/x", /^cannot write ~\/file\/x: something that is no folder stands in the path$/],
+  ])("is never what cannot be written, such as %s", async (path, problem) => {
+    const context = await toolContext();
+    execFileSync("mkfifo", [join(context.cwd, "pipe")]);
+    await symlink("nowhere", join(context.cwd, "dangling"));
+    await put(join(context.cwd, "file"), "");
+    const asked = Promise.resolve(writeFile.command({ path, content: "text" }, context));
+    const message = await asked.then(String, (error: Error) => error.message.replaceAll(context.cwd, "~"));
+    expect(message).toMatch(problem);
+  });
+
+  test.each([
+    ["a link that leads elsewhere", "link"],
+    ["a folder that became a link", "folder/file"],
+  ])("is all that is written: %s is refused", async (_, path) => {
+    const context = await toolContext();
+    const at = (name: string): string => join(context.cwd, name);
+    for (const folder of ["folder", "other"]) await mkdir(at(folder));
+    for (const file of ["folder/file", "other/file"]) await put(at(file), "old");
+    await symlink("folder/file", at("link"));
+    const run = await approved(writeFile, { path, content: "new" }, context);
+    await rename(at("folder"), at("moved"));
+    await symlink("other", at("folder"));
+    expect(await run()).toEqual({
+      content: `cannot write ${at(path)}: the path leads somewhere else now than when it was asked about`,
+      success: false,
+    });
+    expect(await Promise.all([textOf(context, "moved/file"), textOf(context, "other/file")])).toEqual(["old", "old"]);
   });
 });
 
@@ -175,8 +219,8 @@ describe("what is no regular file", () => {
       ["cannot write ~/folder: it is a folder, not a regular file", false],
       ["cannot write ~: it is a folder, not a regular file", false],
       ["cannot write ~/pipe: it is a named pipe, not a regular file", false],
-      ["cannot write ~/dangling: it is a symbolic link that leads nowhere", false],
-      ["cannot write ~/dangling/x: something that is no folder stands in the path", false],
+      ["cannot write ~/dangling: ~/dangling is a symbolic link that leads nowhere", false],
+      ["cannot write ~/dangling/x: ~/dangling is a symbolic link that leads nowhere", false],
       ["cannot write ~/loop: too many symbolic links, or one that may not be followed", false],
       ["cannot write ~/file/x: something that is no folder stands in the path", false],
     ]);
@@ -233,7 +277,7 @@ test("a write that fails half-way leaves the old file and nothing else", async (
 
 test("an interrupted call writes nothing", async () => {
   const context = await toolContext({ signal: AbortSignal.abort() });
-  expect(await write(context, "file")).toEqual(["cannot write ~/file: interrupted", false]);
+  expect(await write(context, "folder/file")).toEqual(["cannot write ~/folder/file: interrupted", false]);
   expect(await readdir(context.cwd)).toEqual([]);
 });
 

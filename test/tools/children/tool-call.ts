@@ -30,7 +30,8 @@ const context = {
 } as const;
 do {
   const before = performance.eventLoopUtilization();
-  const output = await tool.run(tool.parameters.parse(order.args), context);
+  const args = tool.parameters.parse(order.args);
+  const output = await tool.run(args, { ...context, command: await tool.command(args, context) });
   const { utilization } = performance.eventLoopUtilization(before);
   say({ ...output, utilization, maxRssBytes: process.resourceUsage().maxRSS * 1024 });
 } while (order.forever === true);
