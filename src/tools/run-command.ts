@@ -47,13 +47,14 @@ const defaultPatience: CommandPatience = {
 };
 
 /**
- * Runs a command to its end; when this settles, nothing of its group lives. Rejects with the system's error when it
- * cannot be started.
+ * Runs a command to its end; when this settles, nothing of its group lives. Undefined when it was interrupted before it
+ * was started; rejects with the system's error when it cannot be started.
  */
-export async function runCommand(order: CommandOrder, patience = defaultPatience): Promise<CommandEnd> {
+export async function runCommand(order: CommandOrder, patience = defaultPatience): Promise<CommandEnd | undefined> {
   const marker = randomUUID();
   const startedAt = performance.now();
   using command = await startProcess({ ...order, marker });
+  if (command === undefined) return undefined;
   const output = readOutput(command, order);
   const cause = await causeOfEnd(command, order);
   const wasHeldOpen = cause === "exited" && !(await within(output, patience.drainMs, order.signal));

@@ -20,10 +20,12 @@ export const shell = defineTool({
   parameters: ShellArguments,
   command: commandOf,
   run: async (args, context) => {
-    if (context.signal.aborted) return { content: "Interrupted before the command was started", success: false };
+    if (context.signal.aborted) return { content: interruptedBefore, success: false };
     return await runShell(args, context);
   },
 });
+
+const interruptedBefore = "Interrupted before the command was started";
 
 /** Nobody is at a terminal: no escapes, no pagers. */
 const plainOutput = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat" };
@@ -69,6 +71,7 @@ async function runShell(
         events.output(stream, bytes);
       },
     });
+    if (end === undefined) return notStarted(interruptedBefore);
     const { stdout, stderr, merged } = output.end();
     const exitCode = exitCodeOf(end);
     events.end({ stdout, stderr, exitCode, durationMs: end.durationMs });

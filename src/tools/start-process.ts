@@ -10,17 +10,22 @@ export interface ProcessOrder {
   readonly env: Readonly<Record<string, string>>;
   /** What its processes are known by. */
   readonly marker: string;
+  readonly signal: AbortSignal;
 }
 
-/** Starts a command with a guard and without input; rejects with the system's error when it cannot be started. */
-export async function startProcess(order: ProcessOrder): Promise<CommandProcess> {
+/**
+ * Starts a command with a guard and without input; undefined when the signal is aborted before. Rejects with the
+ * system's error when it cannot be started.
+ */
+export async function startProcess(order: ProcessOrder): Promise<CommandProcess | undefined> {
   const pipes = await openOutputPipes(order.env);
+  let command: CommandProcess | undefined;
   try {
-    return await spawnGuarded(order, pipes);
-  } catch (error) {
-    for (const reader of pipes?.readers ?? []) reader.destroy();
-    throw error;
+    // Here and not before: making the pipes takes time.
+    if (!order.signal.aborted) command = await spawnGuarded(order, pipes);
+    return command;
   } finally {
+    if (command === undefined) for (const reader of pipes?.readers ?? []) reader.destroy();
     await pipes?.closeWriters();
   }
 }

@@ -29,7 +29,13 @@ async function run(script: string, given: Partial<typeof patience & { timeoutMs:
     signal: controller.signal,
     onOutput: (_: string, bytes: Buffer) => output.push((text += bytes.toString())),
   };
-  return { end: runCommand(order, { ...patience, ...given }), output, interrupt: () => controller.abort() };
+  const end = runCommand(order, { ...patience, ...given }).then(started);
+  return { end, output, interrupt: () => controller.abort() };
+}
+
+function started(end: CommandEnd | undefined): CommandEnd {
+  if (end === undefined) throw new Error("it was not started");
+  return end;
 }
 
 /** What it has printed, once it has printed so many lines. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, realpath, rm, rmdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, realpath, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { getEventListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -225,6 +225,24 @@ test("an interrupted command says so, and one that was not started too", async (
   expect(success).toBe(false);
   const late = await call(shell, { command: "echo late" }, context);
   expect(late).toEqual({ content: "Interrupted before the command was started", success: false });
+});
+
+test("an interruption before the command was started leaves no effect of it", async () => {
+  const controllers = Array.from({ length: 10 }, () => new AbortController());
+  const { cwd } = await toolContext();
+  const outputs = controllers.map(async (controller, index) => {
+    const context = await toolContext({ cwd, signal: controller.signal });
+    const run = await approved(shell, { command: `: >made-${index}` }, context);
+    const running = run();
+    controller.abort();
+    return { output: await running, told: context.events.seen };
+  });
+  const content = "Interrupted before the command was started";
+  for (const { output, told } of await Promise.all(outputs)) {
+    expect(output).toEqual({ content, success: false });
+    expect(told).toMatchObject([{ type: "exec_command_begin" }, { type: "exec_command_end", stderr: content }]);
+  }
+  expect(await readdir(cwd)).toEqual([]);
 });
 
 test("calls leave nothing on the signal of their turn, and no descriptor", async () => {
