@@ -6,6 +6,8 @@ const defaultPath = "/usr/local/bin:/usr/bin:/bin";
  */
 const passedOn = [
   ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"],
+  ["LC_ALL", "LC_ADDRESS", "LC_COLLATE", "LC_CTYPE", "LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_MESSAGES"],
+  ["LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER", "LC_TELEPHONE", "LC_TIME"],
   ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
   ["JAVA_HOME", "ANDROID_HOME", "SDKMAN_DIR", "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME"],
   ["NVM_DIR", "FNM_DIR", "VOLTA_HOME", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR"],
@@ -21,7 +23,7 @@ export function toolEnv(
 ): Record<string, string> {
   const names = new Set([...passedOn, ...extraNames]);
   const kept = Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && (names.has(name) || name.startsWith("LC_")) ? [[name, value] as const] : [],
+    value !== undefined && names.has(name) ? [[name, value] as const] : [],
   );
   return { PATH: defaultPath, ...Object.fromEntries(kept) };
 }

@@ -13,8 +13,16 @@ test("tools get what a build needs and nothing that can hold a secret", () => {
     NODE_OPTIONS: "--require x",
     LD_PRELOAD: "x.so",
     CODY_HOME: "/home/me/.cody",
+    LC_SECRET_TOKEN: "1",
   };
   expect(toolEnv({ ...harmless, ...secrets })).toEqual(harmless);
+});
+
+test("every category of a locale is passed on", () => {
+  const categories = ["ADDRESS", "ALL", "COLLATE", "CTYPE", "IDENTIFICATION", "MEASUREMENT", "MESSAGES", "MONETARY"];
+  const others = ["NAME", "NUMERIC", "PAPER", "TELEPHONE", "TIME"];
+  const env = Object.fromEntries([...categories, ...others].map((name) => [`LC_${name}`, "C"]));
+  expect(toolEnv(env)).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin", ...env });
 });
 
 test("what the user names is passed on too, when it is set", () => {
