@@ -7,6 +7,7 @@ import {
   InvalidInputError,
 } from "../messages/errors.js";
 import { CommandError, exitCodes } from "./command-error.js";
+import { shortened } from "./shortened.js";
 
 export interface ErrorDescription {
   readonly exitCode: number;
@@ -27,7 +28,7 @@ export function describeError(error: unknown): ErrorDescription {
   const [firstLine = ""] = message.split("\n");
   return {
     exitCode: exitCodes.unexpected,
-    lines: [`✗ Unexpected error: ${firstLine.slice(0, maxMessageChars)}`],
+    lines: [`✗ Unexpected error: ${shortened(firstLine, maxMessageChars)}`],
     unexpected: true,
   };
 }

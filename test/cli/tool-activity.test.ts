@@ -53,6 +53,19 @@ test("a terminal obeys nothing of an output, and a line is cut", () => {
   expect(activity.textOf(output(`${"x".repeat(100_000)}\n`))).toBe(`  ${"x".repeat(500)}…\n`);
 });
 
+test("what is cut is cut between characters", () => {
+  const activity = inFolder("/projects");
+  const wave = "\u{1f30a}";
+  expect(activity.textOf(begin(["a", wave.repeat(300)], `/${wave.repeat(300)}`))).toBe(
+    `$ a '${wave.repeat(248)}…  (in '/${wave.repeat(249)}…)\n`,
+  );
+  expect(activity.textOf(output(`x${wave.repeat(249)}`))).toBe("");
+  expect(activity.textOf(output(`${wave}${wave}`))).toBe("");
+  expect(activity.textOf(output("more\n"))).toBe(`  x${wave.repeat(249)}…\n`);
+  const item = { type: "function_call", name: "x", arguments: JSON.stringify([`y${wave.repeat(300)}`]), call_id: "c" };
+  expect(activity.textOf({ type: "raw_response_item", item })).toBe(`x y${wave.repeat(98)}…\n`);
+});
+
 test("a carriage return begins the line anew, wherever the output was cut", () => {
   const text = "10%\r20%\r100%\r\nnext\r\n";
   for (let cut = 0; cut <= text.length; cut += 1) {

@@ -1,3 +1,4 @@
+import { shortened } from "../shortened.js";
 import { visible } from "../visible.js";
 
 const maxChars = 200;
@@ -8,7 +9,7 @@ const showsItself: ReadonlySet<string> = new Set(["shell"]);
 export function callLine(item: unknown): string | undefined {
   if (!isFunctionCall(item) || showsItself.has(item.name)) return undefined;
   const line = visible(`${item.name} ${argumentsText(item.arguments)}`.slice(0, maxChars * 2)).trimEnd();
-  return line.length > maxChars ? `${line.slice(0, maxChars)}…` : line;
+  return shortened(line, maxChars);
 }
 
 function isFunctionCall(item: unknown): item is { readonly name: string; readonly arguments: string } {

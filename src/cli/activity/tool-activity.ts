@@ -1,14 +1,15 @@
 import type { EventMsg } from "../../messages/event.js";
 import { quotedCommand, quotedWord } from "../quoted-command.js";
+import { shortened } from "../shortened.js";
 import { callLine } from "./call-line.js";
-import { CommandOutput } from "./command-output.js";
+import { ShownOutput } from "./shown-output.js";
 
 const maxCommandChars = 500;
 
 /** What tools do, as lines for a person. */
 export class ToolActivity {
   #cwd: string | undefined;
-  readonly #running = new Map<string, CommandOutput>();
+  readonly #running = new Map<string, ShownOutput>();
 
   /** What an event adds: whole lines or nothing. */
   textOf(msg: EventMsg): string {
@@ -21,8 +22,8 @@ export class ToolActivity {
         return line === undefined ? "" : `${line}\n`;
       }
       case "exec_command_begin":
-        this.#running.set(msg.call_id, new CommandOutput());
-        return `$ ${shortened(quotedCommand(msg.command))}${msg.cwd === this.#cwd ? "" : `  (in ${quotedWord(msg.cwd)})`}\n`;
+        this.#running.set(msg.call_id, new ShownOutput());
+        return `$ ${short(quotedCommand(msg.command))}${msg.cwd === this.#cwd ? "" : `  (in ${short(quotedWord(msg.cwd))})`}\n`;
       case "exec_command_output_delta":
         return this.#running.get(msg.call_id)?.add(msg.stream, Buffer.from(msg.chunk, "base64")) ?? "";
       case "exec_command_end":
@@ -49,6 +50,6 @@ export class ToolActivity {
   }
 }
 
-function shortened(command: string): string {
-  return command.length > maxCommandChars ? `${command.slice(0, maxCommandChars)}…` : command;
+function short(command: string): string {
+  return shortened(command, maxCommandChars);
 }

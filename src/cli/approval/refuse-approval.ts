@@ -1,5 +1,6 @@
 import type { CommandContext } from "../context.js";
 import { quotedCommand } from "../quoted-command.js";
+import { shortened } from "../shortened.js";
 import type { Approver } from "./approver.js";
 
 const maxCommandChars = 500;
@@ -10,9 +11,8 @@ const hint =
 /** Where nobody can be asked, the answer is no, at once. */
 export function refuseApproval(context: CommandContext): Approver {
   return async ({ command }) => {
-    const shown = quotedCommand(command);
-    const cut = shown.length > maxCommandChars ? `${shown.slice(0, maxCommandChars)}…` : shown;
-    const text = `Refused, because it needs approval and nobody can be asked: ${cut}`;
+    const shown = shortened(quotedCommand(command), maxCommandChars);
+    const text = `Refused, because it needs approval and nobody can be asked: ${shown}`;
     context.log("info", text);
     await context.tell(`${text}\n${hint}`);
     return { denied: { rejection } };

@@ -1,5 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import { harmless } from "../harmless.js";
+import { shortened } from "../shortened.js";
 
 /** Shown as they come; of what follows only the end is shown, when it is known which lines are the end. */
 const liveLines = 10;
@@ -7,7 +8,7 @@ const lastLines = 5;
 const maxLineChars = 500;
 
 /** What a running command prints, as it is shown: a bounded part of it, indented, and nothing a terminal obeys. */
-export class CommandOutput {
+export class ShownOutput {
   readonly #streams = { stdout: new LineReader(), stderr: new LineReader() };
   #isEmpty = true;
   #shown = 0;
@@ -36,7 +37,7 @@ export class CommandOutput {
   #show(lines: readonly string[]): string {
     let text = "";
     for (const line of lines) {
-      const shown = `  ${harmless(line)}\n`;
+      const shown = shownLine(line);
       if (this.#shown < liveLines) {
         this.#shown += 1;
         text += shown;
@@ -48,6 +49,10 @@ export class CommandOutput {
     }
     return text;
   }
+}
+
+function shownLine(line: string): string {
+  return `  ${harmless(shortened(line, maxLineChars))}\n`;
 }
 
 /** The lines of one stream, each cut to a bound. A carriage return begins its line anew, as it does on a terminal. */
@@ -75,14 +80,11 @@ class LineReader {
       } else if (piece === "\r") {
         this.#overwrite = true;
       } else if (piece !== "") {
-        this.#line = bounded((this.#overwrite ? "" : this.#line) + piece);
+        // One more than is shown: then it is known that there was more.
+        this.#line = ((this.#overwrite ? "" : this.#line) + piece).slice(0, maxLineChars + 1);
         this.#overwrite = false;
       }
     }
     return lines;
   }
-}
-
-function bounded(line: string): string {
-  return line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line;
 }
