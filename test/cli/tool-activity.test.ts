@@ -105,6 +105,12 @@ test.each([
   expect(inFolder("/projects").textOf({ type: "raw_response_item", item })).toBe(line);
 });
 
+test("arguments of any depth are shown", () => {
+  const text = `{"deep":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+  const item = { type: "function_call", name: "frob", arguments: text, call_id: "c" };
+  expect(inFolder("/projects").textOf({ type: "raw_response_item", item })).toBe(`frob {"deep":${"[".repeat(187)}…\n`);
+});
+
 test.each([
   [{ type: "function_call", name: "frob", arguments: "{not json", call_id: "c" }, "frob {not json\n"],
   [{ type: "function_call", name: "frob", arguments: "null", call_id: "c" }, "frob\n"],

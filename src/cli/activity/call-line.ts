@@ -19,15 +19,11 @@ function isFunctionCall(item: unknown): item is { readonly name: string; readonl
 
 /** The values alone: which tool it is says what they mean. */
 function argumentsText(text: string): string {
-  const values = Object.values(Object(parsed(text)) as Record<string, unknown>);
-  return values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(" ");
-}
-
-/** A model may write anything. */
-function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const values = Object.values(Object(JSON.parse(text)) as Record<string, unknown>);
+    return values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(" ");
   } catch {
-    return [text];
+    // A model may write anything: what is no JSON, or too deep to be written again.
+    return text;
   }
 }
