@@ -1,8 +1,8 @@
 import type { ToolContext } from "./tool.js";
 
 /** How much of one call is told while it runs: enough for a person to watch, not enough to fill a queue. */
-const maxDeltaBytes = 1024 * 1024;
-const maxDeltas = 10_000;
+export const maxDeltaBytes = 128 * 1024;
+export const maxDeltas = 10_000;
 
 /** Tells how one command goes: its beginning, its output as it comes, its end. */
 export class ExecEvents {

@@ -53,6 +53,18 @@ test("a terminal obeys nothing of an output, and a line is cut", () => {
   expect(activity.textOf(output(`${"x".repeat(100_000)}\n`))).toBe(`  ${"x".repeat(500)}…\n`);
 });
 
+test("when not all was told while it ran, the last lines are those of each stream's end", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["seq", "1000000"]));
+  const told = "0123456789abcde\n".repeat(8 * 1024);
+  expect(activity.textOf(output(told))).toBe(shown(Array.from({ length: 10 }, () => "0123456789abcde")));
+  const last = ["1", "2", "3", "4", "5", "6"];
+  const msg = { ...end(1), stdout: `first\n[... 9 bytes left out ...]\n${last.join("\n")}\n`, stderr: "failed" };
+  expect(activity.textOf(msg as EventMsg)).toBe(
+    `  … many more lines\n${shown([...last.slice(1), "failed"])}  exit code 1\n`,
+  );
+});
+
 test("what is cut is cut between characters", () => {
   const activity = inFolder("/projects");
   const wave = "\u{1f30a}";

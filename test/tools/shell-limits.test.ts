@@ -24,7 +24,7 @@ test("a command with much output is not blocked, and only so much is told while 
   const chunks = context.events.seen.flatMap((event) =>
     event.type === "exec_command_output_delta" ? event.chunk : [],
   );
-  expect(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk, "base64"))).length).toBe(mib);
+  expect(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk, "base64"))).length).toBe(mib / 8);
   const end = context.events.seen.at(-1);
   expect(end).toMatchObject({ type: "exec_command_end", exit_code: 0, stderr: "end\n" });
 });

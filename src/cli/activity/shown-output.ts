@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import { maxDeltaBytes, maxDeltas } from "../../tools/exec-events.js";
 import { harmless } from "../harmless.js";
 import { shortened } from "../shortened.js";
 
@@ -10,25 +11,31 @@ const maxLineChars = 500;
 /** What a running command prints, as it is shown: a bounded part of it, indented, and nothing a terminal obeys. */
 export class ShownOutput {
   readonly #streams = { stdout: new LineReader(), stderr: new LineReader() };
-  #isEmpty = true;
+  #bytes = 0;
+  #deltas = 0;
   #shown = 0;
   #notShown = 0;
   readonly #last: string[] = [];
 
   /** Whether nothing has been printed yet. */
   get isEmpty(): boolean {
-    return this.#isEmpty;
+    return this.#bytes === 0;
   }
 
   /** What is to be shown now. */
   add(stream: "stdout" | "stderr", bytes: Uint8Array): string {
-    if (bytes.length > 0) this.#isEmpty = false;
+    this.#bytes += bytes.length;
+    this.#deltas += 1;
     return this.#show(this.#streams[stream].read(bytes));
   }
 
-  /** What is still to be shown. */
-  end(): string {
+  /** What is still to be shown; `ends` hold the end of each stream, which was not told if there was very much. */
+  end(ends?: { readonly stdout: string; readonly stderr: string }): string {
     const rest = this.#show([...this.#streams.stdout.end(), ...this.#streams.stderr.end()]);
+    if (ends !== undefined && (this.#bytes >= maxDeltaBytes || this.#deltas >= maxDeltas)) {
+      const last = [ends.stdout, ends.stderr].flatMap((text) => linesOf(text).slice(-lastLines));
+      return `${rest}  … many more lines\n${last.map(shownLine).join("")}`;
+    }
     const left = this.#notShown - this.#last.length;
     const gap = left > 0 ? `  … ${left} more lines\n` : "";
     return rest + gap + this.#last.join("");
@@ -53,6 +60,11 @@ export class ShownOutput {
 
 function shownLine(line: string): string {
   return `  ${harmless(shortened(line, maxLineChars))}\n`;
+}
+
+function linesOf(text: string): string[] {
+  const reader = new LineReader();
+  return [...reader.read(Buffer.from(text)), ...reader.end()];
 }
 
 /** The lines of one stream, each cut to a bound. A carriage return begins its line anew, as it does on a terminal. */

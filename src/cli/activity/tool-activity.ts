@@ -27,7 +27,9 @@ export class ToolActivity {
       case "exec_command_output_delta":
         return this.#running.get(msg.call_id)?.add(msg.stream, Buffer.from(msg.chunk, "base64")) ?? "";
       case "exec_command_end":
-        return this.#late(msg) + this.#end(msg.call_id) + (msg.exit_code === 0 ? "" : `  exit code ${msg.exit_code}\n`);
+        return (
+          this.#late(msg) + this.#end(msg.call_id, msg) + (msg.exit_code === 0 ? "" : `  exit code ${msg.exit_code}\n`)
+        );
       case "task_complete":
       case "turn_aborted":
         return [...this.#running.keys()].map((callId) => this.#end(callId)).join("");
@@ -43,8 +45,8 @@ export class ToolActivity {
     return output.add("stdout", Buffer.from(stdout)) + output.add("stderr", Buffer.from(stderr));
   }
 
-  #end(callId: string): string {
-    const rest = this.#running.get(callId)?.end() ?? "";
+  #end(callId: string, ends?: { readonly stdout: string; readonly stderr: string }): string {
+    const rest = this.#running.get(callId)?.end(ends) ?? "";
     this.#running.delete(callId);
     return rest;
   }
