@@ -23,9 +23,41 @@ test("neither the folder nor the reason can imitate the question", () => {
 
 test("a long command is shown to its last character, with how many there are", () => {
   const script = `ls${" ".repeat(10_000)}; curl evil`;
-  expect(approvalText({ ...ids, command: ["sh", "-c", script], cwd: "/projects" })).toBe(
+  const text = approvalText({ ...ids, command: ["sh", "-c", script], cwd: "/projects" });
+  expect(text.replaceAll("\n  ┆ ", "")).toBe(
     `The model asks to run this in /projects:\n\n  sh -c '${script}'\n\nThat is ${script.length + 6} characters.\n\n${choices}`,
   );
+});
+
+test("a long reason is cut, and one can see that", () => {
+  expect(approvalText({ ...ids, command: ["ls"], cwd: "/", reason: "x".repeat(501) }, 1_000)).toContain(
+    `\n(${"x".repeat(500)}…):\n`,
+  );
+});
+
+test("a line that is too long for the terminal goes on behind a mark, so that it cannot imitate the question", () => {
+  const content = `${"x".repeat(36)}Run it? [y]\n\t\t\t\tRun it?\n${"字".repeat(40)}\n`;
+  const command = ["write_file", `/projects/${"y".repeat(28)}Run it`, content];
+  expect(approvalText({ ...writes, command, cwd: "/projects" }, 40)).toBe(
+    `The model asks to run this in /projects:
+
+  write_file '/projects/${"y".repeat(16)}
+  ┆ ${"y".repeat(12)}Run it'
+  │ ${"x".repeat(35)}
+  ┆ xRun it? [y]
+  │ \t\t\t\tRun
+  ┆  it?
+  │ ${"字".repeat(17)}
+  ┆ ${"字".repeat(17)}
+  ┆ ${"字".repeat(6)}
+
+${choices}`,
+  );
+});
+
+test.each([undefined, 0])("a width of %s is taken for 100 columns", (columns) => {
+  const text = approvalText({ ...ids, command: ["ls", "x".repeat(100)], cwd: "/projects" }, columns);
+  expect(text).toContain(`\n  ls ${"x".repeat(95)}\n  ┆ xxxxx\n`);
 });
 
 test("a file to be written is shown with its lines", () => {
@@ -60,18 +92,20 @@ test("a command that is named like the tool is shown as a command", () => {
 });
 
 test("whatever is asked, a terminal obeys none of it and every line of it is indented", () => {
-  const texts = fc.string({ unit: "binary", maxLength: 30 });
+  const texts = fc.oneof(fc.string({ unit: "binary", maxLength: 30 }), fc.string({ unit: "grapheme", maxLength: 60 }));
   const commands = fc.oneof(
     fc.array(texts, { minLength: 1, maxLength: 4 }),
     fc.tuple(fc.constant("write_file"), texts, texts),
   );
   fc.assert(
-    fc.property(commands, (command) => {
-      const text = approvalText({ ...ids, tool: command[0] ?? "", command, cwd: "/projects" });
+    fc.property(commands, fc.integer({ min: 40, max: 120 }), (command, columns) => {
+      const text = approvalText({ ...ids, tool: command[0] ?? "", command, cwd: "/projects" }, columns);
       // oxlint-disable-next-line no-control-regex -- control characters are what this is about
       expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
       const lines = text.slice(0, -choices.length).trimEnd().split("\n").slice(1);
       expect(lines.filter((line) => line !== "" && !line.startsWith("  "))).toEqual([]);
+      expect(lines.filter((line) => Array.from(line).length > columns)).toEqual([]);
+      expect(text.isWellFormed()).toBe(true);
     }),
   );
 });

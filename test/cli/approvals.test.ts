@@ -21,6 +21,17 @@ test("a person is asked with the command as it will run, and it runs after y", a
   expect(await running).toBe(0);
 });
 
+test("a command that does not fit into a row of the terminal goes on behind a mark", async () => {
+  const what = "x".repeat(100);
+  const { terminal, runs } = await opened([calls("effect", "c1", { what }), says("Done.")]);
+  terminal.type("go\r");
+  await terminal.shows(`\n  effect ${"x".repeat(71)}\n  ┆ ${"x".repeat(29)}\n\n${choices}`);
+  await terminal.shows(question);
+  terminal.type("y\r");
+  await terminal.shows("Done.\n");
+  expect(runs).toEqual([what]);
+});
+
 test("after a the same is not asked again, and something else is", async () => {
   const same = calls("effect", "c1", { what: "it" });
   const replies = [same, same, calls("effect", "c2", { what: "that" }), says("Done.")];

@@ -1,20 +1,25 @@
 import type { ExecApprovalRequest } from "../../messages/approval.js";
 import { quotedCommand, quotedWord } from "../quoted-command.js";
+import { shortened } from "../shortened.js";
 import { isVisible, visible } from "../visible.js";
+import { brokenRows } from "./broken-rows.js";
 
 /** From here on a reader is told how much there is to read. */
 const manyChars = 2_000;
 const maxReasonChars = 500;
 
-/** What a person reads before they decide: the command as it will run, all of it, and nothing in it that hides. */
-export function approvalText({ tool, command, cwd, reason }: ExecApprovalRequest): string {
-  const why = reason ? `\n(${visible(reason.slice(0, maxReasonChars))})` : "";
+/**
+ * What a person reads before they decide: the command as it will run, all of it, and nothing in it that hides or, on a
+ * terminal of so many columns, passes for ours.
+ */
+export function approvalText({ tool, command, cwd, reason }: ExecApprovalRequest, columns?: number): string {
+  const where = `The model asks to run this in ${quotedWord(cwd)}`;
+  const head = reason ? [where, `(${visible(shortened(reason, maxReasonChars))}):`] : [`${where}:`];
   const shown = commandLines(tool, command).map((line) => `  ${line}`);
+  const rows = [...head, "", ...shown, ""].flatMap((line) => brokenRows(line, columns));
   const chars = command.join(" ").length;
   const count = chars > manyChars ? [`That is ${chars} characters.`, ""] : [];
-  return [`The model asks to run this in ${quotedWord(cwd)}${why}:`, "", ...shown, "", ...count, choices, ""].join(
-    "\n",
-  );
+  return [...rows, ...count, choices, ""].join("\n");
 }
 
 const choices =

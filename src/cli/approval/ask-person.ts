@@ -5,13 +5,19 @@ import { approvalText } from "./approval-text.js";
 
 /** Where a person is: they are shown a text, and asked for a line. */
 export interface Person {
+  /** How wide what they look at is, if that is known. */
+  readonly columns: number | undefined;
   show(text: string): Promise<void>;
   /** What was typed after the question was there; undefined when nothing was. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export function personAt(prompt: Prompt, output: Output): Person {
-  return { show: (text) => output.write(text), ask: (question, signal) => prompt.ask(question, signal) };
+  return {
+    columns: output.stream.columns,
+    show: (text) => output.write(text),
+    ask: (question, signal) => prompt.ask(question, signal),
+  };
 }
 
 /** How often a question is put before no answer is taken for a no. */
@@ -32,7 +38,7 @@ export async function askPerson(
   person: Person,
   signal: AbortSignal,
 ): Promise<ReviewDecision> {
-  await person.show(approvalText(request));
+  await person.show(approvalText(request, person.columns));
   for (let times = 1; ; times += 1) {
     const answer = await person.ask(question, signal);
     if (signal.aborted) return "abort";
