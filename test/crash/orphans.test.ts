@@ -26,6 +26,7 @@ test(
   "however cody ends, nothing it started is left",
   async () => {
     const cli = await Cli.open();
+    await cli.run(["config", "set", "toolEnv", marked("orphan").name]);
     const counts = new Map<End, number>();
     for (let round = 0; round < rounds.orphans; round += 1) {
       const end = ends[round % ends.length] ?? "exit";
@@ -40,7 +41,6 @@ test(
 /** What is left of a run that has ended in this way. */
 async function leftBy(cli: Cli, end: End): Promise<string[]> {
   const mark = marked("orphan");
-  await cli.run(["config", "set", "toolEnv", mark.name]);
   const command = `run ${end === "exit" ? leaving : staying}`;
   const child = cli.start(["chat", command, "--json", "--sandbox", "danger-full-access"], { env: mark.env });
   const ended = finished(child);

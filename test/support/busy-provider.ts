@@ -4,7 +4,8 @@ import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { Provider } from "../../src/providers/provider.js";
 
 /** What a busy model does, by its name: the `model` of a conversation. */
-export type Behaviour = "works" | "crashes" | "floods" | "hangs_in_a_tool" | "hangs_in_a_command" | "hangs";
+export type Behaviour =
+  "works" | "works_with_commands" | "crashes" | "floods" | "hangs_in_a_tool" | "hangs_in_a_command" | "hangs";
 
 /** One model for many conversations, each with its own behaviour. */
 export const busyProvider: Provider = { name: "busy", stream: answer };
@@ -18,7 +19,10 @@ async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   const step = request.input.length - request.input.findLastIndex((item) => item.type === "message");
   switch (request.model as Behaviour) {
     case "works":
-      yield* step === 1 ? looksAround() : says("done");
+      yield* step === 1 ? items(...looks, writes) : says("done");
+      return;
+    case "works_with_commands":
+      yield* step === 1 ? items(...looks, runs, writes) : says("done");
       return;
     case "crashes":
       yield* call("read_file", { path: crashingText });
@@ -40,14 +44,9 @@ async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   }
 }
 
-function* looksAround(): Generator<ModelEvent> {
-  yield* items(
-    callOf("read_file", "a", { path: "notes.txt" }),
-    callOf("read_file", "b", { path: "missing.txt" }),
-    callOf("shell", "c", { command: ["cat", "notes.txt"] }),
-    callOf("write_file", "d", { path: "out/result.txt", content: "written" }),
-  );
-}
+const looks = [callOf("read_file", "a", { path: "notes.txt" }), callOf("read_file", "b", { path: "missing.txt" })];
+const runs = callOf("shell", "c", { command: ["cat", "notes.txt"] });
+const writes = callOf("write_file", "d", { path: "out/result.txt", content: "written" });
 
 function* call(name: string, args: object): Generator<ModelEvent> {
   yield* items(callOf(name, "a", args));

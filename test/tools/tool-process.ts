@@ -10,7 +10,7 @@ import { Watch } from "../support/watch.js";
 import type { ToolCallOrder } from "./children/tool-call.js";
 
 /** What came out, how busy its thread was, and how much memory the process used. */
-export type ProcessOutput = ToolOutput & { readonly utilization: number; readonly maxRssBytes: number };
+export type ProcessOutput = ToolOutput & { readonly maxRssBytes: number };
 
 export interface ToolProcess {
   readonly process: ChildProcess;

@@ -29,11 +29,9 @@ const context = {
   emit: say,
 } as const;
 do {
-  const before = performance.eventLoopUtilization();
   const args = tool.parameters.parse(order.args);
   const output = await tool.run(args, { ...context, command: await tool.command(args, context) });
-  const { utilization } = performance.eventLoopUtilization(before);
-  say({ ...output, utilization, maxRssBytes: process.resourceUsage().maxRSS * 1024 });
+  say({ ...output, maxRssBytes: process.resourceUsage().maxRSS * 1024 });
 } while (order.forever === true);
 
 function useUpDescriptors(free: number): void {
