@@ -6,7 +6,7 @@ import { call, toolContext } from "./tool-context.js";
 
 const parameters = z.strictObject({ text: z.string() });
 const base = { name: "echo", description: "Says it again", parameters };
-const scope = { cwd: "/work", sandbox: "workspace-write" } as const;
+const scope = { cwd: "/projects", sandbox: "workspace-write" } as const;
 
 test("a text that comes back is an output with success", async () => {
   const tool = defineTool({ ...base, run: ({ text }) => text });
@@ -32,7 +32,7 @@ test("what is thrown at once comes as a rejection", async () => {
 test("unless said otherwise a tool changes things, and a person is shown its name and its arguments", async () => {
   const tool = defineTool({ ...base, run: () => "" });
   expect(tool.readOnly).toBe(false);
-  expect(await tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", '{"text":"a"}'], cwd: "/work" });
+  expect(await tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", '{"text":"a"}'], cwd: "/projects" });
 });
 
 test("a tool says itself what a person is shown", async () => {
@@ -43,7 +43,7 @@ test("a tool says itself what a person is shown", async () => {
     run: () => "",
   });
   expect(tool.readOnly).toBe(true);
-  expect(await tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", "a"], cwd: "/work/in" });
+  expect(await tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", "a"], cwd: "/projects/in" });
 });
 
 test.each(["", "two words", "a.b", "x".repeat(65)])("%j is no name for a tool", (name) => {
