@@ -17,7 +17,10 @@ function steady(content: string): string {
 describe("what runs", () => {
   test("a text runs in sh, a vector as it is", async () => {
     const scope = { cwd: "/projects", sandbox: "workspace-write" } as const;
-    expect(await shell.command({ command: "ls | wc" }, scope)).toEqual({ argv: ["sh", "-c", "ls | wc"], cwd: "/projects" });
+    expect(await shell.command({ command: "ls | wc" }, scope)).toEqual({
+      argv: ["sh", "-c", "ls | wc"],
+      cwd: "/projects",
+    });
     expect(await shell.command({ command: ["ls", "-l"], workdir: "a/../b" }, scope)).toEqual({
       argv: ["ls", "-l"],
       cwd: "/projects/b",
