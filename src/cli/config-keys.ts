@@ -8,6 +8,7 @@ const readers = {
   provider: asText,
   api: asText,
   model: asText,
+  baseUrl: asText,
   auth: asText,
   approvalPolicy: asText,
   sandbox: asText,

@@ -44,6 +44,7 @@ export async function loadConfig({ home, flags }: { home: string; flags: ConfigF
       provider: sourceOf((config) => config.provider),
       api: sourceOf((config) => config.api),
       model: sourceOf((config) => config.model),
+      baseUrl: sourceOf((config) => config.baseUrl),
       auth: sourceOf((config) => config.auth),
       approvalPolicy: sourceOf((config) => config.approvalPolicy),
       sandbox: sourceOf((config) => config.sandbox),

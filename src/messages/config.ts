@@ -5,6 +5,13 @@ export const ProviderName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a provid
 export const WireApi = z.enum(["responses", "chat", "messages"]);
 export type WireApi = z.infer<typeof WireApi>;
 
+export const BaseUrl = z
+  .string()
+  .regex(
+    /^https?:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:\/[!-~]*)?$/,
+    "expected an http or https URL",
+  );
+
 /** How cody proves who it is to a provider. */
 export const AuthMethod = z.enum(["openai-api-key", "anthropic-api-key", "chatgpt-oauth", "claude-oauth"]);
 export type AuthMethod = z.infer<typeof AuthMethod>;
@@ -27,6 +34,8 @@ export const Config = z.strictObject({
   provider: ProviderName.optional(),
   api: WireApi.optional(),
   model: z.string().min(1).max(200).optional(),
+  /** Where the provider is reached, instead of its own address. */
+  baseUrl: BaseUrl.optional(),
   auth: AuthMethod.optional(),
   approvalPolicy: ApprovalPolicy.optional(),
   sandbox: SandboxMode.optional(),

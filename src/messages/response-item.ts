@@ -18,12 +18,19 @@ export const MessageItem = z.object({
 });
 export type MessageItem = z.infer<typeof MessageItem>;
 
+/** Where opaque content comes from: only that model, over that wire API, may get it back. */
+export const ItemOrigin = z.object({ api: z.enum(["responses", "chat", "messages"]), model: z.string() });
+export type ItemOrigin = z.infer<typeof ItemOrigin>;
+
+/** Thinking of the Messages API stands in `content` with its signature in `encrypted_content`; redacted, without content. */
 export const ReasoningItem = z.object({
   type: z.literal("reasoning"),
   id: z.string().nullish(),
   summary: z.array(z.object({ type: z.literal("summary_text"), text: z.string() })),
   content: z.array(z.object({ type: z.enum(["reasoning_text", "text"]), text: z.string() })).nullish(),
   encrypted_content: z.string().nullish(),
+  /** Ours: Codex ignores it. */
+  origin: ItemOrigin.optional(),
 });
 export type ReasoningItem = z.infer<typeof ReasoningItem>;
 

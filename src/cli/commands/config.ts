@@ -77,6 +77,7 @@ async function effectiveConfig(context: CommandContext): Promise<{ values: Shown
       provider: settings.provider,
       api: values.api,
       model: settings.model,
+      baseUrl: values.baseUrl,
       auth: values.auth,
       approvalPolicy: settings.approvalPolicy,
       sandbox: settings.sandbox,

@@ -1,0 +1,25 @@
+import type { WireApi } from "../messages/config.js";
+import type { ModelEvent, ModelRequest } from "../messages/model.js";
+import type { Transport } from "./transport.js";
+
+/** How a provider is reached. */
+export interface WireConnection {
+  /** The provider's name, for messages to people. */
+  readonly provider: string;
+  readonly api: WireApi;
+  /** Undefined: the vendor's own address. */
+  readonly baseUrl: string | undefined;
+  readonly transport: Transport;
+  /** Asked for before every request; undefined where none is needed, as by a server on this machine. */
+  apiKey(): string | undefined;
+}
+
+/**
+ * One wire API: history in our shape goes out in its shape, its events come back as ours. Never throws once started;
+ * the last event is `done` or `failed`, and when the signal is aborted it ends without either.
+ */
+export type WireStream = (
+  connection: WireConnection,
+  request: ModelRequest,
+  signal: AbortSignal,
+) => AsyncIterable<ModelEvent>;
