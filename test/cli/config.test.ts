@@ -11,6 +11,7 @@ test("config shows what holds and who said so", async () => {
   expect(stdout).toBe(`provider = offline  (default)
 api = (not set)  (default)
 model = offline  (flag)
+baseUrl = (not set)  (default)
 auth = (not set)  (default)
 approvalPolicy = on-request  (default)
 sandbox = read-only  (config.json)

@@ -17,6 +17,7 @@ const allDefault = {
   provider: "default",
   api: "default",
   model: "default",
+  baseUrl: "default",
   approvalPolicy: "default",
   auth: "default",
   sandbox: "default",
