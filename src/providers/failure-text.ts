@@ -1,0 +1,17 @@
+const maxChars = 300;
+/** Shorter ones would be found in ordinary words. */
+const minKeyChars = 4;
+const hidden = "[key]";
+
+/**
+ * What a server or the system said about an error, fit for a person: its first line, short, without markup, and never
+ * with the key in it. Empty when nothing is left.
+ */
+export function failureText(said: string, apiKey: string | undefined): string {
+  // Before anything is cut: half a key is a secret too.
+  const text = apiKey !== undefined && apiKey.length >= minKeyChars ? said.replaceAll(apiKey, hidden) : said;
+  const line = text.trimStart().split(/[\r\n]/, 1)[0] ?? "";
+  if (line.startsWith("<")) return "";
+  const plain = line.replaceAll(/\p{Cc}+/gu, " ").trim();
+  return plain.length > maxChars ? `${plain.slice(0, maxChars - 1).trimEnd()}…` : plain;
+}

@@ -1,0 +1,3 @@
+/** As Codex: a model that thinks may say nothing for minutes. */
+export const defaultIdleMs = 300_000;
+export const maxEventBytes = 8 * 1024 * 1024;

@@ -1,0 +1,114 @@
+import { FailureError } from "../messages/errors.js";
+import type { Failure, FailureCode } from "../messages/failure.js";
+import { failureText } from "./failure-text.js";
+import { networkFailure } from "./network-failure.js";
+import { retryAfterMs } from "./retry-after.js";
+
+/** Who was asked, and with which key: it must not stand in any message. */
+export interface FailureContext {
+  readonly provider: string;
+  readonly apiKey: string | undefined;
+}
+
+/** What a server said went wrong, as an HTTP error or as an event of its stream. */
+export interface ServerError {
+  readonly status?: number | undefined;
+  /** `code` and `type` of the error body; servers use one or the other. */
+  readonly code?: string | undefined;
+  readonly type?: string | undefined;
+  readonly message?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** What was thrown by an SDK, our `fetch` or a stream of events, as a failure. */
+export function wireFailure(error: unknown, context: FailureContext): Failure {
+  for (let cause = error, depth = 0; isRecord(cause) && depth < maxCauses; cause = cause["cause"], depth += 1) {
+    if (cause instanceof FailureError) return named(cause.failure, context);
+    const { status, code } = cause;
+    if (typeof status === "number") return serverFailure(httpError(status, cause), context);
+    const network = typeof code === "string" ? networkFailure(code, hostOf(cause)) : undefined;
+    if (network !== undefined) return named(network, context);
+    if (cause["message"] === "Request timed out.") return named(noAnswer, context);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return named({ code: "internal", message, retryable: false }, context);
+}
+
+/** What a server said, as a failure; an error inside a stream has no status. */
+export function serverFailure(error: ServerError, context: FailureContext): Failure {
+  const code = codeOf(error);
+  const text = failureText(error.message ?? "", context.apiKey);
+  const said = text === "" ? failureText(error.code ?? error.type ?? "", context.apiKey) : text;
+  const status = error.status === undefined ? "" : ` answered ${error.status}`;
+  return {
+    code,
+    message: `${context.provider}${status}${said === "" ? "" : `: ${said}`}`,
+    retryable: retryable.has(code) && !outOfMoney.test(words(error)),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+  };
+}
+
+/** The error inside a body or an event, whatever its shape: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`. */
+export function errorIn(body: unknown): ServerError {
+  if (typeof body === "string") return { message: body };
+  if (!isRecord(body)) return {};
+  const inner = body["error"];
+  if (typeof inner === "string" || isRecord(inner)) return errorIn(inner);
+  const { code, type, message, detail, status } = body;
+  const number = [status, code].find((value) => typeof value === "number" && value >= 400 && value < 600);
+  return {
+    status: typeof number === "number" ? number : undefined,
+    code: textOf(code),
+    type: textOf(type),
+    message: textOf(message) ?? textOf(detail),
+  };
+}
+
+const maxCauses = 5;
+const noAnswer: Failure = { code: "network", message: "no answer came in time", retryable: true };
+const retryable: ReadonlySet<FailureCode> = new Set(["network", "overloaded", "rate_limited"]);
+const overflow =
+  /maximum context length|context[ _](?:length|window)[ _]exceeded|too many tokens|exceeds the (?:model|available context)|prompt is too long|exceeds? the context window/i;
+const outOfMoney = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
+/** Names of errors, for those that come inside a stream without a status. */
+const named4xx: readonly (readonly [RegExp, FailureCode])[] = [
+  [/rate_limit|too_many_requests|insufficient_quota/, "rate_limited"],
+  [/authentication|permission|api_key|unauthorized|forbidden/, "auth"],
+  [/invalid|not_found|too_large|unsupported|bad_?request|content_policy|content_filter/, "bad_request"],
+];
+
+function codeOf(error: ServerError): FailureCode {
+  const { status } = error;
+  if (status === 429) return "rate_limited";
+  if (status === 401 || status === 403) return "auth";
+  if ((status === undefined || status < 500) && overflow.test(words(error))) return "context_overflow";
+  // Busy with us or with itself: to be tried again, like an overload.
+  if (status === 408 || status === 409 || status === 425) return "overloaded";
+  if (status !== undefined) return status >= 500 ? "overloaded" : "bad_request";
+  const name = `${error.code ?? ""} ${error.type ?? ""}`.toLowerCase();
+  return named4xx.find(([pattern]) => pattern.test(name))?.[1] ?? "overloaded";
+}
+
+/** An SDK's error keeps the status, the headers and what stood under `error`, or the text where it was no JSON. */
+function httpError(status: number, error: Record<string, unknown>): ServerError {
+  const body = errorIn(error["error"]);
+  const text = textOf(error["message"])?.replace(/^\d{3} (?:status code \(no body\))?/, "");
+  const header = error["headers"] instanceof Headers ? error["headers"].get("retry-after") : undefined;
+  return { ...body, status, message: body.message ?? text, retryAfterMs: retryAfterMs(header, Date.now()) };
+}
+
+function hostOf({ hostname, address, port }: Record<string, unknown>): string | undefined {
+  const host = textOf(hostname) ?? textOf(address);
+  return host !== undefined && typeof port === "number" ? `${host}:${port}` : host;
+}
+
+function named(failure: Failure, { provider, apiKey }: FailureContext): Failure {
+  return { ...failure, message: `${provider}: ${failureText(failure.message, apiKey)}` };
+}
+
+const words = ({ code, type, message }: ServerError): string => `${code ?? ""} ${type ?? ""} ${message ?? ""}`;
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
