@@ -1,0 +1,40 @@
+import type { WireApi } from "../../messages/config.js";
+import type { MessageItem } from "../../messages/response-item.js";
+
+/** Where the wire APIs differ in what they take. */
+export interface ApiRules {
+  /** Whether custom tool calls exist; elsewhere they become function calls. */
+  readonly customTools: boolean;
+  /** Whether an output may hold images. */
+  readonly imagesInOutputs: boolean;
+  readonly maxCallIdChars: number;
+  /** As whom each role speaks. */
+  readonly roles: Readonly<Record<MessageItem["role"], MessageItem["role"]>>;
+  /** Whether the first and the last word must be the user's. */
+  readonly userAtBothEnds: boolean;
+}
+
+export const apiRules = {
+  responses: {
+    customTools: true,
+    imagesInOutputs: true,
+    maxCallIdChars: 64,
+    roles: { user: "user", assistant: "assistant", developer: "developer", system: "system" },
+    userAtBothEnds: false,
+  },
+  chat: {
+    customTools: false,
+    imagesInOutputs: false,
+    maxCallIdChars: 40,
+    // Servers that only resemble OpenAI's do not know developers.
+    roles: { user: "user", assistant: "assistant", developer: "system", system: "system" },
+    userAtBothEnds: false,
+  },
+  messages: {
+    customTools: false,
+    imagesInOutputs: true,
+    maxCallIdChars: 64,
+    roles: { user: "user", assistant: "assistant", developer: "user", system: "user" },
+    userAtBothEnds: true,
+  },
+} satisfies Record<WireApi, ApiRules>;

@@ -1,0 +1,48 @@
+import type { WireApi } from "../../messages/config.js";
+import type { ReasoningItem, ResponseItem } from "../../messages/response-item.js";
+import { type ApiRules, apiRules } from "./api-rules.js";
+import { withUserAtBothEnds } from "./both-ends.js";
+import { paired } from "./paired.js";
+import { isOwnReasoning, withoutLooseReasoning } from "./reasoning.js";
+import { sendable } from "./sendable.js";
+import type { CustomItem, SentItem } from "./sent-item.js";
+
+/**
+ * History as the API accepts it from this model, whatever happened to it: cut, resumed, or begun with another
+ * provider. What is right already stays as it is, item by item; doing it twice changes nothing.
+ */
+export function normalized(
+  api: Exclude<WireApi, "responses">,
+  items: readonly ResponseItem[],
+  model: string,
+): SentItem[];
+export function normalized(api: WireApi, items: readonly ResponseItem[], model: string): (SentItem | CustomItem)[];
+export function normalized(api: WireApi, items: readonly ResponseItem[], model: string): (SentItem | CustomItem)[] {
+  const rules: ApiRules = apiRules[api];
+  const sent = onlySendable(items, rules, (item) => isOwnReasoning(item, api, model));
+  const whole = withoutLooseReasoning(paired(sent, rules.maxCallIdChars));
+  return rules.userAtBothEnds ? withUserAtBothEnds(whole) : whole;
+}
+
+/** Reasoning stays or goes as the run it stands in, and goes with what it led to: part of it is a changed whole. */
+function onlySendable(
+  items: readonly ResponseItem[],
+  rules: ApiRules,
+  isOwn: (item: ReasoningItem) => boolean,
+): (SentItem | CustomItem)[] {
+  const sent: (SentItem | CustomItem)[] = [];
+  let run: ReasoningItem[] = [];
+  for (const item of items) {
+    // A snapshot of files is nothing the model did, so it parts nothing.
+    if (item.type === "ghost_snapshot") continue;
+    if (item.type === "reasoning") {
+      run.push(item);
+      continue;
+    }
+    const taken = sendable(item, rules);
+    if (taken !== undefined && run.every(isOwn)) sent.push(...run);
+    if (taken !== undefined) sent.push(taken);
+    run = [];
+  }
+  return sent;
+}

@@ -1,0 +1,85 @@
+import type { FunctionCallItem, MessageItem, ResponseItem } from "../../messages/response-item.js";
+import type { ApiRules } from "./api-rules.js";
+import { sentOutput, sentParts } from "./content.js";
+import type { CustomItem, SentItem } from "./sent-item.js";
+
+type CustomCallItem = Extract<CustomItem, { type: "custom_tool_call" }>;
+
+const maxNameChars = 64;
+
+/**
+ * One item as the API takes it, or undefined for what is never sent. Reasoning is not judged here, and neither is
+ * what depends on other items.
+ */
+export function sendable(item: ResponseItem, rules: ApiRules): SentItem | CustomItem | undefined {
+  switch (item.type) {
+    case "message":
+      return message(item, rules);
+    case "reasoning":
+      return item;
+    case "function_call":
+      return functionCall(item);
+    case "function_call_output":
+      return withOutput(item, rules);
+    case "custom_tool_call":
+      return rules.customTools
+        ? customCall(item)
+        : asFunctionCall(item.name, { input: item.input.toWellFormed() }, item.call_id);
+    case "custom_tool_call_output":
+      return withOutput(item, rules);
+    case "local_shell_call":
+      // The APIs want ids we do not keep, or know no such call; as a function call its output has a place.
+      return item.call_id ? asFunctionCall("local_shell", item.action, item.call_id) : undefined;
+    // What the provider's own tools did is told by the answer behind them.
+    case "web_search_call":
+    case "tool_search_call":
+    case "tool_search_output":
+    case "image_generation_call":
+    // Encrypted by somebody: another account, or another server, refuses it for ever.
+    case "compaction":
+    case "compaction_summary":
+    case "context_compaction":
+    case "ghost_snapshot":
+    case "agent_message":
+      return undefined;
+    // A type of a later version.
+    default:
+      return undefined;
+  }
+}
+
+function message(item: MessageItem, rules: ApiRules): MessageItem | undefined {
+  const role = rules.roles[item.role];
+  const content = sentParts(item.content, role);
+  if (content.length === 0) return undefined;
+  return role === item.role && sameMembers(content, item.content) ? item : { ...item, role, content };
+}
+
+function withOutput<T extends Extract<ResponseItem, { output: unknown }>>(item: T, rules: ApiRules): T {
+  const output = sentOutput(item.output, rules.imagesInOutputs);
+  const same = Array.isArray(output) && Array.isArray(item.output) ? sameMembers(output, item.output) : false;
+  return same || output === item.output ? item : { ...item, output };
+}
+
+function functionCall(item: FunctionCallItem): FunctionCallItem {
+  const [name, args] = [sentName(item.name), item.arguments.toWellFormed()];
+  return name === item.name && args === item.arguments ? item : { ...item, name, arguments: args };
+}
+
+function customCall(item: CustomCallItem): CustomCallItem {
+  const [name, input] = [sentName(item.name), item.input.toWellFormed()];
+  return name === item.name && input === item.input ? item : { ...item, name, input };
+}
+
+/** A model may have called what no tool can be named. */
+function sentName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, maxNameChars) || "unknown";
+}
+
+function asFunctionCall(name: string, args: object, call_id: string): SentItem {
+  return functionCall({ type: "function_call", name, arguments: JSON.stringify(args), call_id });
+}
+
+function sameMembers(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((member, index) => member === b[index]);
+}

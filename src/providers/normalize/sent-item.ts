@@ -1,0 +1,24 @@
+import type {
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  MessageItem,
+  ReasoningItem,
+  ResponseItem,
+} from "../../messages/response-item.js";
+
+/** What every wire API can be sent. */
+export type SentItem = MessageItem | ReasoningItem | FunctionCallItem | FunctionCallOutputItem;
+
+/** A tool whose input is free text; only Responses has it. */
+export type CustomItem = Extract<ResponseItem, { type: "custom_tool_call" | "custom_tool_call_output" }>;
+
+export type Call = Extract<SentItem | CustomItem, { type: "function_call" | "custom_tool_call" }>;
+export type CallOutput = Extract<SentItem | CustomItem, { type: "function_call_output" | "custom_tool_call_output" }>;
+
+export function isCall(item: SentItem | CustomItem): item is Call {
+  return item.type === "function_call" || item.type === "custom_tool_call";
+}
+
+export function isCallOutput(item: SentItem | CustomItem): item is CallOutput {
+  return item.type === "function_call_output" || item.type === "custom_tool_call_output";
+}

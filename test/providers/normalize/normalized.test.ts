@@ -1,0 +1,209 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { WireApi } from "../../../src/messages/config.js";
+import type { ReasoningItem, ResponseItem } from "../../../src/messages/response-item.js";
+import { normalized } from "../../../src/providers/normalize/normalized.js";
+import { assistant, user } from "../requests.js";
+import { complaints } from "./history-checker.js";
+import { anyHistory, model, rightHistory } from "./histories.js";
+
+const apis: readonly WireApi[] = ["responses", "chat", "messages"];
+const interrupted = "interrupted, result unknown";
+
+describe.each(apis)("over %s", (api) => {
+  test("nothing is sent that the API refuses", () => {
+    fc.assert(
+      fc.property(anyHistory, (items) => {
+        expect(complaints(api, normalized(api, items, model), model)).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("doing it twice changes nothing", () => {
+    fc.assert(
+      fc.property(anyHistory, (items) => {
+        const once = normalized(api, items, model);
+        expect(normalized(api, once, model)).toEqual(once);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("every word of a message stays, in order", () => {
+    fc.assert(
+      fc.property(anyHistory, (items) => {
+        expect(words(normalized(api, items, model))).toEqual(words(items));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a history that is right stays the same, item by item", () => {
+    fc.assert(
+      fc.property(rightHistory(api), (items) => {
+        const sent = normalized(api, items, model);
+        expect(sent).toHaveLength(items.length);
+        expect(sent.every((item, index) => item === items[index])).toBe(true);
+      }),
+    );
+  });
+
+  test("a call without an output is closed behind the calls it was made with", () => {
+    const items = [user("go"), call("a"), call("b"), output("a", "done"), user("and?")];
+    expect(normalized(api, items, model)).toEqual([
+      user("go"),
+      call("a"),
+      call("b"),
+      output("a", "done"),
+      output("b", interrupted),
+      user("and?"),
+    ]);
+  });
+
+  test("outputs without a call, before it or for the second time are dropped", () => {
+    const items = [user("go"), output("a", "early"), call("a"), output("a", "first"), output("a", "second")];
+    expect(normalized(api, [...items, output("lost", "?")], model)).toEqual([
+      user("go"),
+      call("a"),
+      output("a", "first"),
+    ]);
+  });
+
+  test("an output that came after the user spoke again goes back to its call", () => {
+    const items = [user("go"), call("a"), user("hurry"), output("a", "done")];
+    expect(normalized(api, [...items, user("?")], model)).toEqual([
+      user("go"),
+      call("a"),
+      output("a", "done"),
+      user("hurry"),
+      user("?"),
+    ]);
+  });
+
+  test("calls that share an id get their own, and outputs go to them in order", () => {
+    const items = [user("go"), call("a"), call("a"), output("a", "1"), output("a", "2"), call("a"), output("a", "3")];
+    expect(normalized(api, [...items, call("a_2"), output("a_2", "4")], model)).toEqual([
+      user("go"),
+      call("a"),
+      call("a_3"),
+      output("a", "1"),
+      output("a_3", "2"),
+      call("a_4"),
+      output("a_4", "3"),
+      call("a_2"),
+      output("a_2", "4"),
+    ]);
+  });
+
+  test("own reasoning goes back as it came, that of another model does not", () => {
+    const own = reasoning({ api, model });
+    const foreign = reasoning({ api, model: "another" });
+    const items = [user("go"), own, call("a"), output("a", "1"), foreign, call("b"), output("b", "2")];
+    expect(normalized(api, items, model)).toEqual([
+      user("go"),
+      own,
+      call("a"),
+      output("a", "1"),
+      call("b"),
+      output("b", "2"),
+    ]);
+  });
+
+  test("reasoning goes with the run it stands in, and with what it led to", () => {
+    const own = reasoning({ api, model });
+    const hollow: ResponseItem = { type: "reasoning", summary: [], origin: { api, model } };
+    const search: ResponseItem = { type: "web_search_call", status: "completed" };
+    const snapshot: ResponseItem = { type: "ghost_snapshot", ghost_commit: { id: "c" } };
+    const items = [user("go"), own, hollow, call("a"), output("a", "1"), own, search, assistant("found"), own];
+    expect(normalized(api, [...items, user("so?"), own, snapshot, assistant("so"), user("ok")], model)).toEqual([
+      user("go"),
+      call("a"),
+      output("a", "1"),
+      assistant("found"),
+      user("so?"),
+      own,
+      assistant("so"),
+      user("ok"),
+    ]);
+  });
+
+  test("thousands of calls with one id are renamed without a thought", () => {
+    const items = Array.from({ length: 20_000 }, () => call("a"));
+    expect(normalized(api, items, model).length).toBeGreaterThanOrEqual(40_000);
+  });
+});
+
+test("reasoning of unknown origin goes back sealed over Responses only, and in clear over Chat", () => {
+  const sealed: ResponseItem = { type: "reasoning", summary: [], encrypted_content: "sealed" };
+  const clear: ResponseItem = { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] };
+  const items = [user("1"), sealed, assistant("1"), user("2"), clear, assistant("2"), user("3")];
+  expect(normalized("responses", items, model)).toEqual(items);
+  expect(normalized("chat", items, model)).toEqual(items.filter((item) => item !== sealed));
+  expect(normalized("messages", items, model)).toEqual(items.filter((item) => item.type !== "reasoning"));
+});
+
+test("custom and shell calls are function calls where the API has no such thing", () => {
+  const custom: ResponseItem[] = [
+    { type: "custom_tool_call", name: "apply_patch", input: "*** Begin Patch", call_id: "c" },
+    { type: "custom_tool_call_output", call_id: "c", output: "Done!" },
+  ];
+  const shell: ResponseItem = {
+    type: "local_shell_call",
+    status: "completed",
+    call_id: "s",
+    action: { type: "exec", command: ["ls"] },
+  };
+  const asFunction = call("s", "local_shell", '{"type":"exec","command":["ls"]}');
+  const items = [user("go"), ...custom, shell, output("s", "a.txt")];
+  expect(normalized("responses", items, model)).toEqual([user("go"), ...custom, asFunction, output("s", "a.txt")]);
+  for (const api of ["chat", "messages"] as const) {
+    expect(normalized(api, items, model)).toEqual([
+      user("go"),
+      call("c", "apply_patch", '{"input":"*** Begin Patch"}'),
+      output("c", "Done!"),
+      asFunction,
+      output("s", "a.txt"),
+    ]);
+  }
+});
+
+test("a developer is a system over Chat and a user over Messages", () => {
+  expect(normalized("responses", [told("developer")], model)).toEqual([told("developer")]);
+  expect(normalized("chat", [told("developer")], model)).toEqual([told("system")]);
+  expect(normalized("messages", [told("developer"), told("system")], model)).toEqual([told("user"), told("user")]);
+});
+
+test("over Messages the user has the first and the last word", () => {
+  expect(normalized("messages", [], model)).toEqual([user("Go on.")]);
+  expect(normalized("messages", [assistant("hello")], model)).toEqual([
+    user("[The beginning of this conversation is not shown.]"),
+    assistant("hello"),
+    user("Go on."),
+  ]);
+});
+
+function told(role: "developer" | "system" | "user"): ResponseItem {
+  return { type: "message", role, content: [{ type: "input_text", text: "be kind" }] };
+}
+
+function call(call_id: string, name = "shell", args = "{}"): ResponseItem {
+  return { type: "function_call", name, arguments: args, call_id };
+}
+
+function output(call_id: string, text: string): ResponseItem {
+  return { type: "function_call_output", call_id, output: text };
+}
+
+function reasoning(origin: ReasoningItem["origin"] & object): ResponseItem {
+  const content = [{ type: "reasoning_text" as const, text: "hm" }];
+  return { type: "reasoning", summary: [], content, encrypted_content: "sealed", origin };
+}
+
+/** What messages say, without what stands for what cannot be sent. */
+function words(items: readonly ResponseItem[]): string[] {
+  return items
+    .flatMap((item) => (item.type === "message" ? item.content : []))
+    .flatMap((part) => ("text" in part ? [part.text.toWellFormed()] : []))
+    .filter((text) => text.trim() !== "" && !/left out\]$|not shown\.\]$|^Go on\.$/.test(text));
+}
