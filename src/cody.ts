@@ -59,7 +59,7 @@ export class ConversationManager {
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
-    return await this.#track(this.#opener.create(config, [], undefined));
+    return await this.#track(this.#opener.create(config));
   }
 
   /** Goes on with a saved conversation, named by id, bare UUID or unique prefix, in the same file. */
@@ -104,7 +104,8 @@ export class ConversationManager {
       if (line.type !== "session_meta") lines.push(line);
     }
     if (parent.history.length === 0) throw new EmptyRolloutError(parentId);
-    return await this.#track(this.#opener.create({ ...recordedConfig(parent), ...changes }, lines, parentId));
+    const from = { id: parentId, lines, recorded: recordedConfig(parent) };
+    return await this.#track(this.#opener.create(changes, from));
   }
 
   /** Every saved conversation and every live one, newest first. */
@@ -148,7 +149,7 @@ export class ConversationManager {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await Promise.all([this.#store.close(), this.#cpu.close()]);
+    await Promise.all([this.#store.close(), this.#cpu.close(), this.#opener.close()]);
     this.#all.close();
   }
 

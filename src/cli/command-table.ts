@@ -43,7 +43,7 @@ export function defineCommands(): CAC {
   cli.command("chat [...text]", "Say something in the active conversation; without a text it is read from stdin");
   const list = cli.command("list", "List the saved conversations");
   cli.command("resume [id]", "Make a saved conversation the active one");
-  cli.command("set-provider <provider>", "Choose the provider, with --api and --model");
+  cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, path");
   const bare = cli.command("", "Talk interactively, or answer each line of stdin");

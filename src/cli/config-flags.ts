@@ -8,14 +8,15 @@ const flagOf = {
   provider: "--provider",
   api: "--api",
   model: "--model",
+  baseUrl: "--base-url",
   approvalPolicy: "--approval-policy",
   sandbox: "--sandbox",
 } as const;
 
 /** The settings given as flags, checked one by one so that a mistake is named as it was typed. */
 export function configFlags({ flags, terminal }: CommandContext): ConfigFlags {
-  const { provider, api, model, approvalPolicy, sandbox, conversationDir } = flags;
-  const said = definedOnly({ provider, api, model, approvalPolicy, sandbox });
+  const { provider, api, model, baseUrl, approvalPolicy, sandbox, conversationDir } = flags;
+  const said = definedOnly({ provider, api, model, baseUrl, approvalPolicy, sandbox });
   for (const [key, flag] of Object.entries(flagOf)) {
     const result = Config.safeParse(key in said ? { [key]: said[key] } : {});
     if (!result.success) throw usageError(`${flag}: ${result.error.issues[0]?.message ?? "invalid"}`);

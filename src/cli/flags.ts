@@ -3,6 +3,7 @@ export interface Flags {
   readonly model?: string;
   readonly provider?: string;
   readonly api?: string;
+  readonly baseUrl?: string;
   readonly approvalPolicy?: string;
   readonly sandbox?: string;
   readonly conversationDir?: string;
@@ -27,6 +28,7 @@ export const globalFlags: readonly Definition[] = [
   ["--model <model>", "The model that answers"],
   ["--provider <name>", "The provider the model is reached through"],
   ["--api <api>", "How the provider is spoken to: responses, chat or messages"],
+  ["--base-url <url>", "Where the provider is reached, instead of its own address"],
   ["--resume [id]", "Go on with this conversation, or with the newest of this project"],
   ["--continue", "Go on with the newest conversation of this project"],
   ["--force", "Take the conversation although its owner, on another machine, cannot be proved gone"],

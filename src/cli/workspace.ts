@@ -1,7 +1,6 @@
 import { type ActiveKey, readActive, writeActive } from "../config/active-conversation.js";
 import { type ConfigFlags, loadConfig, type LoadedConfig } from "../config/load-config.js";
 import { findProjectRoot } from "../config/project.js";
-import { resolveProvider } from "../config/resolve-provider.js";
 import type { NewConversation } from "../actors/conversation/manager-options.js";
 import { ConversationManager } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
@@ -48,7 +47,7 @@ export class Workspace implements AsyncDisposable {
         config: this.config,
         conversation: this.#changes,
         env: terminal.env,
-        available: availableProviders(this.#context),
+        inProcess: inProcessProviders(this.#context),
         cwd: terminal.cwd,
       }),
     );
@@ -112,27 +111,21 @@ export async function openWorkspace(
     loadConfig({ home: context.home, flags }),
     findProjectRoot(cwd),
   ]);
-  const changes = changesOf(context, flags);
-  // A model that was configured for another provider does not go with the one named now.
-  const config = flags.provider === undefined ? values : { ...values, ...changes };
-  return new Workspace(context, config, { projectRoot, directory: values.persistence.directory }, { changes, source });
+  const changes = changesOf(flags);
+  return new Workspace(context, values, { projectRoot, directory: values.persistence.directory }, { changes, source });
 }
 
-/** The names of the providers a manager will have. */
-export function availableProviders({ terminal }: CommandContext): ReadonlySet<string> {
+/** The names of the providers a manager will have in its process. */
+export function inProcessProviders({ terminal }: CommandContext): ReadonlySet<string> {
   const builtIn = builtInProviders({ countTokens: estimateTokens });
   return new Set([...builtIn, ...(terminal.providers ?? [])].map(({ name }) => name));
 }
 
 /** What the flags say about a conversation: stronger than what it was played with before. */
-function changesOf(context: CommandContext, flags: ConfigFlags): ConversationConfig {
-  const settings = Object.entries(flags).filter(([key, value]) => key !== "persistence" && value !== undefined);
-  const said = Object.fromEntries(settings) as ConversationConfig;
-  if (said.provider === undefined || said.model !== undefined) return said;
-  const { env } = context.terminal;
-  const available = availableProviders(context);
-  const found = resolveProvider({ config: { provider: said.provider }, env, available, command: "other" });
-  return found.ok ? { ...said, model: found.model } : said;
+function changesOf(flags: ConfigFlags): ConversationConfig {
+  return Object.fromEntries(
+    Object.entries(flags).filter(([key, value]) => key !== "persistence" && value !== undefined),
+  );
 }
 
 /** Ids and settings have been checked before: what the manager still refuses is the provider, for want of a key. */

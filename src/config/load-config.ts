@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Config, TurnLimits } from "../messages/config.js";
 import { parseConfig, readConfigText } from "./config-file.js";
 import { homePaths } from "./paths.js";
+import { choiceOf } from "./provider-choice.js";
 
 export type ConfigSource = "default" | "config.json" | "flag";
 export type ConfigKey =
@@ -22,8 +23,12 @@ export interface LoadedConfig {
 export async function loadConfig({ home, flags }: { home: string; flags: ConfigFlags }): Promise<LoadedConfig> {
   const paths = homePaths(home);
   const text = await readConfigText(paths.config);
-  const file = text === undefined ? {} : await parseConfig(text);
+  const { provider, api, model, baseUrl, ...others }: Config = text === undefined ? {} : await parseConfig(text);
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
+  const said = { provider, api, model, baseUrl };
+  const choice = choiceOf([said, given], {});
+  const kept = Object.entries(said).filter(([key, value]) => value === choice[key as keyof typeof choice]);
+  const file: Config = { ...others, ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)) };
   const persistence = { ...file.persistence, ...given.persistence };
   const turnLimits = { ...file.turnLimits, ...given.turnLimits };
   const sourceOf = (read: (config: Config) => unknown): ConfigSource => {
@@ -34,6 +39,7 @@ export async function loadConfig({ home, flags }: { home: string; flags: ConfigF
     values: {
       ...file,
       ...given,
+      ...choice,
       ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
       persistence: {
         enabled: persistence.enabled ?? true,

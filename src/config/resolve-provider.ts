@@ -1,10 +1,11 @@
 import type { Config, WireApi } from "../messages/config.js";
+import { apiKey, apiProblem, keyVariable, type Vendor, vendorNames, vendorOf } from "./vendors.js";
 
 export interface ResolveProviderInput {
-  readonly config: Pick<Config, "provider" | "api" | "model">;
+  readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl">;
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  /** The providers this version has. */
-  readonly available: ReadonlySet<string>;
+  /** The providers in this process, which need no key and no address: the offline one and those that were injected. */
+  readonly inProcess: ReadonlySet<string>;
   /** Only who talks may fall back to the offline model. */
   readonly command: "chat" | "other";
 }
@@ -13,50 +14,18 @@ export type ResolvedProvider =
   | {
       readonly ok: true;
       readonly provider: string;
+      /** Absent, as the base URL, when the provider is in this process. */
       readonly api?: WireApi;
       readonly model: string;
+      readonly baseUrl?: string;
       readonly notice?: string;
     }
   | { readonly ok: false; readonly message: string };
 
-interface Vendor {
-  readonly keyVariable: string;
-  readonly missing: string;
-  readonly keyPage: string;
-  readonly model: string;
-}
-
-const vendors: ReadonlyMap<string, Vendor> = new Map([
-  [
-    "openai",
-    {
-      keyVariable: "OPENAI_API_KEY",
-      missing: "OPENAI_API_KEY environment variable is required for OpenAI models.",
-      keyPage: "https://platform.openai.com/api-keys",
-      model: "gpt-4o",
-    },
-  ],
-  [
-    "anthropic",
-    {
-      keyVariable: "ANTHROPIC_API_KEY",
-      missing: "ANTHROPIC_API_KEY environment variable is required.",
-      keyPage: "https://console.anthropic.com/settings/keys",
-      model: "claude-sonnet-4-20250514",
-    },
-  ],
-  [
-    "openrouter",
-    {
-      keyVariable: "OPENROUTER_API_KEY",
-      missing: "OPENROUTER_API_KEY environment variable is required for OpenRouter models.",
-      keyPage: "https://openrouter.ai/keys",
-      model: "openrouter/auto",
-    },
-  ],
-]);
 /** Whose key is looked for when nothing is named, in this order. */
-const guessed = ["openai", "anthropic"];
+const guessed = ["openai", "anthropic", "openrouter"];
+/** The two a person is told about. */
+const suggested = ["openai", "anthropic"];
 const useOffline = "Or use the built-in offline model: cody set-provider offline";
 
 export function resolveProvider(input: ResolveProviderInput): ResolvedProvider {
@@ -66,56 +35,86 @@ export function resolveProvider(input: ResolveProviderInput): ResolvedProvider {
 }
 
 /** The provider a model's name stands for; who has an unusual name is taken for Anthropic's. */
-function providerOfModel(model: string): string {
+export function providerOfModel(model: string): string {
   if (model === "offline") return "offline";
   return /^(?:gpt-|o\d)/.test(model) ? "openai" : "anthropic";
 }
 
-function named({ config, env, available }: ResolveProviderInput, provider: string): ResolvedProvider {
-  const vendor = vendors.get(provider);
-  if (vendor !== undefined && !hasKey(env, vendor)) {
-    return { ok: false, message: `${vendor.missing}\nGet a key: ${vendor.keyPage}` };
-  }
-  if (!available.has(provider)) {
-    const have = [...available].toSorted().join(", ");
-    return { ok: false, message: `This version of cody has no provider ${provider}. It has: ${have}.\n${useOffline}` };
-  }
-  if (provider === "offline" && config.model !== undefined && config.model !== "offline") {
-    const message = `The offline provider has no model ${config.model}.\nRun: cody set-provider offline --model offline`;
-    return { ok: false, message };
-  }
-  const model = config.model ?? vendor?.model ?? provider;
-  return { ok: true, provider, ...apiOf(config), model };
+/** The provider whose key is there. */
+export function providerOfKey(env: Readonly<NodeJS.ProcessEnv>): string | undefined {
+  return guessed.find((provider) => apiKey(provider, env) !== undefined);
 }
 
-function unnamed({ config, env, available, command }: ResolveProviderInput): ResolvedProvider {
-  const withKey = guessed.filter((provider) => hasKey(env, vendors.get(provider)));
-  const provider = withKey.find((candidate) => available.has(candidate));
-  const model = vendors.get(provider ?? "")?.model;
-  if (provider !== undefined && model !== undefined) {
-    return { ok: true, provider, ...apiOf(config), model };
+function named(input: ResolveProviderInput, provider: string): ResolvedProvider {
+  const { config, inProcess } = input;
+  if (provider === "offline" && config.model !== undefined && config.model !== "offline") {
+    return refused(
+      `The offline provider has no model ${config.model}.\nRun: cody set-provider offline --model offline`,
+    );
   }
-  const [found] = withKey;
-  const reason =
-    found === undefined
-      ? `No ${guessed.map(keyVariable).join(" or ")} is set`
-      : `${keyVariable(found)} is set, but this version of cody has no provider ${found} yet`;
-  if (command === "other" || !available.has("offline")) {
-    const pages = guessed.map((candidate) => `Get a key: ${vendors.get(candidate)?.keyPage}`);
-    return { ok: false, message: [`${reason}.`, ...(found === undefined ? pages : []), useOffline].join("\n") };
+  if (inProcess.has(provider)) return { ok: true, provider, model: config.model ?? provider };
+  const vendor = vendorOf(provider) ?? compatible(config.baseUrl);
+  return vendor === undefined ? refused(unknown(provider, inProcess)) : reached(input, provider, vendor);
+}
+
+/** A server we know nothing of but its address. */
+function compatible(baseUrl: string | undefined): Vendor | undefined {
+  return baseUrl === undefined ? undefined : { apis: ["chat", "responses", "messages"], baseUrl };
+}
+
+function reached({ config, env }: ResolveProviderInput, provider: string, vendor: Vendor): ResolvedProvider {
+  const { key, apis } = vendor;
+  const api = config.api ?? apis[0];
+  const problem = apiProblem(provider, api);
+  if (problem !== undefined) return refused(problem);
+  if (key !== undefined && apiKey(provider, env) === undefined) {
+    return refused(`${key.missing}\nGet a key: ${key.page}`);
+  }
+  const said = saidBaseUrl(vendor, env);
+  const baseUrl = config.baseUrl ?? said ?? vendor.baseUrl;
+  if (!isAddress(baseUrl)) return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
+  const model = config.model ?? vendor.model;
+  if (model === undefined) {
+    return refused(
+      `Which model of ${provider} is to answer must be said.\nRun: cody set-provider ${provider} --model <model>`,
+    );
+  }
+  return { ok: true, provider, api, model, baseUrl };
+}
+
+function saidBaseUrl({ baseUrlOf }: Vendor, env: Readonly<NodeJS.ProcessEnv>): string | undefined {
+  const value = baseUrlOf === undefined ? "" : (env[baseUrlOf.variable] ?? "").trim();
+  return value === "" ? undefined : baseUrlOf?.read(value);
+}
+
+/** The same as a configured one must be: without a name and a password in it, which would end up in messages. */
+function isAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
+}
+
+function unknown(provider: string, inProcess: ReadonlySet<string>): string {
+  const have = [...new Set([...vendorNames, ...inProcess])].toSorted().join(", ");
+  return [
+    `This version of cody has no provider ${provider}. It has: ${have}.`,
+    `For any compatible server: cody set-provider ${provider} --base-url <url> --model <model>`,
+    useOffline,
+  ].join("\n");
+}
+
+function unnamed(input: ResolveProviderInput): ResolvedProvider {
+  const provider = providerOfKey(input.env);
+  if (provider !== undefined) return named(input, provider);
+  const reason = `No ${suggested.map(keyVariable).join(" or ")} is set`;
+  if (input.command === "other") {
+    const pages = suggested.map((candidate) => `Get a key: ${vendorOf(candidate)?.key?.page}`);
+    return refused([`${reason}.`, ...pages, useOffline].join("\n"));
   }
   const notice = `${reason}: using the built-in offline model.`;
   return { ok: true, provider: "offline", model: "offline", notice };
 }
 
-function keyVariable(provider: string): string {
-  return vendors.get(provider)?.keyVariable ?? "";
-}
-
-function hasKey(env: Readonly<NodeJS.ProcessEnv>, vendor: Vendor | undefined): boolean {
-  return vendor !== undefined && (env[vendor.keyVariable] ?? "").trim() !== "";
-}
-
-function apiOf({ api }: Pick<Config, "api">): { api?: WireApi } {
-  return api === undefined ? {} : { api };
+function refused(message: string): ResolvedProvider {
+  return { ok: false, message };
 }

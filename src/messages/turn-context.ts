@@ -1,7 +1,10 @@
 import * as z from "zod";
 import { SandboxPolicy } from "./policy.js";
 
-/** The settings one turn runs with; `provider` is our key beside Codex's, so that a resumed turn finds its way back. */
+/**
+ * The settings one turn runs with. Our keys beside Codex's are `provider`, so that a resumed turn finds its way back,
+ * and `api`, for who reads the file: a resumed turn uses the one that is configured then.
+ */
 export const TurnContext = z.object({
   turn_id: z.string().optional(),
   cwd: z.string(),
@@ -11,5 +14,6 @@ export const TurnContext = z.object({
   effort: z.string().nullish(),
   summary: z.unknown(),
   provider: z.string().optional(),
+  api: z.string().optional(),
 });
 export type TurnContext = z.infer<typeof TurnContext>;

@@ -110,6 +110,33 @@ test("set-provider is remembered, warns about a missing key, and takes the old m
   expect(await cli.run(["chat", "What is 6 * 7?"])).toMatchObject({ code: 0, stdout: "6 * 7 = 42\n" });
 });
 
+test("an address is set with its provider, shown, and goes with it", async () => {
+  const cli = await Cli.open();
+  const lab = ["set-provider", "my-lab", "--base-url", "http://lab:8000/v1", "--model", "m"];
+  expect(await cli.run(lab)).toMatchObject({
+    code: 0,
+    stdout: "✓ Provider set: my-lab\n  Model: m\n  Base URL: http://lab:8000/v1\n",
+    stderr: "",
+  });
+  const shown = "provider = my-lab  (config.json)\napi = chat  (default)\nmodel = m  (config.json)\n";
+  expect((await cli.run(["config"])).stdout).toContain(`${shown}baseUrl = http://lab:8000/v1  (config.json)\n`);
+  const once = await cli.run(["config", "get", "baseUrl", "--base-url", "http://other/v1"]);
+  expect(once.stdout).toBe("http://other/v1\n");
+  const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://env/v1" };
+  expect((await cli.run(["config", "get", "baseUrl", "--provider", "openai"], { env })).stdout).toBe("http://env/v1\n");
+  await cli.run(["set-provider", "openai"], { env });
+  expect(JSON.parse(await readFile(join(cli.home, "config.json"), "utf8"))).toEqual({ provider: "openai" });
+});
+
+test.each([
+  [["set-provider", "anthropic", "--api", "chat"], "anthropic speaks messages, not chat"],
+  [["set-provider", "openai", "--base-url", "lab"], "--base-url: expected an http or https URL"],
+])("%j is refused and nothing is saved", async (args, text) => {
+  const cli = await Cli.open();
+  expect(await cli.run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(text) });
+  await expect(readFile(join(cli.home, "config.json"))).rejects.toThrow("ENOENT");
+});
+
 test("a provider this version does not have is remembered with a warning", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["set-provider", "frobnicate"])).toMatchObject({

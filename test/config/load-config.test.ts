@@ -59,6 +59,18 @@ test("a flag wins over the file, the file over the default, and each value says 
   });
 });
 
+test("what the file says for one provider does not hold for another one", async () => {
+  const file = { provider: "openai", api: "chat", model: "m", baseUrl: "http://lab/v1", sandbox: "read-only" };
+  const home = await homeWith(file);
+  const persistence = { enabled: true, directory: join(home, "conversations") };
+  expect(await loadConfig({ home, flags: { provider: "ollama" } })).toEqual({
+    values: { provider: "ollama", sandbox: "read-only", persistence },
+    sources: { ...allDefault, provider: "flag", sandbox: "config.json" },
+  });
+  const { values } = await loadConfig({ home, flags: { provider: "openai", baseUrl: "http://other/v1" } });
+  expect(values).toEqual({ ...file, baseUrl: "http://other/v1", persistence });
+});
+
 test("the limits of a turn come one by one from the flags and the file", async () => {
   const home = await homeWith({ turnLimits: { steps: 5, seconds: 60 }, toolEnv: ["GOPATH"] });
   expect(await loadConfig({ home, flags: { turnLimits: { steps: 7 } } })).toMatchObject({

@@ -1,39 +1,62 @@
 import { expect, test } from "vitest";
 import { resolveProvider } from "../../src/config/resolve-provider.js";
 
-const all = new Set(["openai", "anthropic", "openrouter", "offline"]);
-const early = new Set(["offline"]);
+const inProcess = new Set(["offline"]);
 const openai = { OPENAI_API_KEY: "sk-1" };
 const anthropic = { ANTHROPIC_API_KEY: "sk-ant-1" };
+const openrouter = { OPENROUTER_API_KEY: "k" };
 const command = "chat" as const;
 
+const atOpenai = { provider: "openai", api: "responses", baseUrl: "https://api.openai.com/v1" };
+const atAnthropic = { provider: "anthropic", api: "messages", baseUrl: "https://api.anthropic.com" };
+const atOpenrouter = { provider: "openrouter", api: "chat", baseUrl: "https://openrouter.ai/api/v1" };
+const atOllama = { provider: "ollama", api: "chat", baseUrl: "http://localhost:11434/v1" };
+
 test.each([
-  [{ model: "claude-opus-9" }, anthropic, "anthropic", "claude-opus-9"],
-  [{ model: "gpt-4o-mini" }, openai, "openai", "gpt-4o-mini"],
-  [{ model: "o3" }, openai, "openai", "o3"],
-  [{ model: "o4-mini" }, openai, "openai", "o4-mini"],
-  [{ model: "opus" }, anthropic, "anthropic", "opus"],
-  [{ model: "offline" }, {}, "offline", "offline"],
-  [{ provider: "openai" }, openai, "openai", "gpt-4o"],
-  [{ provider: "anthropic" }, anthropic, "anthropic", "claude-sonnet-4-20250514"],
-  [{ provider: "openrouter", model: "x/y" }, { OPENROUTER_API_KEY: "k" }, "openrouter", "x/y"],
-  [{ provider: "offline" }, openai, "offline", "offline"],
-  [{}, openai, "openai", "gpt-4o"],
-  [{}, anthropic, "anthropic", "claude-sonnet-4-20250514"],
-  [{}, { ...openai, ...anthropic }, "openai", "gpt-4o"],
-])("%j with the keys %j is %s %s", (config, env, provider, model) => {
-  const expected = { ok: true, provider, model };
-  expect(resolveProvider({ config, env, available: all, command: "other" })).toEqual(expected);
+  [{ model: "claude-opus-9" }, anthropic, { ...atAnthropic, model: "claude-opus-9" }],
+  [{ model: "gpt-4o-mini" }, openai, { ...atOpenai, model: "gpt-4o-mini" }],
+  [{ model: "o3" }, openai, { ...atOpenai, model: "o3" }],
+  [{ model: "o4-mini" }, openai, { ...atOpenai, model: "o4-mini" }],
+  [{ model: "opus" }, anthropic, { ...atAnthropic, model: "opus" }],
+  [{ model: "offline" }, {}, { provider: "offline", model: "offline" }],
+  [{ provider: "openai" }, openai, { ...atOpenai, model: "gpt-4o" }],
+  [{ provider: "openai", api: "chat" as const }, openai, { ...atOpenai, api: "chat", model: "gpt-4o" }],
+  [{ provider: "anthropic" }, anthropic, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
+  [{ provider: "openrouter", model: "x/y" }, openrouter, { ...atOpenrouter, model: "x/y" }],
+  [{ provider: "ollama", model: "qwen3" }, {}, { ...atOllama, model: "qwen3" }],
+  [{ provider: "offline" }, openai, { provider: "offline", model: "offline" }],
+  [{}, openai, { ...atOpenai, model: "gpt-4o" }],
+  [{}, anthropic, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
+  [{}, openrouter, { ...atOpenrouter, model: "openrouter/auto" }],
+  [{}, { ...openai, ...anthropic }, { ...atOpenai, model: "gpt-4o" }],
+])("%j with the keys %j is %j", (config, env, expected) => {
+  expect(resolveProvider({ config, env, inProcess, command: "other" })).toEqual({ ok: true, ...expected });
 });
 
-test("the wire API that was named goes along", () => {
-  const config = { provider: "openai", api: "responses" as const, model: "o3" };
-  expect(resolveProvider({ config, env: openai, available: all, command })).toEqual({
-    ok: true,
-    provider: "openai",
-    api: "responses",
-    model: "o3",
-  });
+test.each([
+  [{ provider: "openai" }, { OPENAI_BASE_URL: "http://localhost:1/v1" }, "http://localhost:1/v1"],
+  [{ provider: "openai" }, { OPENAI_BASE_URL: " " }, "https://api.openai.com/v1"],
+  [{ provider: "openai", baseUrl: "http://said/v1" }, { OPENAI_BASE_URL: "http://env/v1" }, "http://said/v1"],
+  [{ provider: "anthropic" }, { ANTHROPIC_BASE_URL: "http://localhost:2" }, "http://localhost:2"],
+  [{ provider: "ollama", model: "m" }, { OLLAMA_HOST: "gpu-box" }, "http://gpu-box:11434/v1"],
+])("%j with %j is reached at %s", (config, env, baseUrl) => {
+  const found = resolveProvider({ config, env: { ...openai, ...anthropic, ...env }, inProcess, command });
+  expect(found).toMatchObject({ ok: true, baseUrl });
+});
+
+test("any other name is a compatible server when it has an address, and needs no key", () => {
+  const config = { provider: "my-lab", baseUrl: "http://lab:8000/v1", model: "m" };
+  const found = { ok: true, provider: "my-lab", api: "chat", model: "m", baseUrl: "http://lab:8000/v1" };
+  expect(resolveProvider({ config, env: {}, inProcess, command })).toEqual(found);
+  const messages = { ...config, api: "messages" as const };
+  expect(resolveProvider({ config: messages, env: {}, inProcess, command })).toEqual({ ...found, api: "messages" });
+});
+
+test("a provider in this process needs neither key nor address, whatever its name is", () => {
+  const injected = new Set(["offline", "openai"]);
+  const config = { provider: "openai", model: "m" };
+  const expected = { ok: true, provider: "openai", model: "m" };
+  expect(resolveProvider({ config, env: {}, inProcess: injected, command })).toEqual(expected);
 });
 
 const openaiText =
@@ -43,6 +66,7 @@ const anthropicText =
 
 test.each([
   [{ provider: "openai" }, anthropic, openaiText],
+  [{ provider: "openai", baseUrl: "http://localhost:1/v1" }, {}, openaiText],
   [{ model: "gpt-4o" }, { OPENAI_API_KEY: " " }, openaiText],
   [{ model: "claude-x" }, openai, anthropicText],
   [
@@ -51,62 +75,51 @@ test.each([
     "OPENROUTER_API_KEY environment variable is required for OpenRouter models.\nGet a key: https://openrouter.ai/keys",
   ],
 ])("%j named without its key is refused with where to get one", (config, env, message) => {
-  expect(resolveProvider({ config, env, available: all, command })).toEqual({ ok: false, message });
+  expect(resolveProvider({ config, env, inProcess, command })).toEqual({ ok: false, message });
 });
 
-test("a provider this version does not have is refused with what there is", () => {
-  const available = new Set(["offline", "client"]);
-  const message =
-    "This version of cody has no provider openai. It has: client, offline.\nOr use the built-in offline model: cody set-provider offline";
-  expect(resolveProvider({ config: { provider: "openai" }, env: openai, available, command })).toEqual({
-    ok: false,
-    message,
-  });
+test.each([
+  [{ provider: "anthropic", api: "chat" as const }, {}, "anthropic speaks messages, not chat"],
+  [{ provider: "openai", api: "messages" as const }, {}, "openai speaks responses and chat, not messages"],
+  [{ provider: "openai" }, { OPENAI_BASE_URL: "nowhere" }, "OPENAI_BASE_URL: expected an http or https URL"],
+  [{ provider: "openai" }, { OPENAI_BASE_URL: "http://me:pw@x/v1" }, "OPENAI_BASE_URL: expected an http or https URL"],
+  [
+    { provider: "ollama" },
+    {},
+    "Which model of ollama is to answer must be said.\nRun: cody set-provider ollama --model <model>",
+  ],
+  [
+    { provider: "frobnicate" },
+    {},
+    [
+      "This version of cody has no provider frobnicate. It has: anthropic, offline, ollama, openai, openrouter.",
+      "For any compatible server: cody set-provider frobnicate --base-url <url> --model <model>",
+      "Or use the built-in offline model: cody set-provider offline",
+    ].join("\n"),
+  ],
+])("%j with %j is refused in words", (config, env, message) => {
+  expect(resolveProvider({ config, env: { ...openai, ...env }, inProcess, command })).toEqual({ ok: false, message });
 });
 
 test("another model of the offline provider is not quietly replaced by it", () => {
   const config = { provider: "offline", model: "gpt-4o" };
-  expect(resolveProvider({ config, env: {}, available: all, command })).toEqual({
+  expect(resolveProvider({ config, env: {}, inProcess, command })).toEqual({
     ok: false,
     message: "The offline provider has no model gpt-4o.\nRun: cody set-provider offline --model offline",
   });
 });
 
-test.each([
-  [{}, all, "No OPENAI_API_KEY or ANTHROPIC_API_KEY is set: using the built-in offline model."],
-  [
-    openai,
-    early,
-    "OPENAI_API_KEY is set, but this version of cody has no provider openai yet: using the built-in offline model.",
-  ],
-  [
-    anthropic,
-    early,
-    "ANTHROPIC_API_KEY is set, but this version of cody has no provider anthropic yet: using the built-in offline model.",
-  ],
-])(
-  "with nothing named and the keys %j people fall back to the offline model and are told so",
-  (env, available, notice) => {
-    expect(resolveProvider({ config: {}, env, available, command })).toEqual({
-      ok: true,
-      provider: "offline",
-      model: "offline",
-      notice,
-    });
-  },
-);
-
-test("an available provider with a key comes before an unavailable one", () => {
-  const available = new Set(["anthropic", "offline"]);
-  expect(resolveProvider({ config: {}, env: { ...openai, ...anthropic }, available, command })).toEqual({
+test("with nothing named and no key people fall back to the offline model and are told so", () => {
+  expect(resolveProvider({ config: {}, env: {}, inProcess, command })).toEqual({
     ok: true,
-    provider: "anthropic",
-    model: "claude-sonnet-4-20250514",
+    provider: "offline",
+    model: "offline",
+    notice: "No OPENAI_API_KEY or ANTHROPIC_API_KEY is set: using the built-in offline model.",
   });
 });
 
 test("a program that needs a real model is not given the offline one", () => {
-  expect(resolveProvider({ config: {}, env: {}, available: all, command: "other" })).toEqual({
+  expect(resolveProvider({ config: {}, env: {}, inProcess, command: "other" })).toEqual({
     ok: false,
     message: [
       "No OPENAI_API_KEY or ANTHROPIC_API_KEY is set.",

@@ -11,14 +11,12 @@ import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveLimits } from "../../config/turn-limits.js";
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
-import { builtInProviders } from "../../providers/built-in.js";
-import { clientProvider } from "../../providers/client-provider.js";
-import type { Provider } from "../../providers/provider.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Conversation } from "./handle.js";
 import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
+import { Providers } from "./providers.js";
 import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
 import { defaultRetry } from "./sampling.js";
 import type { Settings } from "./settings.js";
@@ -43,28 +41,28 @@ export interface OpenerParts {
   onEnd(conversationId: string): void;
 }
 
+/** What a fork has from another conversation. */
+export interface Parent {
+  readonly id: string;
+  readonly lines: readonly OwnLine[];
+  readonly recorded: ConversationConfig;
+}
+
 /** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
 export class ConversationOpener {
   readonly #parts: OpenerParts;
-  readonly #providers: ReadonlyMap<string, Provider>;
-  readonly #client: Provider | undefined;
+  readonly #providers: Providers;
   readonly #tools: Toolbox;
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
     this.#tools = new Toolbox(parts.options.tools ?? []);
-    const { providers = [], client } = parts.options;
-    const builtIn = builtInProviders({ countTokens: (text) => this.#countTokens(text) });
-    this.#providers = new Map([...builtIn, ...providers].map((provider) => [provider.name, provider]));
-    this.#client = client === undefined ? undefined : clientProvider(client);
+    this.#providers = new Providers(parts.options, (text) => this.#countTokens(text));
   }
 
-  /** A new conversation, with the lines it inherits from the one it was forked from. */
-  async create(
-    config: ConversationConfig,
-    inherited: readonly OwnLine[],
-    forkedFrom: string | undefined,
-  ): Promise<NewConversation> {
+  /** A new conversation, with what it has from the one it was forked from. */
+  async create(config: ConversationConfig, parent?: Parent): Promise<NewConversation> {
+    const { id: forkedFrom, lines: inherited = [], recorded = {} } = parent ?? {};
     this.#refuseAfterShutdown();
     const conversationId = config.id === undefined ? newConversationId() : shownId(config.id);
     if (!isConversationId(conversationId)) throw new InvalidInputError(`a conversation id has ${idRule}`);
@@ -74,7 +72,7 @@ export class ConversationOpener {
     ) {
       throw new InvalidInputError(`conversation ${conversationId} exists already`);
     }
-    const { settings, notice } = this.#resolveSettings(config);
+    const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [{ outcome, rollout }, git] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, force: false }),
@@ -114,7 +112,7 @@ export class ConversationOpener {
     const before = await this.#parts.store.load(conversationId);
     if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
     const recorded = await existingFolder(recordedConfig(before.state));
-    const { settings, notice } = this.#resolveSettings({ ...recorded.config, ...changes });
+    const { settings, notice } = this.#resolveSettings(recorded.config, changes);
     const { provider, model } = settings;
     const { outcome, rollout } = await this.#parts.store.open({
       conversationId,
@@ -168,7 +166,7 @@ export class ConversationOpener {
       toolSpecs: () => this.#tools.specs,
       toolEnv: toolEnv(this.#parts.options.env ?? {}, this.#parts.config.toolEnv ?? []),
       limits: effectiveLimits(this.#parts.config.turnLimits),
-      provider: (settings) => this.#provider(settings),
+      provider: (settings) => this.#providers.of(settings),
       instructions: (settings) =>
         buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
       countTokens: (text) => this.#countTokens(text),
@@ -181,22 +179,20 @@ export class ConversationOpener {
     return conversation;
   }
 
-  #resolveSettings(conversation: ConversationConfig) {
-    const available = this.#client === undefined ? new Set(this.#providers.keys()) : undefined;
-    const env = this.#parts.options.env ?? {};
+  #resolveSettings(recorded: ConversationConfig, conversation: ConversationConfig) {
     return resolveSettings({
       config: this.#parts.config,
+      recorded,
       conversation,
-      env,
-      available,
+      env: this.#parts.options.env ?? {},
+      inProcess: this.#providers.inProcess,
       cwd: this.#parts.options.cwd ?? process.cwd(),
     });
   }
 
-  #provider(settings: Settings): Provider {
-    const provider = this.#client ?? this.#providers.get(settings.provider);
-    if (provider === undefined) throw new Error(`there is no provider ${settings.provider}`);
-    return provider;
+  /** Lets go of the connections to providers; nothing may be playing any more. */
+  async close(): Promise<void> {
+    await this.#providers.close();
   }
 
   /** For what was opened while the manager was shut down. */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { resolveProvider } from "../../config/resolve-provider.js";
+import { choiceOf } from "../../config/provider-choice.js";
+import { resolveProvider, type ResolvedProvider } from "../../config/resolve-provider.js";
 import type { Config } from "../../messages/config.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { onFailureNotice, presentPolicy, type Settings } from "./settings.js";
@@ -21,32 +22,42 @@ export interface ResolvedSettings {
 
 export interface ResolveInput {
   readonly config: Config;
+  /** What a rollout says about how it was played; weaker than what is asked for now. */
+  readonly recorded?: ConversationConfig;
   readonly conversation: ConversationConfig;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The providers there are; undefined when an injected client answers for any. */
-  readonly available: ReadonlySet<string> | undefined;
+  /** The providers in this process; undefined when an injected client answers for any. */
+  readonly inProcess: ReadonlySet<string> | undefined;
   readonly cwd: string;
 }
 
 /** The settings a conversation starts with. */
-export function resolveSettings({ config, conversation, env, available, cwd }: ResolveInput): ResolvedSettings {
-  const wanted: Config = { ...config, ...conversation };
-  const found =
-    available === undefined
-      ? { provider: wanted.provider ?? "client", model: wanted.model ?? "client", notice: undefined }
-      : resolved(wanted, env, available);
+export function resolveSettings(input: ResolveInput): ResolvedSettings {
+  const conversation = { ...input.recorded, ...input.conversation };
+  const wanted: Config = { ...input.config, ...conversation };
+  const { notice, ...found } = providerOf(input);
   return {
     settings: {
-      provider: found.provider,
-      model: found.model,
-      cwd: conversation.cwd ?? cwd,
+      ...found,
+      cwd: conversation.cwd ?? input.cwd,
       approvalPolicy: presentPolicy(wanted.approvalPolicy ?? "on-request"),
       sandbox: wanted.sandbox ?? "workspace-write",
       effort: conversation.effort ?? null,
       summary: "auto",
     },
-    notice: joined([found.notice, wanted.approvalPolicy === "on-failure" ? onFailureNotice : undefined]),
+    notice: joined([notice, wanted.approvalPolicy === "on-failure" ? onFailureNotice : undefined]),
   };
+}
+
+type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok">;
+
+function providerOf({ config, recorded = {}, conversation, env, inProcess }: ResolveInput): FoundProvider {
+  const choice = choiceOf([config, recorded, conversation], env);
+  if (inProcess === undefined) return { provider: choice.provider ?? "client", model: choice.model ?? "client" };
+  const found = resolveProvider({ config: choice, env, inProcess, command: "chat" });
+  if (!found.ok) throw new InvalidInputError(found.message);
+  const { ok: _, ...rest } = found;
+  return rest;
 }
 
 function joined(notices: readonly (string | undefined)[]): string | undefined {
@@ -70,10 +81,4 @@ export function recordedConfig(state: ConversationState): ConversationConfig {
     ...(known && model !== undefined ? { model } : {}),
     ...(cwd === undefined || resolve(cwd) === "/" ? {} : { cwd }),
   };
-}
-
-function resolved(config: Config, env: ResolveInput["env"], available: ReadonlySet<string>) {
-  const found = resolveProvider({ config, env, available, command: "chat" });
-  if (!found.ok) throw new InvalidInputError(found.message);
-  return { provider: found.provider, model: found.model, notice: found.notice };
 }

@@ -1,3 +1,4 @@
+import type { WireApi } from "../../messages/config.js";
 import type { ApprovalPolicy, SandboxMode } from "../../messages/policy.js";
 import { sandboxPolicy } from "../../messages/policy.js";
 import type { Op } from "../../messages/submission.js";
@@ -7,6 +8,9 @@ import type { TurnContext } from "../../messages/turn-context.js";
 export interface Settings {
   readonly provider: string;
   readonly model: string;
+  /** How and where the provider is reached; absent when it is in this process. Both come from who runs cody now. */
+  readonly api?: WireApi;
+  readonly baseUrl?: string;
   readonly cwd: string;
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandbox: SandboxMode;
@@ -46,6 +50,7 @@ export function turnContext(settings: Settings, turnId: string): TurnContext {
     ...(settings.effort === null ? {} : { effort: settings.effort }),
     summary: settings.summary,
     provider: settings.provider,
+    ...(settings.api === undefined ? {} : { api: settings.api }),
   };
 }
 

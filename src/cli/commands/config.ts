@@ -9,7 +9,7 @@ import { configFlags } from "../config-flags.js";
 import { changeOf, checkedKey, configKeys, type ConfigValue, valueOf } from "../config-keys.js";
 import { type CommandContext, printLine, printResult } from "../context.js";
 import { tellSetAside } from "../tell-set-aside.js";
-import { availableProviders } from "../workspace.js";
+import { inProcessProviders } from "../workspace.js";
 
 export async function configCommand(context: CommandContext): Promise<number> {
   const [action, key, value] = context.args;
@@ -75,9 +75,9 @@ async function effectiveConfig(context: CommandContext): Promise<{ values: Shown
     sources,
     values: {
       provider: settings.provider,
-      api: values.api,
+      api: settings.api,
       model: settings.model,
-      baseUrl: values.baseUrl,
+      baseUrl: settings.baseUrl,
       auth: values.auth,
       approvalPolicy: settings.approvalPolicy,
       sandbox: settings.sandbox,
@@ -95,20 +95,20 @@ async function effectiveConfig(context: CommandContext): Promise<{ values: Shown
 /** Without the key a named provider needs, what is configured is still shown. */
 async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<Partial<Shown>> {
   const { env, cwd } = context.terminal;
-  const available = availableProviders(context);
+  const inProcess = inProcessProviders(context);
   try {
-    const { provider, model, approvalPolicy, sandbox } = resolveSettings({
-      config,
-      conversation: {},
-      env,
-      available,
-      cwd,
-    }).settings;
-    return { provider, model, approvalPolicy, sandbox };
+    const { settings } = resolveSettings({ config, conversation: {}, env, inProcess, cwd });
+    return shown(settings);
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     await context.tell(error.message);
-    const { provider, model, approvalPolicy, sandbox } = config;
-    return { provider, model, approvalPolicy, sandbox };
+    return shown(config);
   }
+}
+
+function shown(
+  said: Pick<LoadedConfig["values"], "provider" | "api" | "model" | "baseUrl" | "approvalPolicy" | "sandbox">,
+) {
+  const { provider, api, model, baseUrl, approvalPolicy, sandbox } = said;
+  return { provider, api, model, baseUrl, approvalPolicy, sandbox };
 }

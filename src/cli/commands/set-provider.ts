@@ -1,26 +1,31 @@
 import { resolveProvider } from "../../config/resolve-provider.js";
 import { saveConfig } from "../../config/save-config.js";
+import { apiProblem } from "../../config/vendors.js";
+import { usageError } from "../command-error.js";
 import { configFlags } from "../config-flags.js";
 import { type CommandContext, printResult } from "../context.js";
 import { tellSetAside } from "../tell-set-aside.js";
-import { availableProviders } from "../workspace.js";
+import { inProcessProviders } from "../workspace.js";
 
-/** An API and a model go with their provider, so those of the old one are taken out. */
+/** An API, a model and an address go with their provider, so those of the old one are taken out. */
 export async function setProviderCommand(context: CommandContext): Promise<number> {
-  const { provider, api, model } = configFlags({ ...context, flags: { ...context.flags, ...named(context) } });
-  const saved = await saveConfig(context.home, { provider, api, model });
+  const { provider, api, model, baseUrl } = configFlags({ ...context, flags: { ...context.flags, ...named(context) } });
+  const problem = provider === undefined || api === undefined ? undefined : apiProblem(provider, api);
+  if (problem !== undefined) throw usageError(problem);
+  const saved = await saveConfig(context.home, { provider, api, model, baseUrl });
   await tellSetAside(context, saved);
   const lines = [
     `✓ Provider set: ${provider}`,
     ...(api === undefined ? [] : [`  API: ${api}`]),
     ...(model === undefined ? [] : [`  Model: ${model}`]),
+    ...(baseUrl === undefined ? [] : [`  Base URL: ${baseUrl}`]),
   ];
-  await printResult(context, { text: lines.join("\n"), json: { provider, api, model } });
+  await printResult(context, { text: lines.join("\n"), json: { provider, api, model, baseUrl } });
   const { env } = context.terminal;
   const found = resolveProvider({
     config: saved.config,
     env,
-    available: availableProviders(context),
+    inProcess: inProcessProviders(context),
     command: "other",
   });
   if (!found.ok) await context.tell(found.message);

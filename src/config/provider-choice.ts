@@ -1,0 +1,44 @@
+import type { Config } from "../messages/config.js";
+import { providerOfKey, providerOfModel } from "./resolve-provider.js";
+
+/** What is said about who answers; one layer of several, such as the configuration, a rollout and the flags. */
+export type ProviderChoice = { readonly [K in "provider" | "api" | "model" | "baseUrl"]?: Config[K] | undefined };
+
+/**
+ * What holds when layers are put one over the other. A model, an API and above all an address, which is sent the key,
+ * go with their provider: what a layer says for another provider than the last one named does not count.
+ */
+export function choiceOf(layers: readonly ProviderChoice[], env: Readonly<NodeJS.ProcessEnv>): ProviderChoice {
+  let provider: string | undefined;
+  let baseUrl: string | undefined;
+  let owner: string | undefined;
+  const owned = layers.map((layer) => {
+    const next = layer.provider ?? elsewhere(layer.model, { provider, baseUrl }) ?? provider;
+    baseUrl = layer.baseUrl ?? (next === provider ? baseUrl : undefined);
+    provider = next;
+    owner = provider ?? (layer.model === undefined ? owner : providerOfModel(layer.model)) ?? providerOfKey(env);
+    return { owner, layer };
+  });
+  const fitting = owned.filter((candidate) => candidate.owner === owner || candidate.owner === undefined);
+  const said = fitting.reduce<ProviderChoice>((below, { layer }) => ({ ...below, ...defined(layer) }), {});
+  return defined({ ...said, provider });
+}
+
+/**
+ * A model of the other one of the two vendors whose models have names of their own means that vendor. At an address
+ * somebody configured there may be any model.
+ */
+function elsewhere(model: string | undefined, { provider, baseUrl }: ProviderChoice): string | undefined {
+  if (model === undefined || baseUrl !== undefined) return undefined;
+  if (provider === "openai" && model.startsWith("claude-")) return "anthropic";
+  return provider === "anthropic" && providerOfModel(model) === "openai" ? "openai" : undefined;
+}
+
+function defined({ provider, api, model, baseUrl }: ProviderChoice): ProviderChoice {
+  return {
+    ...(provider === undefined ? {} : { provider }),
+    ...(api === undefined ? {} : { api }),
+    ...(model === undefined ? {} : { model }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+  };
+}

@@ -1,0 +1,92 @@
+import type { WireApi } from "../messages/config.js";
+import { ollamaBaseUrl } from "./ollama-host.js";
+
+type Env = Readonly<NodeJS.ProcessEnv>;
+
+/** What is known about a provider by its name alone. */
+export interface Vendor {
+  /** The wire APIs it speaks; the first unless one is named. */
+  readonly apis: readonly [WireApi, ...WireApi[]];
+  readonly baseUrl: string;
+  /** The address the environment says. */
+  readonly baseUrlOf?: { readonly variable: string; readonly read: (value: string) => string };
+  /** For who answers nobody without a key. */
+  readonly key?: { readonly missing: string; readonly page: string };
+  /** Undefined where there is none that everybody has. */
+  readonly model?: string;
+}
+
+const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
+  [
+    "openai",
+    {
+      apis: ["responses", "chat"],
+      baseUrl: "https://api.openai.com/v1",
+      baseUrlOf: { variable: "OPENAI_BASE_URL", read: asWritten },
+      key: {
+        missing: "OPENAI_API_KEY environment variable is required for OpenAI models.",
+        page: "https://platform.openai.com/api-keys",
+      },
+      model: "gpt-4o",
+    },
+  ],
+  [
+    "anthropic",
+    {
+      apis: ["messages"],
+      baseUrl: "https://api.anthropic.com",
+      baseUrlOf: { variable: "ANTHROPIC_BASE_URL", read: asWritten },
+      key: {
+        missing: "ANTHROPIC_API_KEY environment variable is required.",
+        page: "https://console.anthropic.com/settings/keys",
+      },
+      model: "claude-sonnet-4-20250514",
+    },
+  ],
+  [
+    "openrouter",
+    {
+      apis: ["chat"],
+      baseUrl: "https://openrouter.ai/api/v1",
+      key: {
+        missing: "OPENROUTER_API_KEY environment variable is required for OpenRouter models.",
+        page: "https://openrouter.ai/keys",
+      },
+      model: "openrouter/auto",
+    },
+  ],
+  [
+    "ollama",
+    {
+      apis: ["chat"],
+      baseUrl: "http://localhost:11434/v1",
+      baseUrlOf: { variable: "OLLAMA_HOST", read: ollamaBaseUrl },
+    },
+  ],
+]);
+
+export const vendorNames: readonly string[] = [...vendors.keys()];
+
+export function vendorOf(provider: string): Vendor | undefined {
+  return vendors.get(provider);
+}
+
+/** Why a provider cannot be spoken to so; undefined when it can, or nobody knows. */
+export function apiProblem(provider: string, api: WireApi): string | undefined {
+  const apis = vendors.get(provider)?.apis;
+  return apis === undefined || apis.includes(api) ? undefined : `${provider} speaks ${apis.join(" and ")}, not ${api}`;
+}
+
+/** Where a provider's key is looked for, known or not. */
+export function keyVariable(provider: string): string {
+  return `${provider.toUpperCase().replaceAll("-", "_")}_API_KEY`;
+}
+
+/** Undefined when there is none, also where none is needed. */
+export function apiKey(provider: string, env: Env): string | undefined {
+  return env[keyVariable(provider)]?.trim() || undefined;
+}
+
+function asWritten(value: string): string {
+  return value;
+}
