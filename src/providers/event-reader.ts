@@ -1,0 +1,164 @@
+import type { Readable } from "node:stream";
+import { createParser, type EventSourceParser } from "eventsource-parser";
+import { FailureError } from "../messages/errors.js";
+import type { Failure } from "../messages/failure.js";
+import type { ServerEvent, StreamBounds } from "./transport.js";
+
+/** The source is paused while more than this waits to be read. */
+const maxWaitingChars = 64 * 1024;
+/** The rest of a stream nobody reads any more may pass, so that its connection can be used again. */
+const maxRestChars = 64 * 1024;
+const maxRestMs = 250;
+
+type Next = IteratorResult<ServerEvent, undefined>;
+
+const ended: Next = { done: true, value: undefined };
+
+/**
+ * The events of one stream of bytes. Written with callbacks because a web stream or an async generator between the
+ * socket and the decoder would cost more than the parsing.
+ */
+export class EventReader implements AsyncIterableIterator<ServerEvent, undefined> {
+  readonly #source: Readable;
+  readonly #bounds: StreamBounds;
+  readonly #parser: EventSourceParser;
+  readonly #events: ServerEvent[] = [];
+  #timer: NodeJS.Timeout;
+  #read = 0;
+  #waitingChars = 0;
+  #begun = false;
+  #finish: Failure | "ended" | undefined;
+  #waiting: ((result: Next | Promise<Next>) => void) | undefined;
+  /** When the reader began to wait for the event that comes next. */
+  #waitsSince = 0;
+
+  constructor(source: Readable, bounds: StreamBounds) {
+    this.#source = source;
+    this.#bounds = bounds;
+    this.#parser = createParser({
+      maxBufferSize: bounds.maxEventBytes,
+      onEvent: ({ event, data }) => {
+        if (data === "") return;
+        this.#waitingChars += data.length;
+        this.#events.push({ event: event ?? "", data });
+      },
+      onError: ({ type }) => {
+        if (type === "max-buffer-size-exceeded") this.#close(tooLong(bounds.maxEventBytes));
+      },
+    });
+    this.#timer = setTimeout(this.#onTimer, bounds.idleMs);
+    source.setEncoding("utf8");
+    source.on("error", this.#onError).on("end", this.#onEnd).on("close", this.#onClose).on("data", this.#onData);
+    bounds.signal.addEventListener("abort", this.#onAbort);
+    if (bounds.signal.aborted) this.#onAbort();
+    // Broken before anybody listened.
+    else if (source.destroyed && !source.readableEnded) this.#close(cut);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Next> {
+    const event = this.#events[this.#read];
+    if (event !== undefined) {
+      this.#read += 1;
+      return Promise.resolve({ done: false, value: event });
+    }
+    if (this.#finish !== undefined) return this.#last(this.#finish);
+    this.#waitsSince = performance.now();
+    this.#drop();
+    if (this.#source.isPaused()) this.#source.resume();
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  return(): Promise<Next> {
+    this.#drop();
+    if (this.#finish === undefined) {
+      this.#close("ended");
+      letPass(this.#source);
+    }
+    return Promise.resolve(ended);
+  }
+
+  readonly #onData = (text: string): void => {
+    // The parser knows a byte order mark only as bytes.
+    const chunk = this.#begun || !text.startsWith("\ufeff") ? text : text.slice(1);
+    this.#begun = true;
+    this.#parser.feed(chunk);
+    if (this.#finish !== undefined) return;
+    if (this.#waitingChars > maxWaitingChars) this.#source.pause();
+    const waiting = this.#waiting;
+    const event = this.#events[this.#read];
+    if (event === undefined || waiting === undefined) return;
+    this.#read += 1;
+    this.#waiting = undefined;
+    waiting({ done: false, value: event });
+  };
+
+  readonly #onEnd = (): void => this.#close("ended");
+  readonly #onClose = (): void => this.#close(cut);
+  readonly #onError = (): void => this.#close(lost);
+  readonly #onAbort = (): void => {
+    this.#drop();
+    this.#close("ended");
+    this.#source.destroy();
+  };
+
+  /** Looks whether nothing came for too long; a reader that was busy itself did not wait. */
+  readonly #onTimer = (): void => {
+    const waited = this.#waiting === undefined ? 0 : performance.now() - this.#waitsSince;
+    const rest = this.#bounds.idleMs - waited;
+    if (rest < 1) this.#close(silent(this.#bounds.idleMs));
+    else this.#timer = setTimeout(this.#onTimer, rest);
+  };
+
+  /** What came before the end is still read; a failure is told after it, once. */
+  #close(finish: Failure | "ended"): void {
+    if (this.#finish !== undefined) return;
+    this.#finish = finish;
+    clearTimeout(this.#timer);
+    this.#bounds.signal.removeEventListener("abort", this.#onAbort);
+    this.#source.off("data", this.#onData);
+    if (finish !== "ended") this.#source.destroy();
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    this.#waiting = undefined;
+    waiting(this.next());
+  }
+
+  #last(finish: Failure | "ended"): Promise<Next> {
+    this.#finish = "ended";
+    return finish === "ended" ? Promise.resolve(ended) : Promise.reject(new FailureError(finish));
+  }
+
+  #drop(): void {
+    this.#events.length = 0;
+    this.#read = 0;
+    this.#waitingChars = 0;
+  }
+}
+
+function letPass(source: Readable): void {
+  let chars = 0;
+  const timer = setTimeout(() => source.destroy(), maxRestMs).unref();
+  source.on("data", (text: string) => {
+    chars += text.length;
+    if (chars > maxRestChars) source.destroy();
+  });
+  source.once("close", () => clearTimeout(timer));
+  source.resume();
+}
+
+const cut: Failure = { code: "network", message: "the answer ended before it was complete", retryable: true };
+const lost: Failure = { code: "network", message: "the connection was lost within the answer", retryable: true };
+
+function silent(idleMs: number): Failure {
+  return { code: "network", message: `nothing came for ${Math.round(idleMs / 100) / 10} s`, retryable: true };
+}
+
+function tooLong(bytes: number): Failure {
+  return { code: "bad_message", message: `an event is longer than ${bytes} bytes`, retryable: false };
+}

@@ -1,0 +1,111 @@
+import http from "node:http";
+import https from "node:https";
+import type { Readable } from "node:stream";
+import { decoded } from "./content-encoding.js";
+import { errorBody } from "./error-body.js";
+import { answerTo } from "./node-request.js";
+import { readText } from "./read-text.js";
+import { refuseRedirect } from "./redirect.js";
+
+/** Every conversation has one request under way; more wait for a free connection. */
+const maxSocketsPerHost = 1_000;
+const maxIdleSockets = 256;
+/** After longer, something between us and the server may have forgotten the connection. */
+const maxIdleMs = 60_000;
+const maxErrorBytes = 64 * 1024;
+const maxJsonBytes = 32 * 1024 * 1024;
+const withoutBody: ReadonlySet<number> = new Set([204, 205]);
+
+export interface NodeFetch {
+  readonly fetch: typeof fetch;
+  /** The bytes of an answer that is a stream; undefined when the answer has its body itself. */
+  streamOf(response: Response): Readable | undefined;
+}
+
+interface Sending {
+  readonly url: URL;
+  readonly options: http.RequestOptions;
+  readonly body: string | Uint8Array | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * A `fetch` over node:http, because undici's web streams cost more than parsing what comes through them. An answer
+ * that is a stream has no web body: `streamOf` gives the socket's own. Others are read whole.
+ */
+export function createNodeFetch(connectTimeoutMs: number): NodeFetch {
+  const streams = new WeakMap<Response, Readable>();
+  const send = sender(connectTimeoutMs);
+  return {
+    streamOf: (response) => streams.get(response),
+    fetch: async (input, init) => {
+      const message = await send(sendingOf(input, init));
+      const status = message.statusCode ?? 0;
+      const headers = headersOf(message);
+      const body = decoded(message, headers.get("content-encoding"));
+      // Nobody listens between now and the first read; what breaks then is seen by who reads.
+      body.on("error", () => undefined);
+      if (status >= 300 && status < 400) body.destroy();
+      refuseRedirect(status, headers);
+      if (status >= 400) return new Response(errorBody(await readText(body, maxErrorBytes)), { status, headers });
+      if (/\bjson\b/.test(headers.get("content-type") ?? "")) {
+        return new Response(await readText(body, maxJsonBytes), { status, headers });
+      }
+      const response = new Response(null, { status, headers });
+      if (withoutBody.has(status)) body.resume();
+      else streams.set(response, body);
+      return response;
+    },
+  };
+}
+
+function sender(connectTimeoutMs: number): (sending: Sending) => Promise<http.IncomingMessage> {
+  const pool: https.AgentOptions = {
+    keepAlive: true,
+    maxSockets: maxSocketsPerHost,
+    maxFreeSockets: maxIdleSockets,
+    timeout: maxIdleMs,
+    scheduling: "lifo",
+  };
+  const agents = { http: new http.Agent(pool), https: new https.Agent(pool) };
+  const send = async (sending: Sending, mayReuse: boolean): Promise<http.IncomingMessage> => {
+    const { url, options, body, signal } = sending;
+    const secure = url.protocol === "https:";
+    // `false` is a connection of its own.
+    const agent = mayReuse && (secure ? agents.https : agents.http);
+    const request = (secure ? https : http).request(url, { ...options, agent });
+    try {
+      return await answerTo(request, { body, signal, connectTimeoutMs });
+    } catch (error) {
+      // The server closed the idle connection just as we took it, so it has not seen the request.
+      const closed = mayReuse && request.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (!closed || signal?.aborted === true) throw error;
+      return send(sending, false);
+    }
+  };
+  return (sending) => send(sending, true);
+}
+
+function sendingOf(input: string | URL | Request, init: RequestInit = {}): Sending {
+  if (typeof input !== "string" && !(input instanceof URL)) throw new TypeError("fetch wants an address");
+  const { body } = init;
+  if (body !== undefined && body !== null && typeof body !== "string" && !(body instanceof Uint8Array)) {
+    throw new TypeError("fetch sends text or bytes only");
+  }
+  const headers = Object.fromEntries(new Headers(init.headers));
+  if (body !== undefined && body !== null) headers["content-length"] = String(Buffer.byteLength(body));
+  return {
+    url: new URL(input),
+    options: { method: init.method ?? "GET", headers },
+    body: body ?? undefined,
+    signal: init.signal ?? undefined,
+  };
+}
+
+function headersOf({ rawHeaders }: http.IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    headers.append(rawHeaders[index] ?? "", rawHeaders[index + 1] ?? "");
+  }
+  return headers;
+}

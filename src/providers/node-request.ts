@@ -1,0 +1,37 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { TLSSocket } from "node:tls";
+import { FailureError } from "../messages/errors.js";
+
+interface Sent {
+  readonly body: string | Uint8Array | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly connectTimeoutMs: number;
+}
+
+/** Sends a request and resolves with its answer when the headers are there. Aborting ends it, also after that. */
+export function answerTo(request: ClientRequest, { body, signal, connectTimeoutMs }: Sent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const onAbort = (): void => void request.destroy(new DOMException("This operation was aborted", "AbortError"));
+    request.on("error", reject);
+    request.on("response", resolve);
+    request.on("close", () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    });
+    // Waiting for a free connection does not count.
+    request.on("socket", (socket) => {
+      if (!socket.connecting) return;
+      timer = setTimeout(() => request.destroy(unconnected(request, connectTimeoutMs)), connectTimeoutMs);
+      socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => clearTimeout(timer));
+    });
+    if (signal?.aborted === true) onAbort();
+    else signal?.addEventListener("abort", onAbort);
+    request.end(body);
+  });
+}
+
+function unconnected(request: ClientRequest, ms: number): FailureError {
+  const message = `cannot connect to ${request.host} within ${Math.round(ms / 100) / 10} s`;
+  return new FailureError({ code: "network", message, retryable: true });
+}

@@ -1,0 +1,317 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import * as fc from "fast-check";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createTransport } from "../../src/providers/node-transport.js";
+import type { ServerEvent, StreamBounds } from "../../src/providers/transport.js";
+import { begin, dataOf, serve, streaming } from "./loopback.js";
+
+const transport = createTransport({});
+
+function boundsOf(bounds: Partial<StreamBounds> = {}): StreamBounds {
+  return { signal: new AbortController().signal, idleMs: 10_000, maxEventBytes: 1_000_000, ...bounds };
+}
+
+async function read(url: string, bounds: Partial<StreamBounds> = {}): Promise<ServerEvent[]> {
+  const events: ServerEvent[] = [];
+  const response = await transport.fetch(url, { method: "POST", body: "{}" });
+  for await (const event of transport.events(response, boundsOf(bounds))) events.push(event);
+  return events;
+}
+
+const data = (text: string): ServerEvent => ({ event: "", data: text });
+
+describe("the answer", () => {
+  test("an answer that is JSON is read like any other's", async () => {
+    const { url, requests } = await serve((response) => {
+      response.writeHead(200, { "content-type": "application/json", "x-request-id": "r1" });
+      response.end('{"a":"ü"}');
+    });
+    const response = await transport.fetch(`${url}/path?q=1`, {
+      method: "POST",
+      body: "ü",
+      headers: { "x-test": "1" },
+    });
+    expect([response.status, response.ok, response.headers.get("x-request-id")]).toEqual([200, true, "r1"]);
+    expect(await response.json()).toEqual({ a: "ü" });
+    expect(requests).toMatchObject([
+      { path: "/path?q=1", body: "ü", headers: { "x-test": "1", "content-length": "2" } },
+    ]);
+    expect(() => transport.events(response, boundsOf())).toThrow("answered with application/json instead of a stream");
+  });
+
+  test("of an error 64 KiB are read", async () => {
+    const { url } = await serve((response) => {
+      response.writeHead(500);
+      response.write("x".repeat(50_000));
+      response.end("x".repeat(5_000_000));
+    });
+    const response = await transport.fetch(url);
+    expect([response.status, (await response.text()).length]).toEqual([500, 65_536]);
+  });
+
+  test.each([
+    ['{"message":"elsewhere"}', '{"error":{"message":"elsewhere"}}'],
+    ['{"error":{"message":"here"}}', '{"error":{"message":"here"}}'],
+    ["{half", "{half"],
+    ["<html>", "<html>"],
+  ])("an error of %s reaches the SDKs as %s", async (sent, seen) => {
+    const { url } = await serve((response) => void response.writeHead(400).end(sent));
+    expect(await (await transport.fetch(url)).text()).toBe(seen);
+  });
+
+  test.each([301, 302, 303, 307, 308])("a redirect with %i is not followed", async (status) => {
+    const other = await serve((response) => void response.end());
+    const { url } = await serve((response) => void response.writeHead(status, { location: other.url }).end());
+    await expect(transport.fetch(url, { method: "POST", body: "{}" })).rejects.toMatchObject({
+      failure: {
+        code: "bad_request",
+        retryable: false,
+        message: expect.stringContaining(`to 127.0.0.1:${other.port}`),
+      },
+    });
+    expect(other.requests).toEqual([]);
+  });
+
+  test("a server that does not answer the handshake is given up", async () => {
+    const server = createTcpServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    server.on("connection", (socket) => onTestFinished(() => void socket.destroy()));
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const impatient = createTransport({}, { connectTimeoutMs: 50 });
+    await expect(impatient.fetch(`https://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      failure: { code: "network", message: "cannot connect to 127.0.0.1 within 0.1 s", retryable: true },
+    });
+  });
+
+  test("nobody there is an error of the system", async () => {
+    await expect(transport.fetch("http://127.0.0.1:1/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  test("only addresses, text and bytes can be sent", async () => {
+    await expect(transport.fetch(new Request("http://127.0.0.1:1/"))).rejects.toThrow("wants an address");
+    await expect(transport.fetch("http://127.0.0.1:1/", { body: new FormData() })).rejects.toThrow("text or bytes");
+  });
+});
+
+describe("events", () => {
+  test("are read as the standard says", async () => {
+    const { url } = await serve(
+      streaming(
+        "\ufeffdata: bom\n\n",
+        ": comment\n\nevent: named\r\ndata:no space\r\nid: 7\r\nretry: 1\r\nother: x\r\n\r\n",
+        "data: one\ndata:  two\ndata\n\n",
+        "event: without data\n\ndata\n\ndata: cr\r\r",
+        "data: [last]\n\n",
+        "data: unfinished",
+      ),
+    );
+    expect(await read(url)).toEqual([
+      data("bom"),
+      { event: "named", data: "no space" },
+      data("one\n two\n"),
+      data("cr"),
+      data("[last]"),
+    ]);
+  });
+
+  test("come out alike however the bytes are cut", async () => {
+    const recorded = Buffer.from(
+      '\ufeffevent: a\r\ndata: {"x":"äö€😀"}\r\n\r\n: ping\n\ndata:1\ndata: 2\n\ndata: 😀\n\n',
+    );
+    let pieces: Uint8Array[] = [];
+    const { url } = await serve((...args) => streaming(...pieces)(...args));
+    const whole = [{ event: "a", data: '{"x":"äö€😀"}' }, data("1\n2"), data("😀")];
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.nat(recorded.length), { maxLength: 12 }), async (cuts) => {
+        const at = [0, ...cuts.toSorted((a, b) => a - b), recorded.length];
+        pieces = at.slice(1).map((end, index) => recorded.subarray(at[index], end));
+        expect(await read(url)).toEqual(whole);
+      }),
+      { numRuns: 60 },
+    );
+    pieces = Array.from(recorded, (_, index) => recorded.subarray(index, index + 1));
+    expect(await read(url)).toEqual(whole);
+  });
+
+  test("bytes that are no UTF-8 are replaced", async () => {
+    const { url } = await serve(streaming("data: a", new Uint8Array([0xff, 0xfe]), "b\n\n"));
+    expect(await read(url)).toEqual([data("a\ufffd\ufffdb")]);
+  });
+
+  test("before a reset are told, then the reset", async () => {
+    const { url } = await serve((response) => {
+      begin(response, "data: 1\n\ndata: ha");
+      response.on("close", () => undefined);
+      void setImmediate().then(() => response.socket?.resetAndDestroy());
+    });
+    const response = await transport.fetch(url);
+    const events = transport.events(response, boundsOf())[Symbol.asyncIterator]();
+    expect(await events.next()).toEqual({ done: false, value: data("1") });
+    await expect(events.next()).rejects.toMatchObject({
+      failure: { code: "network", message: "the connection was lost within the answer", retryable: true },
+    });
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("that stop coming end the stream; pings do not count", async () => {
+    const { url } = await serve((response) => {
+      begin(response, "data: 1\n\n");
+      const timer = setInterval(() => response.write(": ping\n\n"), 5);
+      response.on("close", () => clearInterval(timer));
+    });
+    await expect(read(url, { idleMs: 100 })).rejects.toMatchObject({
+      failure: { code: "network", message: "nothing came for 0.1 s", retryable: true },
+    });
+  });
+
+  test("a reader that is busy itself does not count as silence of the server", async () => {
+    const answers: ServerResponse[] = [];
+    const { url } = await serve((response) => {
+      begin(response, "data: 1\n\n");
+      answers.push(response);
+    });
+    const response = await transport.fetch(url);
+    const seen: ServerEvent[] = [];
+    for await (const event of transport.events(response, boundsOf({ idleMs: 60 }))) {
+      seen.push(event);
+      if (seen.length === 1) {
+        for (const begun = performance.now(); performance.now() - begun < 100;) await setImmediate();
+        answers[0]?.end(dataOf("2"));
+      }
+    }
+    expect(seen).toEqual([data("1"), data("2")]);
+  });
+
+  test("that are too long are refused, with bounded memory", async () => {
+    const { url, open } = await serve(async (response) => {
+      begin(response, "data: 1\n\ndata: ");
+      for (let sent = 0; sent < 100 && !response.destroyed; sent += 1) {
+        if (!response.write("x".repeat(1_000_000)))
+          await Promise.race([once(response, "drain"), once(response, "close")]);
+      }
+    });
+    const before = process.memoryUsage.rss();
+    await expect(read(url, { maxEventBytes: 8_000_000 })).rejects.toMatchObject({
+      failure: { code: "bad_message", message: "an event is longer than 8000000 bytes", retryable: false },
+    });
+    expect(process.memoryUsage.rss() - before).toBeLessThan(80_000_000);
+    await vi.waitFor(() => expect(open.size).toBe(0));
+  });
+
+  test("in gzip are read as they come, and a cut is a lost connection", async () => {
+    const packed = gzipSync("data: 1\n\ndata: 2\n\n");
+    let bytes = packed.length;
+    const { url } = await serve((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
+      response.end(packed.subarray(0, bytes));
+    });
+    expect(await read(url)).toEqual([data("1"), data("2")]);
+    bytes -= 6;
+    await expect(read(url)).rejects.toMatchObject({ failure: { code: "network", retryable: true } });
+  });
+
+  test("wait in the socket while nobody reads them", async () => {
+    let written = 0;
+    const { url } = await serve(async (response) => {
+      begin(response);
+      for (; written < 2_000 && !response.destroyed; written += 1) {
+        if (!response.write(dataOf("x".repeat(20_000)))) await once(response, "drain");
+      }
+      response.end();
+    });
+    const response = await transport.fetch(url);
+    let count = 0;
+    let writtenUnread = 0;
+    for await (const { data: text } of transport.events(response, boundsOf())) {
+      expect(text.length).toBe(20_000);
+      // Long enough for a server that is not held back to have sent everything.
+      if (count === 0) for (let turn = 0; turn < 2_000; turn += 1) await setImmediate();
+      if (count === 0) writtenUnread = written;
+      count += 1;
+    }
+    expect(writtenUnread).toBeLessThan(1_500);
+    expect(count).toBe(2_000);
+  });
+});
+
+describe("connections", () => {
+  test("an abort closes the connection at once, before and within the answer", async () => {
+    const { url, open } = await serve((response, { path }) => {
+      if (path === "/stream") begin(response, "data: 1\n\n");
+    });
+    const waiting = new AbortController();
+    const asked = transport.fetch(`${url}/silent`, { signal: waiting.signal });
+    await vi.waitFor(() => expect(open.size).toBe(1));
+    waiting.abort();
+    await expect(asked).rejects.toMatchObject({ name: "AbortError" });
+    await vi.waitFor(() => expect(open.size).toBe(0));
+
+    const streamed = new AbortController();
+    const seen: ServerEvent[] = [];
+    const response = await transport.fetch(`${url}/stream`);
+    for await (const event of transport.events(response, boundsOf({ signal: streamed.signal }))) {
+      seen.push(event);
+      streamed.abort();
+    }
+    expect(seen).toEqual([data("1")]);
+    await vi.waitFor(() => expect(open.size).toBe(0));
+    await expect(transport.fetch(url, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  test("a hundred requests need one connection and leave nothing behind", async () => {
+    const server = await serve(streaming("data: 1\n\n", "data: [DONE]\n\n"));
+    const { signal } = new AbortController();
+    const add = vi.spyOn(signal, "addEventListener");
+    const remove = vi.spyOn(signal, "removeEventListener");
+    for (let count = 0; count < 100; count += 1) {
+      const response = await transport.fetch(server.url, { method: "POST", body: "{}", signal });
+      for await (const event of transport.events(response, boundsOf({ signal }))) if (event.data === "[DONE]") break;
+    }
+    expect(server.requests).toHaveLength(100);
+    // Reading stops before the end, so a request may come a moment before the connection is free again.
+    expect(server.connections).toBeLessThanOrEqual(3);
+    await vi.waitFor(() => expect(remove.mock.calls.length).toBeGreaterThanOrEqual(add.mock.calls.length));
+  });
+
+  test("a stream nobody reads on is closed, however long it would go on", async () => {
+    const server = await serve((response) => {
+      begin(response);
+      const timer = setInterval(() => response.write("data: 1\n\n"), 1);
+      response.on("close", () => clearInterval(timer));
+    });
+    const response = await transport.fetch(server.url);
+    for await (const event of transport.events(response, boundsOf())) if (event.data === "1") break;
+    await vi.waitFor(() => expect(server.open.size).toBe(0));
+  });
+
+  test("a connection the server has just closed is replaced by a new one", async () => {
+    const server = await serve((response) => {
+      const { socket } = response;
+      response.writeHead(200, { "content-type": "application/json" }).end("{}", () => {
+        // Without a word in the answer: the client finds out when it sends.
+        socket?.once("data", () => socket.resetAndDestroy());
+      });
+    });
+    for (let count = 0; count < 3; count += 1) {
+      expect(await (await transport.fetch(server.url, { method: "POST", body: "{}" })).json()).toEqual({});
+    }
+    expect(server.connections).toBeGreaterThan(1);
+  });
+});
+
+test("through a proxy the same events are read from its web stream", async () => {
+  const server = await serve(streaming("data: 1\n\n", "data: 2\n\n"));
+  const proxied = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
+  const response = await proxied.fetch(server.url, { method: "POST", body: "{}" });
+  const seen: ServerEvent[] = [];
+  for await (const event of proxied.events(response, boundsOf())) seen.push(event);
+  expect(seen).toEqual([data("1"), data("2")]);
+  const redirecting = await serve((answer) => void answer.writeHead(302, { location: server.url }).end());
+  await expect(proxied.fetch(redirecting.url)).rejects.toMatchObject({ failure: { code: "bad_request" } });
+  expect(server.requests).toHaveLength(1);
+});
