@@ -1,0 +1,138 @@
+import type { FinishReason, ModelEvent } from "../messages/model.js";
+import { type OpenBlock, openBlock } from "./anthropic-blocks.js";
+import { AnthropicUsage } from "./anthropic-usage.js";
+import { isRecord, textAt } from "./json-fields.js";
+import { errorIn, type FailureContext, serverFailure } from "./wire-failure.js";
+
+const nothing: readonly ModelEvent[] = [];
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  tool_use: "tool_calls",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+};
+
+/** The events of one answer of the Messages API as ours; the last one is `done` or `failed`. */
+export class AnthropicDecoder {
+  readonly #model: string;
+  readonly #context: FailureContext;
+  readonly #usage = new AnthropicUsage();
+  readonly #open = new Map<unknown, OpenBlock>();
+  /** A block that has stopped, kept back until it is known whether it is whole. */
+  #stopped: OpenBlock | undefined;
+  #messageId = "message";
+  #stopReason = "";
+  #called = false;
+
+  constructor(model: string, context: FailureContext) {
+    this.#model = model;
+    this.#context = context;
+  }
+
+  read(data: string): readonly ModelEvent[] {
+    const event = parsed(data);
+    if (event === undefined) return [this.#broken("sent what is no event")];
+    switch (event["type"]) {
+      case "content_block_delta":
+        return this.#delta(event);
+      case "content_block_start":
+        return this.#start(event);
+      case "content_block_stop":
+        return this.#stop(event);
+      case "message_start":
+        this.#begin(event["message"]);
+        return nothing;
+      case "message_delta":
+        this.#usage.read(event["usage"]);
+        if (isRecord(event["delta"])) this.#stopReason = textAt(event["delta"], "stop_reason") || this.#stopReason;
+        return nothing;
+      case "message_stop":
+        return this.#end();
+      case "error":
+        return [{ type: "failed", failure: serverFailure(errorIn(event), this.#context) }];
+      default:
+        return nothing;
+    }
+  }
+
+  #begin(message: unknown): void {
+    if (!isRecord(message)) return;
+    this.#messageId = textAt(message, "id") || this.#messageId;
+    this.#usage.read(message["usage"]);
+  }
+
+  #start({ index, content_block }: Record<string, unknown>): readonly ModelEvent[] {
+    const events = this.#release(false);
+    if (!isRecord(content_block)) return events;
+    const block = openBlock(content_block, `${this.#messageId}_${String(index)}`, this.#model);
+    if (block === undefined) return events;
+    this.#open.set(index, block);
+    // A server may begin a block with some of its text.
+    const shown = content_block["type"] === "thinking" ? { thinking: content_block["thinking"] } : content_block;
+    const first = block.read(shown);
+    return first === undefined ? events : [...events, first];
+  }
+
+  #delta({ index, delta }: Record<string, unknown>): readonly ModelEvent[] {
+    const event = isRecord(delta) ? this.#open.get(index)?.read(delta) : undefined;
+    return event === undefined ? nothing : [event];
+  }
+
+  #stop({ index }: Record<string, unknown>): readonly ModelEvent[] {
+    const events = this.#release(false);
+    const block = this.#open.get(index);
+    this.#open.delete(index);
+    if (block === undefined) return events;
+    if (!block.mayBeCut) return [...events, ...this.#finish(block, false)];
+    this.#stopped = block;
+    return events;
+  }
+
+  #release(isCut: boolean): readonly ModelEvent[] {
+    const block = this.#stopped;
+    this.#stopped = undefined;
+    return block === undefined ? nothing : this.#finish(block, isCut);
+  }
+
+  #finish(block: OpenBlock, isCut: boolean): readonly ModelEvent[] {
+    const item = block.finish(isCut);
+    if (item === undefined) return nothing;
+    if (item.type === "function_call") this.#called = true;
+    return [{ type: "item", itemId: block.itemId, item }];
+  }
+
+  /** A block that did not stop is not whole, whatever the end says. */
+  #end(): readonly ModelEvent[] {
+    const reason = finishReasons[this.#stopReason];
+    const events = this.#release(reason === "length");
+    if (this.#open.size > 0) return [...events, this.#broken("ended inside a block")];
+    if (this.#stopReason === "refusal") return [...events, this.#refused()];
+    return [
+      ...events,
+      { type: "usage", usage: this.#usage.total() },
+      { type: "done", finishReason: reason ?? (this.#called ? "tool_calls" : "stop") },
+    ];
+  }
+
+  #broken(what: string): ModelEvent {
+    const message = `${this.#context.provider}: the answer ${what}`;
+    return { type: "failed", failure: { code: "network", message, retryable: true } };
+  }
+
+  #refused(): ModelEvent {
+    const message = `${this.#context.provider}: the model declined to answer`;
+    return { type: "failed", failure: { code: "bad_request", message, retryable: false } };
+  }
+}
+
+function parsed(data: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import type { ModelRequest } from "../messages/model.js";
+import { type AnthropicMessage, messageParams } from "./anthropic-history.js";
+import { thinkingParams } from "./anthropic-thinking.js";
+import { normalized } from "./normalize/normalized.js";
+
+export const maxAnswerTokens = 16_384;
+
+export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
+  const { model, instructions, tools, effort } = request;
+  const messages = messageParams(normalized("messages", request.input, model));
+  const thinking = thinkingParams(model, effort, messages, maxAnswerTokens);
+  return {
+    model,
+    ...thinking,
+    ...(instructions.trim() === ""
+      ? {}
+      : { system: [{ type: "text", text: instructions.toWellFormed(), cache_control: ephemeral }] }),
+    messages: cachedUpToHere(messages),
+    ...(tools.length === 0 ? {} : { tools: tools.map(anthropicTool) }),
+    stream: true,
+  };
+}
+
+const ephemeral = { type: "ephemeral" } as const;
+
+/** The next request begins like this one, so all of it is worth keeping. */
+function cachedUpToHere(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  if (last === undefined || block === undefined || block.type.endsWith("thinking")) return [...messages];
+  const cached = { ...block, cache_control: ephemeral } as typeof block;
+  return [...messages.slice(0, -1), { ...last, content: [...last.content.slice(0, -1), cached] }];
+}
+
+function anthropicTool({ name, description, parameters }: ModelRequest["tools"][number]): Anthropic.Tool {
+  return { name, description, input_schema: { ...parameters, type: "object" } };
+}
