@@ -46,7 +46,8 @@ async function send(
     timeout: defaultIdleMs,
     logLevel: "off",
   });
-  return client.messages.create(anthropicRequest(request), { signal }).asResponse();
+  // Not `messages.create`, which tells the console, and so the terminal of the user, about the age of models.
+  return client.post("/v1/messages", { body: anthropicRequest(request), stream: true, signal }).asResponse();
 }
 
 function isLast({ type }: ModelEvent): boolean {
