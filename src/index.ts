@@ -23,6 +23,9 @@ export {
   type TurnRecorder,
 } from "./actors/rollout-writer/recorder.js";
 export { estimateTokens } from "./compaction/estimate-tokens.js";
+export type { LoggedRequest } from "./mock-llm/request-log.js";
+export { MockCall, MockFault, MockReply, MockScript } from "./mock-llm/script.js";
+export { type MockLlm, type MockLlmOptions, startMockLlm } from "./mock-llm/server.js";
 export type { ClientMessage, ClientRequest, ModelClient } from "./providers/client-provider.js";
 export { type OfflineOptions, offlineProvider } from "./providers/offline.js";
 export type { Provider } from "./providers/provider.js";

@@ -15,12 +15,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   rollouts: ["messages", "version.ts"],
   compaction: ["messages"],
   context: ["messages"],
+  // Of the providers only the offline model.
+  "mock-llm": ["messages", "providers"],
   workers: lower,
   actors: [...lower, "workers"],
   "cody.ts": [...lower, "workers", "actors"],
-  "index.ts": [...lower, "workers", "actors", "cody.ts", "version.ts"],
+  "index.ts": [...lower, "workers", "actors", "mock-llm", "cody.ts", "version.ts"],
   "version.ts": [],
-  cli: [...lower, "workers", "actors", "cody.ts", "version.ts"],
+  cli: [...lower, "workers", "actors", "mock-llm", "cody.ts", "version.ts"],
   "workers/entries": [...lower, "workers", "actors", "cody.ts", "version.ts"],
 };
 
@@ -60,4 +62,11 @@ test("imports go one way: from the outer rooms to the inner ones", async () => {
 test("nobody imports the first file of a thread or of the process", async () => {
   const roots = (await allImports()).filter(({ to }) => to.startsWith("workers/entries/") || to === "cli/main.ts");
   expect(roots).toEqual([]);
+});
+
+test("the mock server takes nothing of the providers but the offline model", async () => {
+  const taken = (await allImports()).filter(
+    ({ from, to }) => from.startsWith("mock-llm/") && to.startsWith("providers/"),
+  );
+  expect(new Set(taken.map(({ to }) => to))).toEqual(new Set(["providers/offline-brain.ts"]));
 });

@@ -1,0 +1,6 @@
+import type { MockCall } from "./script.js";
+
+/** A call's arguments as the text that is sent. */
+export function argumentsOf(call: MockCall): string {
+  return typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
+}

@@ -1,0 +1,59 @@
+import { isGiven, type JsonObject, objectsOf, stringOf } from "../json.js";
+import { badRequest } from "../openai-errors.js";
+import type { Refusal } from "../wire-api.js";
+
+/** What a request of the right shape is still refused for. */
+export function ruleRefusal(body: JsonObject): Refusal | undefined {
+  const { stream, stream_options: options } = body;
+  if (isGiven(options) && stream !== true) {
+    return badRequest("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
+  }
+  if (isGiven(body["max_tokens"]) && isGiven(body["max_completion_tokens"])) {
+    return badRequest("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.", null);
+  }
+  const messages = objectsOf(body["messages"]);
+  return contentRefusal(messages) ?? pairRefusal(messages);
+}
+
+function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {
+  const index = messages.findIndex(
+    (message) =>
+      message["role"] === "assistant" &&
+      ["content", "refusal", "tool_calls", "function_call", "audio"].every((key) => !isGiven(message[key])),
+  );
+  if (index === -1) return undefined;
+  return badRequest("Invalid value for 'content': expected a string, got null.", `messages.[${index}].content`);
+}
+
+/** The tool messages of a call follow it at once, each call has one, and no id comes twice. */
+function pairRefusal(messages: readonly JsonObject[]): Refusal | undefined {
+  const seen = new Set<string>();
+  let open = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    if (message["role"] === "tool") {
+      if (!open.delete(stringOf(message["tool_call_id"]))) return orphanRefusal(index);
+      continue;
+    }
+    if (open.size > 0) return unansweredRefusal(open);
+    const ids = objectsOf(message["tool_calls"]).map((call) => stringOf(call["id"]));
+    const double = ids.find((id, place) => seen.has(id) || ids.indexOf(id) !== place);
+    if (double !== undefined) {
+      return badRequest(`Duplicate value for 'tool_call_id' of '${double}'.`, `messages.[${index}].tool_calls`);
+    }
+    for (const id of ids) seen.add(id);
+    open = new Set(ids);
+  }
+  return open.size > 0 ? unansweredRefusal(open) : undefined;
+}
+
+function orphanRefusal(index: number): Refusal {
+  const text = "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
+  return badRequest(`Invalid parameter: ${text}`, `messages.[${index}].role`);
+}
+
+function unansweredRefusal(open: ReadonlySet<string>): Refusal {
+  const rule =
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.";
+  const missing = `The following tool_call_ids did not have response messages: ${[...open].join(", ")}`;
+  return badRequest(`${rule} ${missing}`, "messages");
+}

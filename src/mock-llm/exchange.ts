@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Ids } from "./ids.js";
+import { isObject, type JsonObject, stringOf } from "./json.js";
+import type { Replies } from "./replies.js";
+import { usageOf } from "./reply-usage.js";
+import type { MockReply } from "./script.js";
+import type { Exchange, MockApi, Refusal } from "./wire-api.js";
+
+/** What a server was started with, as its requests see it. */
+export interface Behaviour {
+  readonly strict: boolean;
+  readonly apiKey: string | undefined;
+  readonly models: readonly string[] | undefined;
+  readonly replies: Replies;
+  readonly ids: Ids;
+  readonly now: () => number;
+}
+
+export interface Asked {
+  readonly api: MockApi;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined: too large. */
+  readonly text: string | undefined;
+}
+
+export type Decision =
+  | { readonly type: "refuse"; readonly body: unknown; readonly session: string; readonly refusal: Refusal }
+  | {
+      readonly type: "reply";
+      readonly body: JsonObject;
+      readonly session: string;
+      readonly reply: MockReply;
+      readonly exchange: Exchange;
+    };
+
+/** What a request is answered with. */
+export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Decision {
+  if (text === undefined) return refuse({ status: 413, message: "Request exceeds the maximum size" }, undefined);
+  const body = valueOf(text);
+  if (behaviour.apiKey !== undefined && api.keyIn(headers) !== behaviour.apiKey) {
+    return refuse(api.wrongKey(api.keyIn(headers)), body);
+  }
+  if (!isObject(body))
+    return refuse({ status: 400, message: "We could not parse the JSON body of your request." }, body);
+  const session = headerOf(headers, "x-mock-session") ?? headerOf(headers, "session_id") ?? api.sessionIn(body);
+  const refusal = behaviour.strict ? api.refusal(body, headers) : undefined;
+  if (refusal !== undefined) return refuse(refusal, body, session);
+  const model = stringOf(body["model"]);
+  if (behaviour.models?.includes(model) === false) return refuse(api.unknownModel(model), body, session);
+  const reply = behaviour.replies(session, () => api.modelRequest(body));
+  if (reply === undefined)
+    return refuse({ status: 400, message: "mock-llm: the script has no more replies" }, body, session);
+  const exchange: Exchange = {
+    body,
+    model: model === "" ? "mock" : model,
+    usage: usageOf(reply, text.length),
+    ids: behaviour.ids,
+    createdAt: Math.floor(behaviour.now() / 1_000),
+    unasked: !behaviour.strict,
+  };
+  return { type: "reply", body, session, reply, exchange };
+}
+
+function refuse(refusal: Refusal, body: unknown, session = ""): Decision {
+  return { type: "refuse", body, session, refusal };
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

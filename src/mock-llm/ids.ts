@@ -1,0 +1,14 @@
+/** Ids that look like an API's own and never come twice from one server. */
+export class Ids {
+  readonly #seed: string;
+  #count = 0;
+
+  constructor(seed: string) {
+    this.#seed = seed;
+  }
+
+  next(prefix: string): string {
+    this.#count += 1;
+    return `${prefix}${this.#seed}${this.#count.toString(36).padStart(8, "0")}`;
+  }
+}

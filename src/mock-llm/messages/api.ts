@@ -1,0 +1,58 @@
+import {
+  anthropicError,
+  anthropicKeyIn,
+  anthropicMessageFor,
+  anthropicRefusal,
+  invalidMessages,
+  wrongAnthropicKey,
+} from "../anthropic-errors.js";
+import { namedEvent } from "../answer.js";
+import { objectOf, stringOf } from "../json.js";
+import type { Problem } from "../problem.js";
+import type { MockApi, Refusal } from "../wire-api.js";
+import { wholeMessage } from "./message.js";
+import { modelRequest } from "./request.js";
+import { headerRefusal, ruleRefusal } from "./rules.js";
+import { shapeProblem } from "./shape.js";
+import { ping, streamedMessage } from "./stream.js";
+
+/** Anthropic's Messages API. */
+export const messagesApi: MockApi = {
+  name: "messages",
+  refusal: (body, headers) => {
+    const problem = shapeProblem(body);
+    return headerRefusal(headers) ?? (problem === undefined ? ruleRefusal(body) : shapeRefusal(problem));
+  },
+  keyIn: anthropicKeyIn,
+  wrongKey: wrongAnthropicKey,
+  unknownModel: (model) => ({ status: 404, message: `model: ${model}` }),
+  overflow: invalidMessages("prompt is too long: 204857 tokens > 200000 maximum"),
+  messageFor: anthropicMessageFor,
+  errorBody: anthropicError,
+  errorEvent: (refusal, { ids }) => namedEvent(anthropicError(refusal, ids)),
+  ping,
+  requestIdHeader: "request-id",
+  sessionIn: (body) => stringOf(objectOf(body["metadata"])["user_id"]),
+  modelRequest,
+  answer: streamedMessage,
+  whole: wholeMessage,
+};
+
+/** Some mistakes have sentences of their own. */
+function shapeRefusal(problem: Problem): Refusal {
+  const { path, received } = problem;
+  if (path.at(-1) === "role" && received === "system") {
+    return invalidMessages(
+      'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
+    );
+  }
+  if (path.join(".") === "messages" && problem.kind === "too_small") {
+    return invalidMessages("messages: at least one message is required");
+  }
+  if (path.at(-1) === "type" && problem.kind === "value") {
+    const tags = problem.values.map((value) => `'${value}'`).join(", ");
+    const found = `Input tag '${String(received)}' found using 'type' does not match any of the expected tags: ${tags}`;
+    return invalidMessages(`${path.slice(0, -1).join(".")}: ${found}`);
+  }
+  return anthropicRefusal(problem);
+}

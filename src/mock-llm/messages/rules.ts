@@ -1,0 +1,150 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { invalidMessages } from "../anthropic-errors.js";
+import { type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { signatureOf } from "../seal.js";
+import type { Refusal } from "../wire-api.js";
+import { type Turn, turnsOf } from "./turns.js";
+
+export function headerRefusal(headers: IncomingHttpHeaders): Refusal | undefined {
+  return headers["anthropic-version"] === undefined
+    ? invalidMessages("anthropic-version: header is required")
+    : undefined;
+}
+
+/** What a request of the right shape is still refused for. */
+export function ruleRefusal(body: JsonObject): Refusal | undefined {
+  const messages = objectsOf(body["messages"]);
+  const turns = turnsOf(messages);
+  return (
+    budgetRefusal(body) ??
+    contentRefusal(body, messages) ??
+    toolNameRefusal(body) ??
+    thinkingRefusal(turns) ??
+    pairRefusal(turns) ??
+    finalRefusal(body, turns)
+  );
+}
+
+function budgetRefusal(body: JsonObject): Refusal | undefined {
+  const budget = objectOf(body["thinking"])["budget_tokens"];
+  if (typeof budget !== "number" || budget < Number(body["max_tokens"])) return undefined;
+  return invalidMessages("`max_tokens` must be greater than `thinking.budget_tokens`.");
+}
+
+function contentRefusal(body: JsonObject, messages: readonly JsonObject[]): Refusal | undefined {
+  if (objectsOf(body["system"]).some((block) => block["text"] === "")) {
+    return invalidMessages("system: text content blocks must be non-empty");
+  }
+  for (const [index, { role, content }] of messages.entries()) {
+    const mayBeEmpty = role === "assistant" && index === messages.length - 1;
+    if ((content as string | unknown[]).length === 0 && !mayBeEmpty) {
+      const rule = "all messages must have non-empty content except for the optional final assistant message";
+      return invalidMessages(`messages.${index}: ${rule}`);
+    }
+    const texts = objectsOf(content).flatMap((block) => (block["type"] === "text" ? [stringOf(block["text"])] : []));
+    if (texts.includes("")) return invalidMessages("messages: text content blocks must be non-empty");
+    const all = typeof content === "string" && content !== "" ? [content] : texts;
+    if (all.some((text) => text.trim() === "")) {
+      return invalidMessages("messages: text content blocks must contain non-whitespace text");
+    }
+  }
+  return messages[0]?.["role"] === "user"
+    ? undefined
+    : invalidMessages('messages: first message must use the "user" role');
+}
+
+function toolNameRefusal(body: JsonObject): Refusal | undefined {
+  const names = objectsOf(body["tools"]).map((tool) => tool["name"]);
+  return new Set(names).size === names.length ? undefined : invalidMessages("tools: Tool names must be unique.");
+}
+
+function thinkingRefusal(turns: readonly Turn[]): Refusal | undefined {
+  for (const { role, blocks, index } of turns) {
+    for (const { block, path } of blocks) {
+      if (block["type"] !== "thinking") continue;
+      if (role === "user") return invalidMessages(`${path}: \`thinking\` blocks can only be in \`assistant\` messages`);
+      const thinking = stringOf(block["thinking"]);
+      if (thinking === "") return invalidMessages(`${path}.thinking: each thinking block must contain thinking`);
+      if (block["signature"] !== signatureOf(thinking)) {
+        return invalidMessages(`${path}: Invalid \`signature\` in \`thinking\` block`);
+      }
+    }
+    const last = blocks.at(-1)?.block["type"];
+    if (role === "assistant" && (last === "thinking" || last === "redacted_thinking")) {
+      return invalidMessages(`messages.${index}: The final block in an assistant message cannot be \`${last}\`.`);
+    }
+  }
+  return undefined;
+}
+
+/** Every `tool_use` has its one result at the start of the next message, and every result its `tool_use`. */
+function pairRefusal(turns: readonly Turn[]): Refusal | undefined {
+  const seen = new Set<string>();
+  let open: readonly string[] = [];
+  let openIndex = 0;
+  for (const { role, blocks, index } of turns) {
+    const results = new Set<string>();
+    let isPastResults = false;
+    for (const { block, path } of blocks) {
+      const type = stringOf(block["type"]);
+      if (type === "tool_use" && role === "user") {
+        return invalidMessages(`${path}: \`tool_use\` blocks can only be in \`assistant\` messages`);
+      }
+      if (type === "tool_result" && role === "assistant") {
+        return invalidMessages(`${path}: \`tool_result\` blocks can only be in \`user\` messages`);
+      }
+      if (type !== "tool_result") isPastResults = true;
+      else {
+        const id = stringOf(block["tool_use_id"]);
+        if (!open.includes(id)) return orphanRefusal(path, id);
+        if (results.has(id)) return doubleResult(path, id);
+        if (!isPastResults) results.add(id);
+      }
+    }
+    const missing = open.filter((id) => !results.has(id));
+    if (missing.length > 0) return unansweredRefusal(openIndex, missing);
+    const uses = blocks.filter(({ block }) => block["type"] === "tool_use");
+    for (const { block, path } of uses) {
+      const id = stringOf(block["id"]);
+      if (seen.has(id)) return invalidMessages(`${path}: \`tool_use\` ids must be unique`);
+      seen.add(id);
+    }
+    open = uses.map(({ block }) => stringOf(block["id"]));
+    openIndex = index;
+  }
+  return open.length > 0 ? unansweredRefusal(openIndex, open) : undefined;
+}
+
+/** What the assistant has begun to say is only continued without thinking, and not from a blank. */
+function finalRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undefined {
+  const last = turns.at(-1);
+  if (last?.role !== "assistant") return undefined;
+  const text = stringOf(last.blocks.at(-1)?.block["text"]);
+  if (text !== text.trimEnd()) {
+    return invalidMessages("messages: final assistant content cannot end with trailing whitespace");
+  }
+  const thinks = ["enabled", "adaptive"].includes(stringOf(objectOf(body["thinking"])["type"]));
+  const begun = last.blocks[0];
+  if (!thinks || begun === undefined || begun.block["type"] === "thinking") return undefined;
+  return invalidMessages(
+    `${begun.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${stringOf(begun.block["type"])}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks).`,
+  );
+}
+
+function orphanRefusal(path: string, id: string): Refusal {
+  const rule = "Each `tool_result` block must have a corresponding `tool_use` block in the previous message.";
+  return invalidMessages(`${path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. ${rule}`);
+}
+
+function doubleResult(path: string, id: string): Refusal {
+  return invalidMessages(
+    `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`,
+  );
+}
+
+function unansweredRefusal(index: number, ids: readonly string[]): Refusal {
+  const rule = "Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
+  return invalidMessages(
+    `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. ${rule}`,
+  );
+}

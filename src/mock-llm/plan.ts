@@ -1,0 +1,57 @@
+import type { Answer } from "./answer.js";
+import type { MockFault } from "./script.js";
+
+/** What is written, piece by piece, and what happens then. */
+export interface Plan {
+  readonly pieces: readonly (string | Buffer)[];
+  readonly ending: "end" | "close" | "reset" | "stall" | { readonly ping: string; readonly everyMs: number };
+}
+
+const defaultPingMs = 1_000;
+/** No JSON, no event, no text. */
+const garbage = Buffer.concat([Buffer.from("<html>\u0000<body>\n\n}{"), Buffer.from([0xff, 0xfe, 0xc3, 0x28])]);
+
+/** Faults that are seen in the stream. */
+export type StreamFault = Exclude<MockFault, { type: "status" | "overflow" }>;
+
+export function planOf(
+  { steps, tail, terminal }: Answer,
+  fault: StreamFault | undefined,
+  texts: { readonly ping: string; errorEvent(fault: Extract<MockFault, { type: "error_event" }>): string },
+): Plan {
+  const whole = [...steps, tail + terminal];
+  switch (fault?.type) {
+    case "cut":
+      return { pieces: [...steps, tail], ending: "end" };
+    case "duplicate_terminal":
+      return { pieces: [...steps, tail + terminal + terminal], ending: "end" };
+    case "disconnect":
+      return { pieces: upTo(fault.afterBytes, whole), ending: fault.reset === true ? "reset" : "close" };
+    case "stall":
+      return { pieces: upTo(fault.afterBytes ?? 0, whole), ending: "stall" };
+    case "ping_only":
+      return { pieces: [texts.ping], ending: { ping: texts.ping, everyMs: fault.everyMs ?? defaultPingMs } };
+    case "error_event":
+      return { pieces: [...steps.slice(0, fault.afterDeltas ?? 0), texts.errorEvent(fault)], ending: "end" };
+    case "garbage": {
+      if (fault.as !== "event") return { pieces: [garbage], ending: "end" };
+      const middle = Math.ceil(steps.length / 2);
+      return { pieces: whole.toSpliced(middle, 0, "data: {not json\n\n"), ending: "end" };
+    }
+    default:
+      return { pieces: whole, ending: "end" };
+  }
+}
+
+/** The first bytes of all pieces together. */
+function upTo(bytes: number, pieces: readonly string[]): Buffer[] {
+  const cut: Buffer[] = [];
+  let left = bytes;
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    const buffer = Buffer.from(piece).subarray(0, left);
+    cut.push(buffer);
+    left -= buffer.length;
+  }
+  return cut;
+}

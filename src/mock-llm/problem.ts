@@ -1,0 +1,56 @@
+import type * as z from "zod";
+
+export type Path = readonly (string | number)[];
+
+/** What is wrong with a request, and where; how it is said is the wire API's. */
+export type Problem = { readonly path: Path; readonly received: unknown } & (
+  | { readonly kind: "unknown" | "missing" }
+  | { readonly kind: "type"; readonly expected: readonly string[] }
+  | { readonly kind: "value"; readonly values: readonly string[] }
+  | { readonly kind: "too_small" | "too_big"; readonly of: string; readonly limit: number }
+  | { readonly kind: "pattern"; readonly pattern: string }
+);
+
+/** The first thing a schema has against a value that stands at `at` in the request. */
+export function problemIn(schema: z.ZodType, value: unknown, at: Path = []): Problem | undefined {
+  const issue = schema.safeParse(value).error?.issues[0];
+  return issue === undefined ? undefined : problemOf(issue, value, at);
+}
+
+type Issue = z.core.$ZodIssue;
+
+function problemOf(issue: Issue, value: unknown, at: Path): Problem {
+  const inner = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
+  const received = inner.reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], value);
+  const path = [...at, ...inner];
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return { kind: "unknown", path: [...path, issue.keys[0] ?? ""], received };
+    case "invalid_union":
+      return unionProblem(issue.errors, received, path);
+    case "invalid_value":
+      if (received === undefined) return { kind: "missing", path, received };
+      return { kind: "value", values: issue.values.map(String), path, received };
+    case "too_small":
+      return { kind: "too_small", of: issue.origin, limit: Number(issue.minimum), path, received };
+    case "too_big":
+      return { kind: "too_big", of: issue.origin, limit: Number(issue.maximum), path, received };
+    case "invalid_format":
+      return { kind: "pattern", pattern: String(issue.pattern).replace(/^\/(.*)\/\w*$/, "$1"), path, received };
+    case "invalid_type":
+      if (received === undefined) return { kind: "missing", path, received };
+      return { kind: "type", expected: [issue.expected], path, received };
+    default:
+      return { kind: "type", expected: ["value"], path, received };
+  }
+}
+
+/** When no alternative has the right type the types are named; else the alternative that came furthest speaks. */
+function unionProblem(alternatives: readonly Issue[][], received: unknown, path: Path): Problem {
+  if (received === undefined) return { kind: "missing", path, received };
+  const firsts = alternatives.flatMap((issues) => issues[0] ?? []);
+  const closest = firsts.find((issue) => issue.path.length > 0 || issue.code !== "invalid_type");
+  if (closest !== undefined) return problemOf(closest, received, path);
+  const expected = firsts.flatMap((issue) => (issue.code === "invalid_type" ? [String(issue.expected)] : []));
+  return { kind: "type", expected, path, received };
+}

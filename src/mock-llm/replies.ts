@@ -1,0 +1,42 @@
+import type { ModelRequest } from "../messages/model.js";
+import { offlineReply } from "../providers/offline-brain.js";
+import type { MockReply, MockScript } from "./script.js";
+
+/** Where the answers come from. Undefined: the script has no more. */
+export type Replies = (session: string, request: () => ModelRequest) => MockReply | undefined;
+
+export const offlineReplies: Replies = (_session, request) => {
+  const reply = offlineReply(request());
+  if (reply.type === "text") return { text: reply.text };
+  return { calls: [{ name: reply.name, arguments: reply.arguments }] };
+};
+
+/** However many sessions come, only so many places are remembered: the oldest begins anew. */
+const maxSessions = 100_000;
+
+export function scriptedReplies({ replies, per = "server", afterLast = "error" }: MockScript): Replies {
+  const places = new Map<string, number>();
+  const listOf = bySession(replies);
+  return (session, request) => {
+    const [key, list] = listOf(session, per);
+    const place = places.get(key) ?? 0;
+    const reply = list[afterLast === "repeat" ? place % list.length : place];
+    if (reply === undefined) return afterLast === "offline" ? offlineReplies(session, request) : undefined;
+    places.set(key, place + 1);
+    const oldest = places.size > maxSessions ? places.keys().next().value : undefined;
+    if (oldest !== undefined) places.delete(oldest);
+    return reply;
+  };
+}
+
+/** A session that is named in the script has its own list; the others go through what names none. */
+function bySession(replies: readonly MockReply[]) {
+  const named = new Map<string | undefined, MockReply[]>();
+  for (const reply of replies) named.set(reply.session, [...(named.get(reply.session) ?? []), reply]);
+  const common = named.get(undefined) ?? [];
+  return (session: string, per: "server" | "session"): [key: string, list: readonly MockReply[]] => {
+    const own = named.get(session);
+    if (own !== undefined) return [`own ${session}`, own];
+    return [per === "session" ? `each ${session}` : "all", common];
+  };
+}

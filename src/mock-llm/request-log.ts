@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { WireApi } from "../messages/config.js";
+import type { MockFault } from "./script.js";
+
+/** One request as it came, without what it proves itself with. */
+export interface LoggedRequest {
+  readonly number: number;
+  readonly api: WireApi | undefined;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed; the text itself when it is no JSON. */
+  readonly body: unknown;
+  readonly session: string;
+  /** Undefined: there was no answer at all. */
+  readonly status: number | undefined;
+  /** Why it was refused. */
+  readonly refusal: string | undefined;
+  readonly fault: MockFault["type"] | undefined;
+}
+
+const secretHeaders = new Set(["authorization", "x-api-key", "api-key", "cookie", "proxy-authorization"]);
+
+export function withoutSecrets(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !secretHeaders.has(name)));
+}

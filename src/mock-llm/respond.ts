@@ -1,0 +1,108 @@
+import type { ServerResponse } from "node:http";
+import type { Decision } from "./exchange.js";
+import type { Ids } from "./ids.js";
+import { type Plan, planOf, type StreamFault } from "./plan.js";
+import type { LoggedRequest } from "./request-log.js";
+import type { MockFault, MockReply } from "./script.js";
+import { type Pace, sendPlan } from "./send-plan.js";
+import type { Exchange, MockApi, Refusal } from "./wire-api.js";
+
+/** How a request is answered, and the doing of it. */
+export interface Prepared extends Pick<LoggedRequest, "status" | "refusal" | "fault"> {
+  readonly send: () => Promise<void>;
+}
+
+const defaultPerWrite = 64;
+
+export function respond(response: ServerResponse, api: MockApi, decision: Decision, ids: Ids): Prepared {
+  if (decision.type === "refuse") return refused(response, api, decision.refusal, ids, undefined);
+  const { reply, exchange } = decision;
+  const { fault } = reply;
+  if (fault?.type === "overflow") return refused(response, api, api.overflow, ids, fault);
+  if (fault?.type === "status") return refused(response, api, statusRefusal(api, fault), ids, fault);
+  if (fault?.type === "disconnect" && fault.afterBytes === 0) return silent(response, fault);
+  if (fault?.type === "stall" && fault.afterBytes === undefined) return silent(response, fault);
+  const plan = planFor(api, reply, exchange, fault);
+  const streams = exchange.body["stream"] === true;
+  return {
+    status: 200,
+    refusal: undefined,
+    fault: fault?.type,
+    send: async () => {
+      response.writeHead(200, {
+        "content-type": streams ? "text/event-stream; charset=utf-8" : "application/json",
+        "cache-control": "no-cache",
+        [api.requestIdHeader]: ids.next("req_"),
+      });
+      response.flushHeaders();
+      await sendPlan(response, plan, streams ? paceOf(reply) : { delayMs: reply.delayMs ?? 0, perWrite: 1 });
+    },
+  };
+}
+
+function planFor(api: MockApi, reply: MockReply, exchange: Exchange, fault: StreamFault | undefined): Plan {
+  const streams = exchange.body["stream"] === true;
+  const answer = streams
+    ? api.answer(reply, exchange)
+    : { steps: [], tail: "", terminal: JSON.stringify(api.whole(reply, exchange)) };
+  return planOf(answer, fault, {
+    ping: streams ? api.ping : " ",
+    errorEvent: (error) => api.errorEvent(statusRefusal(api, { ...error, status: error.status ?? 529 }), exchange),
+  });
+}
+
+function paceOf({ delayMs = 0, perWrite }: MockReply): Pace {
+  return { delayMs, perWrite: perWrite ?? (delayMs > 0 ? 1 : defaultPerWrite) };
+}
+
+function statusRefusal(
+  api: MockApi,
+  { status, message }: { readonly status: number; readonly message?: string | undefined },
+): Refusal {
+  return { status, message: message ?? api.messageFor(status) };
+}
+
+function refused(
+  response: ServerResponse,
+  api: MockApi,
+  refusal: Refusal,
+  ids: Ids,
+  fault: Extract<MockFault, { type: "overflow" | "status" }> | undefined,
+): Prepared {
+  const { status, message } = refusal;
+  return {
+    status,
+    refusal: message,
+    fault: fault?.type,
+    send: async () => {
+      const body = JSON.stringify(api.errorBody(refusal, ids));
+      response.writeHead(status, {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        [api.requestIdHeader]: ids.next("req_"),
+        ...retryAfter(status, fault),
+      });
+      response.end(body);
+    },
+  };
+}
+
+/** Who asks to wait says for how long: a second, when the script says nothing. */
+function retryAfter(status: number, fault: MockFault | undefined): Record<string, string> {
+  const value = fault?.type === "status" ? (fault.retryAfter ?? (status === 429 ? 1 : undefined)) : undefined;
+  return value === undefined ? {} : { "retry-after": String(value) };
+}
+
+/** No answer, not even headers: the connection is closed, or stays open for ever. */
+function silent(response: ServerResponse, fault: Extract<MockFault, { type: "disconnect" | "stall" }>): Prepared {
+  return {
+    status: undefined,
+    refusal: undefined,
+    fault: fault.type,
+    send: async () => {
+      if (fault.type === "stall") return;
+      if (fault.reset === true) response.socket?.resetAndDestroy();
+      else response.socket?.destroy();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { namedEvent } from "../answer.js";
+import { stringOf } from "../json.js";
+import { bearerIn, openAiError, openAiMessageFor, openAiRefusal, wrongOpenAiKey } from "../openai-errors.js";
+import type { MockApi } from "../wire-api.js";
+import { outputItems } from "./items.js";
+import { modelRequest } from "./request.js";
+import { finalStatus, responseObject } from "./response.js";
+import { ruleRefusal } from "./rules.js";
+import { shapeProblem } from "./shape.js";
+import { streamedResponse } from "./stream.js";
+
+/** OpenAI's Responses API. */
+export const responsesApi: MockApi = {
+  name: "responses",
+  refusal: (body) => {
+    const problem = shapeProblem(body);
+    return problem === undefined ? ruleRefusal(body) : openAiRefusal(problem);
+  },
+  keyIn: bearerIn,
+  wrongKey: wrongOpenAiKey,
+  unknownModel: (model) => ({
+    status: 400,
+    message: `The requested model '${model}' does not exist.`,
+    param: "model",
+    code: "model_not_found",
+  }),
+  overflow: {
+    status: 400,
+    message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    param: "input",
+    code: "context_length_exceeded",
+  },
+  messageFor: openAiMessageFor,
+  errorBody: openAiError,
+  errorEvent: (refusal, exchange) => {
+    const { message, code, type } = openAiError(refusal).error;
+    const error = { code: code ?? type, message };
+    const response = responseObject(exchange.ids.next("resp_"), { status: "failed", output: [], error }, exchange);
+    const failed = { type: "response.failed", response };
+    return namedEvent(Object.assign({ type: "error" }, { ...error, param: null })) + namedEvent(failed);
+  },
+  ping: ": keep-alive\n\n",
+  requestIdHeader: "x-request-id",
+  sessionIn: (body) => stringOf(body["prompt_cache_key"]),
+  modelRequest,
+  answer: streamedResponse,
+  whole: (reply, exchange) => {
+    const output = outputItems(reply, exchange);
+    return responseObject(exchange.ids.next("resp_"), { status: finalStatus(reply), output }, exchange);
+  },
+};

@@ -1,0 +1,53 @@
+import { argumentsOf } from "../call-arguments.js";
+import { isGiven, objectOf } from "../json.js";
+import type { MockCall, MockReply } from "../script.js";
+import { sealed } from "../seal.js";
+import { partsOf } from "../split-deltas.js";
+import type { Exchange } from "../wire-api.js";
+
+/** The output items of an answer, finished. */
+export function outputItems(reply: MockReply, exchange: Exchange) {
+  const { text, reasoning } = partsOf(reply);
+  const finish = reply.finish === "length" ? ("incomplete" as const) : ("completed" as const);
+  const calls = reply.calls ?? [];
+  return [
+    ...(reasoning !== "" && asksForReasoning(exchange) ? [reasoningItem(reasoning, exchange)] : []),
+    ...(text !== "" || calls.length === 0 ? [messageItem(text, finish, exchange)] : []),
+    ...calls.map((call) => callItem(call, exchange)),
+  ];
+}
+
+export type OutputItem = ReturnType<typeof outputItems>[number];
+
+export function outputText(text: string) {
+  return { type: "output_text" as const, annotations: [], logprobs: [], text };
+}
+
+/** The API summarizes its reasoning only for those who ask. */
+function asksForReasoning({ body, unasked }: Exchange): boolean {
+  const options = objectOf(body["reasoning"]);
+  return unasked || isGiven(options["summary"] ?? options["generate_summary"]);
+}
+
+function reasoningItem(text: string, { body, ids }: Exchange) {
+  const id = ids.next("rs_");
+  const include = Array.isArray(body["include"]) ? body["include"] : [];
+  const opaque = include.includes("reasoning.encrypted_content") ? { encrypted_content: sealed(id) } : {};
+  return { id, type: "reasoning" as const, summary: [{ type: "summary_text" as const, text }], ...opaque };
+}
+
+function messageItem(text: string, status: "completed" | "incomplete", { ids }: Exchange) {
+  const content = [outputText(text)];
+  return { id: ids.next("msg_"), type: "message" as const, status, role: "assistant" as const, content };
+}
+
+function callItem(call: MockCall, { ids }: Exchange) {
+  return {
+    id: ids.next("fc_"),
+    type: "function_call" as const,
+    status: "completed" as const,
+    arguments: argumentsOf(call),
+    call_id: call.id ?? ids.next("call_"),
+    name: call.name,
+  };
+}

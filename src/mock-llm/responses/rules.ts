@@ -1,0 +1,129 @@
+import { isGiven, isObject, type JsonObject, objectsOf, stringOf } from "../json.js";
+import { badRequest } from "../openai-errors.js";
+import { isSealed } from "../seal.js";
+import type { Refusal } from "../wire-api.js";
+
+const prefixes: Readonly<Record<string, string>> = {
+  message: "msg",
+  reasoning: "rs",
+  function_call: "fc",
+  custom_tool_call: "ctc",
+};
+const callTypes: Readonly<Record<string, string>> = {
+  function_call: "function call",
+  custom_tool_call: "custom tool call",
+};
+
+/** What a request of the right shape is still refused for. */
+export function ruleRefusal(body: JsonObject): Refusal | undefined {
+  if (!Array.isArray(body["input"])) return undefined;
+  const items = objectsOf(body["input"]);
+  return idRefusal(items) ?? reasoningRefusal(items, body) ?? pairRefusal(items, body) ?? emptyRefusal(items, body);
+}
+
+function idRefusal(items: readonly JsonObject[]): Refusal | undefined {
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    const { id } = item;
+    if (typeof id !== "string") continue;
+    const prefix = prefixes[typeOf(item)];
+    const place = `input[${index}].id`;
+    if (prefix !== undefined && item["role"] !== "user" && !id.startsWith(prefix)) {
+      return badRequest(
+        `Invalid '${place}': '${id}'. Expected an ID that begins with '${prefix}'.`,
+        place,
+        "invalid_value",
+      );
+    }
+    if (seen.has(id)) {
+      return badRequest(
+        `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
+        "input",
+      );
+    }
+    seen.add(id);
+  }
+  return undefined;
+}
+
+/** Reasoning belongs to what the model said or did next, and comes back only with its encrypted content. */
+function reasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | undefined {
+  for (const [index, item] of items.entries()) {
+    if (typeOf(item) !== "reasoning") continue;
+    const id = stringOf(item["id"]);
+    const content = item["encrypted_content"];
+    if (typeof content === "string" && !isSealed(content)) {
+      const shown = `${content.slice(0, 4)}...${content.slice(-4)}`;
+      return badRequest(
+        `The encrypted content ${shown} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
+        null,
+        "invalid_encrypted_content",
+      );
+    }
+    if (typeof content !== "string" && body["store"] === false) {
+      const text = `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;
+      return { status: 404, message: text, param: "input" };
+    }
+    const follower = items.slice(index + 1).find((next) => typeOf(next) !== "reasoning");
+    if (!isFromModel(follower)) {
+      return badRequest(`Item '${id}' of type 'reasoning' was provided without its required following item.`, "input");
+    }
+  }
+  return undefined;
+}
+
+function isFromModel(item: JsonObject | undefined): boolean {
+  if (item === undefined) return false;
+  const type = typeOf(item);
+  return type === "message" ? item["role"] === "assistant" : type.endsWith("_call") || type === "item_reference";
+}
+
+function pairRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | undefined {
+  const open = new Map<string, string>();
+  const calls = new Set<string>();
+  const answered = new Set<string>();
+  // What the server remembers is not in the input.
+  const remembers = typeof body["previous_response_id"] === "string" || isGiven(body["conversation"]);
+  for (const item of items) {
+    const type = typeOf(item);
+    const callId = stringOf(item["call_id"]);
+    const word = callTypes[type];
+    if (word !== undefined) {
+      if (calls.has(callId)) return badRequest(`Duplicate ${type} found with call_id ${callId}.`, "input");
+      calls.add(callId);
+      open.set(callId, word);
+    }
+    const answeredWord = callTypes[type.replace(/_output$/, "")];
+    if (word !== undefined || answeredWord === undefined) continue;
+    if (answered.has(callId)) return badRequest(`Duplicate ${type} found with call_id ${callId}.`, "input");
+    if (!calls.has(callId) && !remembers) {
+      return badRequest(`No tool call found for ${answeredWord} output with call_id ${callId}.`, "input");
+    }
+    answered.add(callId);
+    open.delete(callId);
+  }
+  const [unanswered] = open;
+  if (unanswered === undefined) return undefined;
+  return badRequest(`No tool output found for ${unanswered[1]} ${unanswered[0]}.`, "input");
+}
+
+function emptyRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | undefined {
+  const isContinued = ["previous_response_id", "prompt", "conversation"].some((key) => isGiven(body[key]));
+  if (items.length === 0 && !isContinued) {
+    const text = `One of "input" or "previous_response_id" or 'prompt' or 'conversation' must be provided.`;
+    return badRequest(text, "input", "missing_required_parameter");
+  }
+  const index = items.findIndex((item) => typeOf(item) === "message" && isEmpty(item["content"]));
+  if (index === -1) return undefined;
+  const place = `input[${index}].content`;
+  const text = `Invalid '${place}': empty array. Expected an array with minimum length 1, but got an empty array instead.`;
+  return badRequest(text, place, "empty_array");
+}
+
+function isEmpty(content: unknown): boolean {
+  return Array.isArray(content) && content.filter(isObject).length === 0;
+}
+
+function typeOf(item: JsonObject): string {
+  return stringOf(item["type"] ?? "message");
+}

@@ -1,0 +1,103 @@
+import { type Answer, AnswerBuilder, namedEvent } from "../answer.js";
+import type { MockReply } from "../script.js";
+import { argumentPieces, partsOf } from "../split-deltas.js";
+import type { Exchange } from "../wire-api.js";
+import { type OutputItem, outputItems, outputText } from "./items.js";
+import { finalStatus, responseObject } from "./response.js";
+
+/** Where an event belongs. */
+interface Place {
+  readonly item_id: string;
+  readonly output_index: number;
+}
+
+/** The events of a response, numbered as they go. */
+export function streamedResponse(reply: MockReply, exchange: Exchange): Answer {
+  const id = exchange.ids.next("resp_");
+  const output = outputItems(reply, exchange);
+  const events = new NumberedEvents();
+  const begun = responseObject(id, { status: "in_progress", output: [] }, exchange);
+  events.send(event("response.created", { response: begun }));
+  events.send(event("response.in_progress", { response: begun }));
+  for (const [index, item] of output.entries()) sendItem(events, item, index, reply);
+  const status = finalStatus(reply);
+  const response = responseObject(id, { status, output }, exchange);
+  return events.finish(event(`response.${status}`, { response }));
+}
+
+class NumberedEvents {
+  readonly #answer = new AnswerBuilder();
+  #number = 0;
+
+  send(data: { readonly type: string }): void {
+    this.#answer.event(this.#numbered(data));
+  }
+
+  /** Only what differs between two deltas is encoded for each. */
+  deltas(type: string, place: object, quoted: readonly string[]): void {
+    const start = `event: ${type}\ndata: {"type":"${type}",${JSON.stringify(place).slice(1, -1)},"delta":`;
+    for (const delta of quoted) {
+      this.#answer.delta(`${start}${delta},"sequence_number":${this.#number}}\n\n`);
+      this.#number += 1;
+    }
+  }
+
+  finish(data: { readonly type: string }): Answer {
+    return this.#answer.finish(this.#numbered(data));
+  }
+
+  #numbered(data: { readonly type: string }): string {
+    const text = namedEvent(event(data.type, { ...data, sequence_number: this.#number }));
+    this.#number += 1;
+    return text;
+  }
+}
+
+function sendItem(events: NumberedEvents, item: OutputItem, output_index: number, reply: MockReply): void {
+  const place = { item_id: item.id, output_index };
+  events.send(event("response.output_item.added", { output_index, item: unfinished(item) }));
+  if (item.type === "reasoning") sendReasoning(events, place, reply);
+  else if (item.type === "message") sendText(events, place, reply);
+  else sendArguments(events, place, item);
+  events.send(event("response.output_item.done", { output_index, item }));
+}
+
+function unfinished(item: OutputItem): object {
+  if (item.type === "reasoning") return { ...item, summary: [] };
+  if (item.type === "message") return { ...item, status: "in_progress", content: [] };
+  return { ...item, status: "in_progress", arguments: "" };
+}
+
+function sendReasoning(events: NumberedEvents, item: Place, reply: MockReply): void {
+  const { reasoning, reasoningDeltas } = partsOf(reply);
+  const place = { ...item, summary_index: 0 };
+  const part = { type: "summary_text", text: "" };
+  events.send(event("response.reasoning_summary_part.added", { ...place, part }));
+  events.deltas("response.reasoning_summary_text.delta", place, reasoningDeltas);
+  events.send(event("response.reasoning_summary_text.done", { ...place, text: reasoning }));
+  events.send(event("response.reasoning_summary_part.done", { ...place, part: { ...part, text: reasoning } }));
+}
+
+function sendText(events: NumberedEvents, item: Place, reply: MockReply): void {
+  const { text, textDeltas } = partsOf(reply);
+  const place = { ...item, content_index: 0 };
+  events.send(event("response.content_part.added", { ...place, part: outputText("") }));
+  events.deltas("response.output_text.delta", { ...place, logprobs: [] }, textDeltas);
+  events.send(event("response.output_text.done", { ...place, text, logprobs: [] }));
+  events.send(event("response.content_part.done", { ...place, part: outputText(text) }));
+}
+
+function sendArguments(
+  events: NumberedEvents,
+  place: Place,
+  call: Extract<OutputItem, { type: "function_call" }>,
+): void {
+  const pieces = argumentPieces(call.arguments).map((piece) => JSON.stringify(piece));
+  events.deltas("response.function_call_arguments.delta", place, pieces);
+  const done = { ...place, name: call.name, arguments: call.arguments };
+  events.send(event("response.function_call_arguments.done", done));
+}
+
+function event(type: string, fields: object): { readonly type: string } {
+  return { type, ...fields };
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Behaviour, decide, type Decision } from "./exchange.js";
+import { Ids } from "./ids.js";
+import { readBody } from "./read-body.js";
+import { type LoggedRequest, withoutSecrets } from "./request-log.js";
+import { offlineReplies, scriptedReplies } from "./replies.js";
+import { respond } from "./respond.js";
+import { apiAt, noApi } from "./routes.js";
+import { type MockReply, type MockScript, readScript } from "./script.js";
+
+export interface MockLlmOptions {
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Without one the offline model answers. */
+  readonly script?: MockScript | readonly MockReply[];
+  /** Whether to refuse what the real APIs refuse. Default: true. */
+  readonly strict?: boolean;
+  /** What clients must prove themselves with; without it every key is taken. */
+  readonly apiKey?: string;
+  /** The models there are; without it there is every model. */
+  readonly models?: readonly string[];
+  /** How many requests `requests` keeps, the newest ones. Default: 1,000. */
+  readonly keepRequests?: number;
+  /** Hears of every request as soon as it is known how it is answered. */
+  readonly onRequest?: (request: LoggedRequest) => void;
+  /** What all ids begin with. Default: random. */
+  readonly seed?: string;
+  readonly now?: () => number;
+}
+
+/** A running mock server of the three wire APIs. */
+export interface MockLlm extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>`: what ANTHROPIC_BASE_URL wants; OPENAI_BASE_URL wants `/v1` behind it. */
+  readonly url: string;
+  readonly port: number;
+  /** The requests so far, the oldest first. */
+  readonly requests: readonly LoggedRequest[];
+  /** Resolves when nobody is connected any more; answers that still run are cut. */
+  close(): Promise<void>;
+}
+
+const host = "127.0.0.1";
+const defaultKept = 1_000;
+
+/** Starts a server on the loopback interface. */
+export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLlm> {
+  const behaviour: Behaviour = {
+    strict: options.strict ?? true,
+    apiKey: options.apiKey,
+    models: options.models,
+    replies: options.script === undefined ? offlineReplies : scriptedReplies(readScript(options.script, "script")),
+    ids: new Ids(options.seed ?? randomBytes(8).toString("hex")),
+    now: options.now ?? Date.now,
+  };
+  const requests: LoggedRequest[] = [];
+  const kept = options.keepRequests ?? defaultKept;
+  let count = 0;
+  const log = (request: Omit<LoggedRequest, "number">): void => {
+    count += 1;
+    const logged = { number: count, ...request };
+    if (kept > 0) requests.push(logged);
+    if (requests.length > kept) requests.shift();
+    options.onRequest?.(logged);
+  };
+
+  const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
+    // A client that leaves in the middle is nothing to complain about.
+    response.on("error", () => undefined);
+    serve(request, response, behaviour, log).catch((error: unknown) => response.destroy(asError(error)));
+  });
+  server.listen({ port: options.port ?? 0, host, backlog: 4_096 });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { url: `http://${host}:${port}`, port, requests, close, [Symbol.asyncDispose]: close };
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  behaviour: Behaviour,
+  log: (request: Omit<LoggedRequest, "number">) => void,
+): Promise<void> {
+  const method = request.method ?? "";
+  const [path = ""] = (request.url ?? "").split("?", 1);
+  const api = apiAt(path);
+  const text = await readBody(request).catch(() => undefined);
+  if (request.destroyed && !request.complete) return;
+  const decision =
+    api === undefined || method !== "POST"
+      ? noSuchPlace(method, path, api === undefined ? 404 : 405)
+      : decide({ api, headers: request.headers, text }, behaviour);
+  const { status, refusal, fault, send } = respond(response, api ?? noApi, decision, behaviour.ids);
+  const headers = withoutSecrets(request.headers);
+  log({
+    api: api?.name,
+    method,
+    path,
+    headers,
+    body: decision.body,
+    session: decision.session,
+    status,
+    refusal,
+    fault,
+  });
+  await send();
+}
+
+function noSuchPlace(method: string, path: string, status: number): Decision {
+  const message = status === 404 ? `Invalid URL (${method} ${path})` : `Not allowed to ${method} on ${path}.`;
+  return { type: "refuse", body: undefined, session: "", refusal: { status, message } };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,62 @@
+import type { MockReply } from "./script.js";
+
+/** The parts of a reply, each delta already quoted as JSON: a script's reply is split once, however often it is sent. */
+export interface ReplyParts {
+  readonly text: string;
+  readonly textDeltas: readonly string[];
+  readonly reasoning: string;
+  readonly reasoningDeltas: readonly string[];
+}
+
+const argumentDeltas = 4;
+const split = new WeakMap<MockReply, ReplyParts>();
+
+export function partsOf(reply: MockReply): ReplyParts {
+  const known = split.get(reply);
+  if (known !== undefined) return known;
+  const text = reply.text ?? (reply.calls === undefined && reply.deltas !== undefined ? words(reply.deltas) : "");
+  const reasoning = reply.reasoning ?? "";
+  const parts = {
+    text,
+    textDeltas: (reply.deltas === undefined ? byWords(text) : inPieces(text, reply.deltas)).map(quoted),
+    reasoning,
+    reasoningDeltas: byWords(reasoning).map(quoted),
+  };
+  split.set(reply, parts);
+  return parts;
+}
+
+/** Arguments come in pieces that end anywhere. */
+export function argumentPieces(text: string): string[] {
+  return inPieces(text, argumentDeltas);
+}
+
+function words(count: number): string {
+  return Array.from({ length: count }, (_, index) => `word${index + 1} `).join("");
+}
+
+function byWords(text: string): string[] {
+  return text.match(/\S+\s*|^\s+/g) ?? [];
+}
+
+/** Never more pieces than characters, and none begins in the middle of one. */
+function inPieces(text: string, count: number): string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  for (let index = 1; index <= count; index += 1) {
+    let end = Math.round((text.length * index) / count);
+    if (isLowSurrogate(text, end)) end += 1;
+    if (end > start) pieces.push(text.slice(start, end));
+    start = Math.max(start, end);
+  }
+  return pieces;
+}
+
+function isLowSurrogate(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return code >= 0xdc_00 && code <= 0xdf_ff;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}
