@@ -20,6 +20,8 @@ export interface NodeFetch {
   readonly fetch: typeof fetch;
   /** The bytes of an answer that is a stream; undefined when the answer has its body itself. */
   streamOf(response: Response): Readable | undefined;
+  /** Lets go of the connections that are kept for the next request. */
+  close(): void;
 }
 
 interface Sending {
@@ -35,8 +37,13 @@ interface Sending {
  */
 export function createNodeFetch(connectTimeoutMs: number): NodeFetch {
   const streams = new WeakMap<Response, Readable>();
-  const send = sender(connectTimeoutMs);
+  const agents = { http: new http.Agent(pool), https: new https.Agent(pool) };
+  const send = sender(agents, connectTimeoutMs);
   return {
+    close: () => {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
     streamOf: (response) => streams.get(response),
     fetch: async (input, init) => {
       const message = await send(sendingOf(input, init));
@@ -59,15 +66,20 @@ export function createNodeFetch(connectTimeoutMs: number): NodeFetch {
   };
 }
 
-function sender(connectTimeoutMs: number): (sending: Sending) => Promise<http.IncomingMessage> {
-  const pool: https.AgentOptions = {
-    keepAlive: true,
-    maxSockets: maxSocketsPerHost,
-    maxFreeSockets: maxIdleSockets,
-    timeout: maxIdleMs,
-    scheduling: "lifo",
-  };
-  const agents = { http: new http.Agent(pool), https: new https.Agent(pool) };
+const pool: https.AgentOptions = {
+  keepAlive: true,
+  maxSockets: maxSocketsPerHost,
+  maxFreeSockets: maxIdleSockets,
+  timeout: maxIdleMs,
+  scheduling: "lifo",
+};
+
+interface Agents {
+  readonly http: http.Agent;
+  readonly https: https.Agent;
+}
+
+function sender(agents: Agents, connectTimeoutMs: number): (sending: Sending) => Promise<http.IncomingMessage> {
   const send = async (sending: Sending, mayReuse: boolean): Promise<http.IncomingMessage> => {
     const { url, options, body, signal } = sending;
     const secure = url.protocol === "https:";

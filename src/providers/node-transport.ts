@@ -19,6 +19,7 @@ export function createTransport(env: Readonly<NodeJS.ProcessEnv>, options: Trans
     viaProxy === fetch ? createNodeFetch(options.connectTimeoutMs ?? defaultConnectTimeoutMs) : webFetch(viaProxy);
   return {
     fetch: sender.fetch,
+    close: () => sender.close(),
     events: (response, bounds) => {
       const source = sender.streamOf(response);
       if (source === undefined) throw new FailureError(noStream(response));
@@ -34,6 +35,8 @@ function webFetch(viaProxy: typeof fetch): NodeFetch {
       refuseRedirect(response.status, response.headers);
       return response;
     },
+    // The agent of the proxy closes what is idle by itself.
+    close: () => undefined,
     streamOf: ({ body }) => (body === null ? undefined : Readable.fromWeb(body)),
   };
 }

@@ -19,4 +19,6 @@ export interface Transport {
   readonly fetch: typeof fetch;
   /** The events of an answer this transport has fetched; throws a `FailureError` when it breaks, stalls or floods. */
   events(response: Response, bounds: StreamBounds): AsyncIterable<ServerEvent>;
+  /** Lets go of the connections it keeps; nothing may be fetched any more. */
+  close(): void;
 }

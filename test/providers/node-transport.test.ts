@@ -315,3 +315,16 @@ test("through a proxy the same events are read from its web stream", async () =>
   await expect(proxied.fetch(redirecting.url)).rejects.toMatchObject({ failure: { code: "bad_request" } });
   expect(server.requests).toHaveLength(1);
 });
+
+test("a transport that is closed keeps no connection", async () => {
+  const server = await serve(streaming("data: 1\n\n"));
+  const own = createTransport({});
+  const response = await own.fetch(server.url, { method: "POST", body: "{}" });
+  for await (const _ of own.events(response, boundsOf()));
+  const [socket] = server.open;
+  if (socket === undefined) throw new Error("the connection was not kept");
+  const closed = once(socket, "close");
+  own.close();
+  await closed;
+  expect(server.open.size).toBe(0);
+});
