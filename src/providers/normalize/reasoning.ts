@@ -2,14 +2,23 @@ import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem } from "../../messages/response-item.js";
 import { type CustomItem, isCall, type SentItem } from "./sent-item.js";
 
-/** Whether the model can get this back: it is its own, over this API, and there is something in it. */
+/**
+ * Whether the model can get this back: it is its own, over this API, and there is something in it. Responses keeps
+ * nothing for us and Messages checks a signature, so there it goes back sealed or not at all.
+ */
 export function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string): boolean {
-  const { origin } = item;
-  const sealed = Boolean(item.encrypted_content);
-  // Thinking goes back with its signature or not at all, and only ours says which model signed it.
-  if (api === "messages") return sealed && origin?.api === api && origin.model === model;
-  const foreign = origin === undefined ? sealed && api !== "responses" : origin.api !== api || origin.model !== model;
-  return !foreign && (sealed || hasText(item));
+  const { origin, encrypted_content: sealed } = item;
+  if (origin !== undefined && (origin.api !== api || origin.model !== model)) return false;
+  switch (api) {
+    case "responses":
+      return Boolean(sealed);
+    case "messages":
+      return Boolean(sealed) && origin !== undefined;
+    case "chat":
+      return sealed ? origin !== undefined : hasText(item);
+    default:
+      return api satisfies never;
+  }
 }
 
 /** Reasoning belongs to what the model said or called behind it; without that the APIs refuse it. */

@@ -68,7 +68,7 @@ function ofOneReasoning(api: WireApi, item: ReasoningItem, model: string): strin
   if (item.origin && (item.origin.api !== api || item.origin.model !== model)) found.push("foreign reasoning");
   if (!item.origin && item.encrypted_content && api !== "responses")
     found.push("reasoning sealed by nobody knows whom");
-  if (api === "messages" && !item.encrypted_content) found.push("thinking without a signature");
+  if (api !== "chat" && !item.encrypted_content) found.push("reasoning that is not sealed");
   return found;
 }
 
