@@ -81,7 +81,7 @@ test("what the server wrote is taken back with the outputs of its calls", async 
     reasoning: { summary: "auto" },
     include: ["reasoning.encrypted_content"],
     store: false,
-  } as const;
+  } satisfies OpenAI.Responses.ResponseCreateParamsNonStreaming;
   const first = await client.responses.create({ ...asked, input: "go" });
   const call = first.output.find((item) => item.type === "function_call");
   const output = { type: "function_call_output" as const, call_id: call?.call_id ?? "", output: "ok" };

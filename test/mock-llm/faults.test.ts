@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import type { MockFault } from "../../src/mock-llm/script.js";
+import { type ApiName, apis, hello, openMock, post, terminal } from "../support/open-mock-llm.js";
+
+const text = "one two three four";
+
+async function streamed(api: ApiName, fault: MockFault): Promise<Response> {
+  const mock = await openMock({ script: [{ text, fault }] });
+  return await post(mock, api, { ...hello(api), stream: true });
+}
+
+function times(part: string, whole: string): number {
+  return whole.split(part).length - 1;
+}
+
+test.each(apis)("%s: a rate limit says how long to wait, in the API's own words", async (api) => {
+  const response = await streamed(api, { type: "status", status: 429, retryAfter: 7 });
+  expect(response.status).toBe(429);
+  expect(response.headers.get("retry-after")).toBe("7");
+  const error = {
+    responses: openAi("requests", "rate_limit_exceeded"),
+    chat: openAi("requests", "rate_limit_exceeded"),
+  };
+  expect(await response.json()).toEqual(api === "messages" ? anthropic("rate_limit_error") : error[api]);
+});
+
+test.each(apis)("%s: 500 and 529", async (api) => {
+  const replies = [500, 529].map((status) => ({ fault: { type: "status" as const, status } }));
+  const mock = await openMock({ script: replies });
+  const answers = [await post(mock, api, hello(api)), await post(mock, api, hello(api))];
+  expect(answers.map((answer) => answer.status)).toEqual([500, 529]);
+  const bodies = await Promise.all(answers.map((answer) => answer.json()));
+  expect(bodies).toEqual(
+    api === "messages"
+      ? [anthropic("api_error"), anthropic("overloaded_error")]
+      : [openAi("server_error", null), openAi("server_error", null)],
+  );
+});
+
+test.each([
+  ["responses", "Your input exceeds the context window of this model."],
+  ["chat", "This model's maximum context length is"],
+  ["messages", "prompt is too long: "],
+] as const)("%s: the context window is exceeded", async (api, message) => {
+  const response = await streamed(api, { type: "overflow" });
+  expect(response.status).toBe(400);
+  const { error } = (await response.json()) as { error: { message: string; code?: string } };
+  expect(error.message).toContain(message);
+  expect(error.code).toBe(api === "messages" ? undefined : "context_length_exceeded");
+});
+
+test.each(apis)("%s: the connection breaks after so many bytes", async (api) => {
+  const response = await streamed(api, { type: "disconnect", afterBytes: 100 });
+  const chunks: Uint8Array[] = [];
+  const reading = (async () => {
+    for await (const chunk of response.body ?? []) chunks.push(chunk as Uint8Array);
+  })();
+  await expect(reading).rejects.toThrow("terminated");
+  expect(Buffer.concat(chunks)).toHaveLength(100);
+});
+
+test.each(apis)("%s: there is no answer at all", async (api) => {
+  await expect(streamed(api, { type: "disconnect", afterBytes: 0 })).rejects.toThrow("fetch failed");
+});
+
+test.each(apis)("%s: the stream ends without its terminal event, or with two", async (api) => {
+  expect(await (await streamed(api, { type: "cut" })).text()).not.toContain(terminal[api]);
+  expect(times(terminal[api], await (await streamed(api, { type: "duplicate_terminal" })).text())).toBe(2);
+});
+
+test.each(apis)("%s: garbage instead of events, or among them", async (api) => {
+  const body = await (await streamed(api, { type: "garbage" })).text();
+  expect(body).not.toMatch(/^(?:data|event):/m);
+  const event = await (await streamed(api, { type: "garbage", as: "event" })).text();
+  expect(event).toContain("data: {not json\n\n");
+  expect(event).toContain(terminal[api]);
+});
+
+test.each(apis)("%s: an error event after two deltas", async (api) => {
+  const body = await (await streamed(api, { type: "error_event", afterDeltas: 2, message: "Too much" })).text();
+  expect(body).toContain("two ");
+  expect(body).not.toContain("three");
+  expect(body).toContain('"message":"Too much"');
+  expect(body).not.toContain(terminal[api]);
+});
+
+test.each(apis)("%s: nothing but pings until the client leaves", async (api) => {
+  const response = await streamed(api, { type: "ping_only", everyMs: 1 });
+  const ping = api === "messages" ? "event: ping\n" : ": keep-alive\n";
+  let seen = "";
+  for await (const chunk of response.body ?? []) {
+    seen += Buffer.from(chunk as Uint8Array).toString();
+    if (times(ping, seen) > 3) break;
+  }
+  expect(seen.replaceAll(/event: ping\ndata: \{"type": "ping"\}\n\n|: keep-alive\n\n/g, "")).toBe("");
+});
+
+test.each(apis)("%s: a stall lasts until the server closes, which does not wait for it", async (api) => {
+  const mock = await openMock({
+    script: [{ text, fault: { type: "stall", afterBytes: 50 } }, { fault: { type: "stall" } }],
+  });
+  const response = await post(mock, api, { ...hello(api), stream: true });
+  const silent = post(mock, api, { ...hello(api), stream: true });
+  const reader = (response.body ?? new ReadableStream()).getReader();
+  expect((await reader.read()).value).toHaveLength(50);
+  const rest = Promise.allSettled([reader.read(), silent]);
+  await mock.close();
+  expect((await rest).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+});
+
+function openAi(type: string, code: string | null) {
+  return { error: { message: expect.any(String), type, param: null, code } };
+}
+
+function anthropic(type: string) {
+  return { type: "error", error: { type, message: expect.any(String) }, request_id: expect.any(String) };
+}
