@@ -10,6 +10,8 @@ export interface WireConnection {
   /** Undefined: the vendor's own address. */
   readonly baseUrl: string | undefined;
   readonly transport: Transport;
+  /** So long may an answer be silent; as long as a thinking model needs when it is not given. */
+  readonly idleMs?: number;
   /** Asked for before every request; undefined where none is needed, as by a server on this machine. */
   apiKey(): string | undefined;
 }

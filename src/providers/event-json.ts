@@ -1,0 +1,45 @@
+import { FailureError } from "../messages/errors.js";
+import { isRecord } from "./json-fields.js";
+
+/** Events of the wire APIs are some ten deep: arguments of tools travel as text. */
+const maxDepth = 100;
+/** Less text than this cannot be dangerously deep. */
+const maxUncheckedChars = 4_096;
+
+/** The object an event is made of; what is none, or was made to harm, is refused. */
+export function eventJson(data: string): Record<string, unknown> {
+  if (data.includes('"__proto__"') && /"__proto__"\s*:/.test(data)) throw refused("names __proto__");
+  if (data.length > maxUncheckedChars && depthOf(data) > maxDepth) throw refused(`is more than ${maxDepth} deep`);
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    throw refused("is not JSON");
+  }
+  if (!isRecord(value)) throw refused("is not an object");
+  return value;
+}
+
+function refused(why: string): FailureError {
+  return new FailureError({ code: "bad_message", message: `an event of the answer ${why}`, retryable: true });
+}
+
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let index = 0; index < json.length; index += 1) {
+    const code = json.charCodeAt(index);
+    if (code === backslash) index += 1;
+    else if (code === quote) quoted = !quoted;
+    else if (quoted) continue;
+    else if (code === bracket || code === brace) deepest = Math.max(deepest, ++depth);
+    else if (code === bracket + 2 || code === brace + 2) depth -= 1;
+  }
+  return deepest;
+}
+
+const quote = 34;
+const backslash = 92;
+const bracket = 91;
+const brace = 123;

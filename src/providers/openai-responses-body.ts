@@ -1,0 +1,78 @@
+import type { Responses } from "openai/resources/responses/responses";
+import type { ModelRequest } from "../messages/model.js";
+import type { MessageItem, ToolOutputContent } from "../messages/response-item.js";
+import { normalized } from "./normalize/normalized.js";
+import type { CustomItem, SentItem } from "./normalize/sent-item.js";
+
+type Body = Responses.ResponseCreateParamsStreaming;
+type InputItem = Responses.ResponseInputItem;
+
+/** Older models refuse a request that says anything about reasoning. */
+const withoutReasoning = /^(?:gpt-[34]|chatgpt-4)/;
+
+/** A request in the shape of the Responses API; nothing is kept by the server, so thinking travels encrypted. */
+export function responsesBody(request: ModelRequest): Body {
+  const { conversationId, model, instructions, tools, effort } = request;
+  const reasons = !withoutReasoning.test(model.slice(model.lastIndexOf("/") + 1));
+  return {
+    model,
+    ...(instructions === "" ? {} : { instructions }),
+    input: normalized("responses", request.input, model).map(inputItem),
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", strict: false, ...tool })) }),
+    ...(reasons ? { reasoning: reasoning(effort), include: ["reasoning.encrypted_content"] } : {}),
+    prompt_cache_key: conversationId,
+    store: false,
+    stream: true,
+  };
+}
+
+function reasoning(effort: string | null | undefined): NonNullable<Body["reasoning"]> {
+  const summary = "auto";
+  // What a server takes is for it to say: new efforts come more often than new SDKs.
+  return effort === null || effort === undefined ? { summary } : { summary, effort: effort as "high" };
+}
+
+/** Only what the API knows goes out: none of our own keys, no nulls, and ids only where they are the API's. */
+function inputItem(item: SentItem | CustomItem): InputItem {
+  switch (item.type) {
+    case "message":
+      return { type: "message", role: item.role, content: content(item), ...ownId(item.id, "msg_") } as InputItem;
+    case "reasoning": {
+      const { type, summary, encrypted_content } = item;
+      return { type, summary, encrypted_content, ...ownId(item.id, "rs_") } as InputItem;
+    }
+    case "function_call": {
+      const { type, call_id, name, namespace } = item;
+      const call = { type, call_id, name, arguments: item.arguments, ...ownId(item.id, "fc_") };
+      return namespace === null || namespace === undefined ? call : { ...call, namespace };
+    }
+    case "custom_tool_call":
+      return { type: item.type, call_id: item.call_id, name: item.name, input: item.input };
+    default:
+      return { type: item.type, call_id: item.call_id, output: output(item.output) };
+  }
+}
+
+function ownId(id: string | null | undefined, prefix: string): { id?: string } {
+  return id?.startsWith(prefix) === true ? { id } : {};
+}
+
+function content({ role, content: parts }: MessageItem): object[] {
+  const type = role === "assistant" ? "output_text" : "input_text";
+  return parts.flatMap((part): object[] => {
+    if ("text" in part) return [{ type, text: part.text }];
+    return part.type === "input_image" ? [image(part)] : [];
+  });
+}
+
+function output(said: ToolOutputContent): string | Responses.ResponseInputContent[] {
+  if (typeof said === "string") return said;
+  return said.flatMap((part): Responses.ResponseInputContent[] => {
+    if ("text" in part) return [{ type: "input_text", text: part.text }];
+    return part.type === "input_image" ? [image(part)] : [];
+  });
+}
+
+function image(part: { image_url: string; detail?: string | null | undefined }): Responses.ResponseInputImage {
+  return { type: "input_image", image_url: part.image_url, detail: (part.detail ?? "auto") as "auto" };
+}

@@ -1,0 +1,112 @@
+import type { Responses } from "openai/resources/responses/responses";
+import { FailureError } from "../messages/errors.js";
+import type { ModelEvent, ModelRequest } from "../messages/model.js";
+import { eventJson } from "./event-json.js";
+import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
+import { responsesItem } from "./openai-responses-item.js";
+import { requestDigest } from "./request-digest.js";
+import type { ServerEvent } from "./transport.js";
+import { cutAnswer, type WireDecoder } from "./wire-answer.js";
+import { errorIn, type FailureContext, serverFailure } from "./wire-failure.js";
+
+type EventType = Responses.ResponseStreamEvent["type"];
+
+/** Frequent events that say nothing we need: not worth parsing. */
+const passedOver: ReadonlySet<string> = new Set<EventType>([
+  "response.function_call_arguments.delta",
+  "response.custom_tool_call_input.delta",
+]);
+const nothing: readonly ModelEvent[] = [];
+
+export class ResponsesDecoder implements WireDecoder {
+  readonly #request: ModelRequest;
+  readonly #context: FailureContext;
+  readonly #told = new Set<string>();
+  #calls = 0;
+  #digest: string | undefined;
+
+  constructor(request: ModelRequest, context: FailureContext) {
+    this.#request = request;
+    this.#context = context;
+  }
+
+  decode({ event, data }: ServerEvent): readonly ModelEvent[] {
+    if (passedOver.has(event) || data === "[DONE]") return nothing;
+    const value = eventJson(data);
+    // What is not named here says nothing to us, in this version of the API or a later one.
+    switch (textAt(value, "type") as EventType) {
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+        return [{ type: "text_delta", itemId: this.#itemId(value, "item_id"), delta: textAt(value, "delta") }];
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        return [{ type: "reasoning_delta", itemId: this.#itemId(value, "item_id"), delta: textAt(value, "delta") }];
+      case "response.reasoning_summary_part.added":
+        // Each part is a paragraph of its own.
+        if (countAt(value, "summary_index") === 0) return nothing;
+        return [{ type: "reasoning_delta", itemId: this.#itemId(value, "item_id"), delta: "\n\n" }];
+      case "response.output_item.done":
+        return this.#item(recordAt(value, "item"), value);
+      case "response.completed":
+        return this.#done(recordAt(value, "response"), "stop");
+      case "response.incomplete":
+        return this.#done(recordAt(value, "response"), "length");
+      case "response.failed":
+        return this.#failed(recordAt(value, "response"));
+      case "error":
+        // The type of the event says nothing about the error.
+        return this.#failed("error" in value ? value : { error: { ...value, type: undefined } });
+      default:
+        return nothing;
+    }
+  }
+
+  end(): readonly ModelEvent[] {
+    throw new FailureError(cutAnswer);
+  }
+
+  #item(item: Record<string, unknown>, place: Record<string, unknown>): readonly ModelEvent[] {
+    const itemId = this.#itemId({ ...place, id: item["id"] }, "id");
+    const known = responsesItem(item, { api: "responses", model: this.#request.model });
+    // What was told may be told again, at the latest by the last event.
+    const told = `${itemId} ${textAt(item, "call_id")}`;
+    if (known === undefined || this.#told.has(told)) return nothing;
+    this.#told.add(told);
+    if (known.type === "function_call" || known.type === "custom_tool_call") this.#calls += 1;
+    return [{ type: "item", itemId, item: known }];
+  }
+
+  #done(response: Record<string, unknown>, end: "stop" | "length"): readonly ModelEvent[] {
+    const usage = recordAt(response, "usage");
+    const input_tokens = countAt(usage, "input_tokens");
+    const output_tokens = countAt(usage, "output_tokens");
+    // Some servers tell the items only here.
+    const items = recordsAt(response, "output").flatMap((item, index) => this.#item(item, { output_index: index }));
+    const finishReason = end === "stop" && this.#calls > 0 ? "tool_calls" : end;
+    return [
+      ...items,
+      {
+        type: "usage",
+        usage: {
+          input_tokens,
+          cached_input_tokens: countAt(recordAt(usage, "input_tokens_details"), "cached_tokens"),
+          output_tokens,
+          reasoning_output_tokens: countAt(recordAt(usage, "output_tokens_details"), "reasoning_tokens"),
+          total_tokens: countAt(usage, "total_tokens") || input_tokens + output_tokens,
+        },
+      },
+      { type: "done", finishReason },
+    ];
+  }
+
+  #failed(body: Record<string, unknown>): readonly ModelEvent[] {
+    return [{ type: "failed", failure: serverFailure(errorIn(body), this.#context) }];
+  }
+
+  /** The server's id, or one made of the place in the answer where it gives none. */
+  #itemId(value: Record<string, unknown>, key: string): string {
+    const { output_index: index } = value;
+    const place = typeof index === "number" ? index : this.#told.size;
+    return textAt(value, key) || `item_${(this.#digest ??= requestDigest(this.#request))}_${place}`;
+  }
+}

@@ -1,0 +1,246 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ModelRequest } from "../../src/messages/model.js";
+import { openaiResponses } from "../../src/providers/openai-responses.js";
+import { serve, streaming } from "./loopback.js";
+import { assistant, collect, requestOf, user } from "./requests.js";
+import { ask, connectionTo, faultCases, leakCase } from "./wire-cases.js";
+
+const delta = { type: "response.output_text.delta", item_id: "msg_1", output_index: 1, delta: "Hel" };
+const message = { type: "message", id: "msg_1", role: "assistant", status: "completed" };
+const said = { ...message, content: [{ type: "output_text", text: "Hello", annotations: [] }] };
+const reasoning = {
+  type: "reasoning",
+  id: "rs_1",
+  summary: [{ type: "summary_text", text: "Greet" }],
+  encrypted_content: "opaque",
+  status: null,
+};
+const call = (n: number) => ({
+  type: "function_call",
+  id: `fc_${n}`,
+  call_id: `call_${n}`,
+  name: "shell",
+  arguments: `{"n":${n}}`,
+  status: "completed",
+});
+const usage = {
+  input_tokens: 10,
+  input_tokens_details: { cached_tokens: 4 },
+  output_tokens: 5,
+  output_tokens_details: { reasoning_tokens: 3 },
+  total_tokens: 15,
+};
+const completed = { type: "response.completed", response: { id: "resp_1", status: "completed", usage, output: [] } };
+const done = (item: object, output_index: number) => ({ type: "response.output_item.done", output_index, item });
+
+/** With names, as OpenAI sends them. */
+function named(...events: readonly ({ type: string } & Record<string, unknown>)[]): string {
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+const recorded = named(
+  { type: "response.created" },
+  { type: "response.output_item.added" },
+  { type: "response.reasoning_summary_part.added", item_id: "rs_1", summary_index: 0 },
+  { type: "response.reasoning_summary_text.delta", item_id: "rs_1", delta: "Gre€t" },
+  { type: "response.reasoning_summary_part.added", item_id: "rs_1", summary_index: 1 },
+  done(reasoning, 0),
+  delta,
+  { ...delta, delta: "lo 😀" },
+  { type: "response.of_the_future", anything: [1] },
+  done(said, 1),
+  { type: "response.function_call_arguments.delta", item_id: "fc_1", delta: '{"n"' },
+  done(call(1), 2),
+  done(call(2), 3),
+  { ...completed, response: { ...completed.response, output: [reasoning, said, call(1), call(2)] } },
+);
+
+const origin = { api: "responses", model: "offline" };
+const decoded = [
+  { type: "reasoning_delta", itemId: "rs_1", delta: "Gre€t" },
+  { type: "reasoning_delta", itemId: "rs_1", delta: "\n\n" },
+  {
+    type: "item",
+    itemId: "rs_1",
+    item: { type: "reasoning", id: "rs_1", summary: reasoning.summary, encrypted_content: "opaque", origin },
+  },
+  { type: "text_delta", itemId: "msg_1", delta: "Hel" },
+  { type: "text_delta", itemId: "msg_1", delta: "lo 😀" },
+  {
+    type: "item",
+    itemId: "msg_1",
+    item: { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "Hello" }] },
+  },
+  ...[1, 2].map((n) => ({
+    type: "item",
+    itemId: `fc_${n}`,
+    item: { type: "function_call", id: `fc_${n}`, call_id: `call_${n}`, name: "shell", arguments: `{"n":${n}}` },
+  })),
+  {
+    type: "usage",
+    usage: {
+      input_tokens: 10,
+      cached_input_tokens: 4,
+      output_tokens: 5,
+      reasoning_output_tokens: 3,
+      total_tokens: 15,
+    },
+  },
+  { type: "done", finishReason: "tool_calls" },
+];
+
+describe("what comes back", () => {
+  test("text, reasoning and two calls, each told when it is whole", async () => {
+    const { events, server } = await ask(openaiResponses, streaming(recorded));
+    expect(events).toEqual(decoded);
+    expect(server.requests[0]?.path).toBe("/v1/responses");
+  });
+
+  test("the same however the bytes are cut", async () => {
+    const bytes = Buffer.from(recorded);
+    let pieces: Uint8Array[] = [];
+    const server = await serve((...args) => streaming(...pieces)(...args));
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 8 }), async (cuts) => {
+        const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
+        pieces = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+        const { signal } = new AbortController();
+        expect(await collect(openaiResponses(connectionTo(server), requestOf([user("hi")]), signal))).toEqual(decoded);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("the last event counts once", async () => {
+    const { events } = await ask(openaiResponses, streaming(named(delta, done(said, 0), completed, completed)));
+    expect(events.map(({ type }) => type)).toEqual(["text_delta", "item", "usage", "done"]);
+  });
+
+  test("an incomplete answer stopped at its length, and a call cut by that is not told", async () => {
+    const incomplete = { type: "response.incomplete", response: { ...completed.response, status: "incomplete" } };
+    const half = { ...call(1), status: "incomplete", arguments: '{"n":' };
+    const { events } = await ask(openaiResponses, streaming(named(done(half, 0), incomplete)));
+    expect(events.map((event) => (event.type === "done" ? event.finishReason : event.type))).toEqual([
+      "usage",
+      "length",
+    ]);
+  });
+
+  test("items without ids get some, and items told only at the end are told", async () => {
+    const output = [
+      { ...said, id: undefined },
+      { ...call(1), id: undefined },
+      { type: "web_search_call", id: "ws_1" },
+    ];
+    const { events } = await ask(
+      openaiResponses,
+      streaming(named({ ...delta, item_id: undefined, output_index: 0 }, { ...completed, response: { output } })),
+    );
+    expect(events).toMatchObject([
+      { type: "text_delta", itemId: expect.stringMatching(/^item_\w{24}_0$/) },
+      { type: "item", itemId: expect.stringMatching(/^item_\w{24}_0$/) },
+      { type: "item", itemId: expect.stringMatching(/^item_\w{24}_1$/), item: { call_id: "call_1" } },
+      { type: "usage", usage: { total_tokens: 0 } },
+      { type: "done", finishReason: "tool_calls" },
+    ]);
+  });
+
+  test.each([
+    [{ type: "error", code: "server_error", message: "oops", param: null }, "overloaded", "oops"],
+    [{ type: "error", error: { type: "invalid_request_error", code: null, message: "no" } }, "bad_request", "no"],
+    [
+      { type: "response.failed", response: { error: { code: "rate_limit_exceeded", message: "slow" } } },
+      "rate_limited",
+      "slow",
+    ],
+    [
+      { type: "response.failed", response: { error: { code: "context_length_exceeded", message: "big" } } },
+      "context_overflow",
+      "big",
+    ],
+  ])("an error within the stream, first or late: %j", async (event, code, text) => {
+    const failure = { code, message: `acme: ${text}`, retryable: code === "overloaded" || code === "rate_limited" };
+    expect((await ask(openaiResponses, streaming(named(event)))).events).toEqual([{ type: "failed", failure }]);
+    const late = await ask(openaiResponses, streaming(named(delta, event)));
+    expect(late.events.at(-1)).toEqual({ type: "failed", failure });
+  });
+});
+
+async function sent(request: ModelRequest): Promise<unknown> {
+  const { server } = await ask(openaiResponses, streaming(named(completed)), request);
+  return JSON.parse(server.requests[0]?.body ?? "");
+}
+
+describe("what is sent", () => {
+  test("a conversation with everything in it", async () => {
+    const input: ModelRequest["input"] = [
+      {
+        type: "message",
+        role: "user",
+        content: [
+          { type: "input_text", text: "look" },
+          { type: "input_image", image_url: "data:image/png;base64,AA==", detail: null },
+        ],
+      },
+      {
+        type: "reasoning",
+        id: "rs_1",
+        summary: [{ type: "summary_text", text: "Hm" }],
+        content: null,
+        encrypted_content: "opaque",
+        origin: { api: "responses", model: "gpt-5" },
+      },
+      { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "I look" }] },
+      { type: "function_call", id: null, name: "shell", arguments: "{}", call_id: "call_1" },
+      { type: "function_call_output", call_id: "call_1", output: "done" },
+      { type: "message", id: "offline_1", role: "assistant", content: [{ type: "output_text", text: "There" }] },
+      user("thanks"),
+    ];
+    const request = { ...requestOf(input, ["shell"]), model: "gpt-5", effort: "high" };
+    expect(await sent(request)).toEqual({
+      model: "gpt-5",
+      instructions: "be brief",
+      input: [
+        {
+          type: "message",
+          role: "user",
+          content: [
+            { type: "input_text", text: "look" },
+            { type: "input_image", image_url: "data:image/png;base64,AA==", detail: "auto" },
+          ],
+        },
+        {
+          type: "reasoning",
+          id: "rs_1",
+          summary: [{ type: "summary_text", text: "Hm" }],
+          encrypted_content: "opaque",
+        },
+        { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "I look" }] },
+        { type: "function_call", name: "shell", arguments: "{}", call_id: "call_1" },
+        { type: "function_call_output", call_id: "call_1", output: "done" },
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "There" }] },
+        { type: "message", role: "user", content: [{ type: "input_text", text: "thanks" }] },
+      ],
+      tools: [{ type: "function", name: "shell", description: "shell", parameters: {}, strict: false }],
+      reasoning: { effort: "high", summary: "auto" },
+      include: ["reasoning.encrypted_content"],
+      prompt_cache_key: "conversation",
+      store: false,
+      stream: true,
+    });
+  });
+
+  test("nothing about reasoning to a model that has none", async () => {
+    const body = await sent({ ...requestOf([user("hi"), assistant("ho"), user("hi")]), model: "gpt-4o" });
+    expect(Object.keys(body as object).toSorted()).toEqual(
+      ["input", "instructions", "model", "prompt_cache_key", "store", "stream"].toSorted(),
+    );
+  });
+});
+
+describe("what goes wrong", () => {
+  const half = { type: "response.output_item.added", output_index: 0, item: { ...call(1), arguments: "" } };
+  faultCases({ stream: openaiResponses, text: delta, halfCall: half });
+  leakCase(openaiResponses, streaming(named(delta, done(said, 0)), named(completed)));
+});

@@ -1,0 +1,184 @@
+import { expect, test, vi } from "vitest";
+import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
+import { createTransport } from "../../src/providers/node-transport.js";
+import type { WireConnection, WireStream } from "../../src/providers/wire.js";
+import { type Answer, begin, dataOf, type Loopback, serve, streaming } from "./loopback.js";
+import { collect, requestOf, user } from "./requests.js";
+
+const transport = createTransport({});
+export const apiKey = "sk-test-0123456789abcdef";
+
+export function connectionTo(server: Loopback, given: Partial<WireConnection> = {}): WireConnection {
+  const baseUrl = `${server.url}/v1`;
+  return { provider: "acme", api: "responses", baseUrl, transport, apiKey: () => apiKey, ...given };
+}
+
+export interface Asked {
+  readonly events: ModelEvent[];
+  readonly server: Loopback;
+}
+
+/** One request to a server that answers like this. */
+export async function ask(
+  stream: WireStream,
+  answer: Answer,
+  request: ModelRequest = requestOf([user("hi")]),
+  given: Partial<WireConnection> = {},
+): Promise<Asked> {
+  const server = await serve(answer);
+  const events = await collect(stream(connectionTo(server, given), request, new AbortController().signal));
+  return { events, server };
+}
+
+export interface WireCase {
+  readonly stream: WireStream;
+  /** An event with a piece of text. */
+  readonly text: unknown;
+  /** An event with the begin of a call. */
+  readonly halfCall: unknown;
+}
+
+const failed = (code: string, message: string, retryable: boolean) => ({
+  type: "failed",
+  failure: { code, message: `acme: ${message}`, retryable },
+});
+
+const json: Answer = (response) => void response.writeHead(200, { "content-type": "application/json" }).end("{}");
+
+function pinging(first: string): Answer {
+  return (response) => {
+    begin(response, first);
+    const timer = setInterval(() => response.write(": ping\n\n"), 5);
+    response.on("close", () => clearInterval(timer));
+  };
+}
+
+/** What may go wrong with any wire API, each time with the same outcome. */
+export function faultCases({ stream, text, halfCall }: WireCase): void {
+  const cut = failed("network", "the answer ended before it was complete", true);
+
+  test.each([
+    ["nothing", streaming()],
+    ["HTML", (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html></html>")],
+  ] satisfies [string, Answer][])("an answer of %s is not complete", async (_name, answer) => {
+    expect((await ask(stream, answer)).events).toEqual([cut]);
+  });
+
+  test("an answer that is no stream is a failure", async () => {
+    const message = "the server answered with application/json instead of a stream";
+    expect((await ask(stream, json)).events).toEqual([failed("network", message, true)]);
+  });
+
+  test("an answer that just ends is not complete", async () => {
+    const { events } = await ask(stream, streaming(dataOf(text)));
+    expect(events.at(-1)).toEqual(cut);
+    expect(events).toHaveLength(2);
+  });
+
+  test("a call that was cut is not told", async () => {
+    expect((await ask(stream, streaming(dataOf(halfCall)))).events).toEqual([cut]);
+  });
+
+  test("a reset within an event is a failure after what was whole", async () => {
+    const { events } = await ask(stream, (response) => {
+      begin(response, dataOf(text), 'data: {"type"');
+      setImmediate(() => response.socket?.resetAndDestroy());
+    });
+    expect(events.at(-1)).toEqual(failed("network", "the connection was lost within the answer", true));
+  });
+
+  test("silence, pings or not, is a failure", async () => {
+    const { events } = await ask(stream, pinging(dataOf(text)), undefined, { idleMs: 100 });
+    expect(events.at(-1)).toEqual(failed("network", "nothing came for 0.1 s", true));
+    const silent = await ask(stream, () => undefined, undefined, { idleMs: 100 });
+    expect(silent.events).toEqual([failed("network", "no answer came in time", true)]);
+  });
+
+  test.each([
+    ["is not JSON", "not json"],
+    ["is not an object", "[1]"],
+    ["names __proto__", '{"type":"x","__proto__":{"polluted":true}}'],
+    ["is more than 100 deep", `{"type":"x","a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
+  ])("an event that %s is refused", async (why, data) => {
+    const { events } = await ask(stream, streaming(dataOf(data)));
+    expect(events).toEqual([failed("bad_message", `an event of the answer ${why}`, true)]);
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  test.each([
+    [429, { "retry-after": "3" }, '{"error":{"message":"slow down"}}', "rate_limited", ": slow down"],
+    [529, {}, '{"error":{"message":"busy"}}', "overloaded", ": busy"],
+    [502, {}, "<html>Bad gateway</html>", "overloaded", ""],
+    [400, {}, '{"message":"maximum context length is 4096"}', "context_overflow", ": maximum context length is 4096"],
+    [401, {}, `{"error":{"message":"Incorrect API key: ${apiKey}"}}`, "auth", ": Incorrect API key: [key]"],
+  ])("status %i is told with its reason", async (status, headers, body, code, said) => {
+    const { events } = await ask(stream, (response) => void response.writeHead(status, headers).end(body));
+    const wait = status === 429 ? { retryAfterMs: 3_000 } : {};
+    const retryable = status === 429 || status > 500;
+    const message = `acme answered ${status}${said}`;
+    expect(events).toEqual([{ type: "failed", failure: { code, message, retryable, ...wait } }]);
+  });
+
+  test("a redirect is refused, and the key stays here", async () => {
+    const other = await serve(() => undefined);
+    const { events } = await ask(stream, (response) => void response.writeHead(307, { location: other.url }).end());
+    expect(events).toMatchObject([{ type: "failed", failure: { code: "bad_request", retryable: false } }]);
+    expect(other.connections).toBe(0);
+  });
+
+  test("nobody there is a failure of the network", async () => {
+    const { server } = await ask(stream, streaming());
+    const connection = connectionTo(server, { baseUrl: "http://127.0.0.1:1/v1" });
+    const events = await collect(stream(connection, requestOf([user("hi")]), new AbortController().signal));
+    expect(events).toEqual([failed("network", "cannot connect to 127.0.0.1:1 (ECONNREFUSED)", true)]);
+  });
+
+  test("an abort ends it without a word and closes the connection", async () => {
+    const server = await serve((response) => begin(response, dataOf(text)));
+    const controller = new AbortController();
+    const seen: ModelEvent[] = [];
+    for await (const event of stream(connectionTo(server), requestOf([user("hi")]), controller.signal)) {
+      seen.push(event);
+      controller.abort();
+    }
+    expect(seen).toHaveLength(1);
+    await vi.waitFor(() => expect(server.open.size).toBe(0));
+    expect(await collect(stream(connectionTo(server), requestOf([user("hi")]), controller.signal))).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("an abort before the answer does the same", async () => {
+    const controller = new AbortController();
+    const server = await serve(() => controller.abort());
+    expect(await collect(stream(connectionTo(server), requestOf([user("hi")]), controller.signal))).toEqual([]);
+    await vi.waitFor(() => expect(server.open.size).toBe(0));
+  });
+
+  test("a key is sent, and where there is none no other is", async () => {
+    const { server } = await ask(stream, streaming());
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
+    vi.stubEnv("OPENAI_API_KEY", "sk-of-the-environment");
+    vi.stubEnv("OPENAI_ADMIN_KEY", "sk-admin");
+    vi.stubEnv("OPENAI_ORG_ID", "org-of-the-environment");
+    const keyless = await ask(stream, streaming(), undefined, { apiKey: () => undefined });
+    vi.unstubAllEnvs();
+    expect(JSON.stringify(keyless.server.requests[0]?.headers)).not.toMatch(/environment|admin|none/);
+  });
+}
+
+/** A hundred answers in a row over one connection; whatever listens to the signal is gone afterwards. */
+export function leakCase(stream: WireStream, answer: Answer): void {
+  test("a hundred requests share a connection and leave no listener", async () => {
+    const server = await serve(answer);
+    const { signal } = new AbortController();
+    const add = vi.spyOn(signal, "addEventListener");
+    const remove = vi.spyOn(signal, "removeEventListener");
+    for (let count = 0; count < 100; count += 1) {
+      const events = await collect(stream(connectionTo(server), requestOf([user("hi")]), signal));
+      expect(events.at(-1)?.type).toBe("done");
+    }
+    expect(server.requests).toHaveLength(100);
+    expect(server.connections).toBeLessThanOrEqual(3);
+    expect(remove.mock.calls.length).toBe(add.mock.calls.length);
+  });
+}
