@@ -2,6 +2,7 @@ import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem, ResponseItem } from "../../messages/response-item.js";
 import { type ApiRules, apiRules } from "./api-rules.js";
 import { withUserAtBothEnds } from "./both-ends.js";
+import { withoutDoubledIds } from "./item-ids.js";
 import { paired } from "./paired.js";
 import { isOwnReasoning, withoutLooseReasoning } from "./reasoning.js";
 import { sendable } from "./sendable.js";
@@ -20,8 +21,9 @@ export function normalized(api: WireApi, items: readonly ResponseItem[], model: 
 export function normalized(api: WireApi, items: readonly ResponseItem[], model: string): (SentItem | CustomItem)[] {
   const rules: ApiRules = apiRules[api];
   const sent = onlySendable(items, rules, (item) => isOwnReasoning(item, api, model));
-  const whole = withoutLooseReasoning(paired(sent, rules.maxCallIdChars));
-  return rules.userAtBothEnds ? withUserAtBothEnds(whole) : whole;
+  const whole = withoutDoubledIds(withoutLooseReasoning(paired(sent, rules.maxCallIdChars)));
+  // No API answers to nothing.
+  return rules.userAtBothEnds || whole.length === 0 ? withUserAtBothEnds(whole) : whole;
 }
 
 /** Reasoning stays or goes as the run it stands in, and goes with what it led to: part of it is a changed whole. */

@@ -23,6 +23,7 @@ const output = fc.oneof(word, parts);
 
 const message: Arbitrary<MessageItem> = fc.record({
   type: fc.constant("message" as const),
+  id: fc.constantFrom(undefined, null, "msg_1", "msg_2"),
   role: fc.constantFrom("user", "user", "assistant", "assistant", "developer", "system"),
   content: parts,
 });

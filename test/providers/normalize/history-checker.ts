@@ -4,7 +4,9 @@ import type { ContentPart, MessageItem, ReasoningItem, ResponseItem } from "../.
 /** What a wire API refuses, written down apart from the code that avoids it. */
 export function complaints(api: WireApi, items: readonly ResponseItem[], model: string): string[] {
   return [
+    ...(items.length === 0 ? ["nothing to answer"] : []),
     ...items.flatMap((item) => ofItem(api, item, model)),
+    ...ofItemIds(items),
     ...ofCallIds(api, items),
     ...ofPairing(items),
     ...ofReasoning(items),
@@ -70,6 +72,11 @@ function ofOneReasoning(api: WireApi, item: ReasoningItem, model: string): strin
     found.push("reasoning sealed by nobody knows whom");
   if (api !== "chat" && !item.encrypted_content) found.push("reasoning that is not sealed");
   return found;
+}
+
+function ofItemIds(items: readonly ResponseItem[]): string[] {
+  const ids = items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []));
+  return new Set(ids).size === ids.length ? [] : ["doubled item id"];
 }
 
 function ofCallIds(api: WireApi, items: readonly ResponseItem[]): string[] {

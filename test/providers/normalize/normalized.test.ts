@@ -128,6 +128,21 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
+  test("an item that repeats the id of another goes without it", () => {
+    const said = { ...assistant("yes"), id: "msg_1" };
+    expect(normalized(api, [user("a"), said, user("b"), said, user("c")], model)).toEqual([
+      user("a"),
+      said,
+      user("b"),
+      assistant("yes"),
+      user("c"),
+    ]);
+  });
+
+  test("something is asked even when nothing is left", () => {
+    expect(normalized(api, [output("lost", "?")], model)).toEqual([user("Go on.")]);
+  });
+
   test("thousands of calls with one id are renamed without a thought", () => {
     const items = Array.from({ length: 20_000 }, () => call("a"));
     expect(normalized(api, items, model).length).toBeGreaterThanOrEqual(40_000);
@@ -175,7 +190,6 @@ test("a developer is a system over Chat and a user over Messages", () => {
 });
 
 test("over Messages the user has the first and the last word", () => {
-  expect(normalized("messages", [], model)).toEqual([user("Go on.")]);
   expect(normalized("messages", [assistant("hello")], model)).toEqual([
     user("[The beginning of this conversation is not shown.]"),
     assistant("hello"),
