@@ -1,7 +1,11 @@
+import type { Failure } from "../messages/failure.js";
 import type { FinishReason, ModelEvent } from "../messages/model.js";
 import { type OpenBlock, openBlock } from "./anthropic-blocks.js";
 import { AnthropicUsage } from "./anthropic-usage.js";
+import { eventJson } from "./event-json.js";
 import { isRecord, textAt } from "./json-fields.js";
+import type { ServerEvent } from "./transport.js";
+import { cutAnswer, type WireDecoder } from "./wire-answer.js";
 import { errorIn, type FailureContext, serverFailure } from "./wire-failure.js";
 
 const nothing: readonly ModelEvent[] = [];
@@ -15,8 +19,10 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   model_context_window_exceeded: "length",
 };
 
-/** The events of one answer of the Messages API as ours; the last one is `done` or `failed`. */
-export class AnthropicDecoder {
+const refused: Failure = { code: "bad_request", message: "the model declined to answer", retryable: false };
+
+/** The events of one answer of the Messages API as ours. */
+export class AnthropicDecoder implements WireDecoder {
   readonly #model: string;
   readonly #context: FailureContext;
   readonly #usage = new AnthropicUsage();
@@ -32,9 +38,8 @@ export class AnthropicDecoder {
     this.#context = context;
   }
 
-  read(data: string): readonly ModelEvent[] {
-    const event = parsed(data);
-    if (event === undefined) return [this.#broken("sent what is no event")];
+  decode({ data }: ServerEvent): readonly ModelEvent[] {
+    const event = eventJson(data);
     switch (event["type"]) {
       case "content_block_delta":
         return this.#delta(event);
@@ -50,12 +55,17 @@ export class AnthropicDecoder {
         if (isRecord(event["delta"])) this.#stopReason = textAt(event["delta"], "stop_reason") || this.#stopReason;
         return nothing;
       case "message_stop":
-        return this.#end();
+        return this.#whole();
       case "error":
         return [{ type: "failed", failure: serverFailure(errorIn(event), this.#context) }];
       default:
         return nothing;
     }
+  }
+
+  /** Only `message_stop` ends an answer, and after that nobody asks. */
+  end(): readonly ModelEvent[] {
+    return [this.#failed(cutAnswer)];
   }
 
   #begin(message: unknown): void {
@@ -104,12 +114,12 @@ export class AnthropicDecoder {
     return [{ type: "item", itemId: block.itemId, item }];
   }
 
-  /** A block that did not stop is not whole, whatever the end says. */
-  #end(): readonly ModelEvent[] {
+  #whole(): readonly ModelEvent[] {
     const reason = finishReasons[this.#stopReason];
     const events = this.#release(reason === "length");
-    if (this.#open.size > 0) return [...events, this.#broken("ended inside a block")];
-    if (this.#stopReason === "refusal") return [...events, this.#refused()];
+    // A block that did not stop is not whole, whatever the end says.
+    if (this.#open.size > 0) return [...events, ...this.end()];
+    if (this.#stopReason === "refusal") return [...events, this.#failed(refused)];
     return [
       ...events,
       { type: "usage", usage: this.#usage.total() },
@@ -117,22 +127,8 @@ export class AnthropicDecoder {
     ];
   }
 
-  #broken(what: string): ModelEvent {
-    const message = `${this.#context.provider}: the answer ${what}`;
-    return { type: "failed", failure: { code: "network", message, retryable: true } };
-  }
-
-  #refused(): ModelEvent {
-    const message = `${this.#context.provider}: the model declined to answer`;
-    return { type: "failed", failure: { code: "bad_request", message, retryable: false } };
-  }
-}
-
-function parsed(data: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
+  #failed(failure: Failure): ModelEvent {
+    const message = `${this.#context.provider}: ${failure.message}`;
+    return { type: "failed", failure: { ...failure, message } };
   }
 }

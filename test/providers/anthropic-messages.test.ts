@@ -93,8 +93,7 @@ describe("a failed answer", () => {
     const call = blockStart(0, { type: "tool_use", id: "a", name: "run", input: {} });
     const json = delta(0, { type: "input_json_delta", partial_json: '{"command":["rm"]}' });
     const events = await answered(streaming(start() + call + json, ending("tool_use")));
-    const message = "anthropic: the answer ended inside a block";
-    expect(events).toEqual([failed({ code: "network", retryable: true, message })]);
+    expect(events).toEqual([failed({ code: "network", retryable: true, message: cutText })]);
   });
 
   test("a lost connection is a network failure", async () => {
@@ -120,7 +119,7 @@ describe("a failed answer", () => {
 
   test.each(["not json", "[]", "null", '"text"', "{".repeat(100_000)])("garbage ends it", async (text) => {
     const events = await answered(streaming(begun, `data: ${text}\n\n`, ending("end_turn")));
-    expect(events.at(-1)).toMatchObject(failed({ code: "network", retryable: true }));
+    expect(events.at(-1)).toMatchObject(failed({ code: "bad_message", retryable: true }));
   });
 
   test("fields of other types than they should be do no harm", async () => {

@@ -1,0 +1,26 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import type { WireConnection } from "./wire.js";
+
+const vendorUrl = "https://api.anthropic.com";
+
+/**
+ * The SDK's client for one request; loading the SDK takes long, so that waits until it is needed. Without a key it
+ * would look for one in the environment and in the home of the user, and send it to whatever server this is.
+ */
+export async function anthropicClient(
+  { baseUrl, transport }: WireConnection,
+  apiKey: string | undefined,
+  timeout: number,
+): Promise<Anthropic> {
+  const { default: Client } = await import("@anthropic-ai/sdk");
+  return new Client({
+    baseURL: baseUrl ?? vendorUrl,
+    apiKey: apiKey ?? "none",
+    ...(apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
+    fetch: transport.fetch,
+    // Retries are the conversation's business, which shows them.
+    maxRetries: 0,
+    timeout,
+    logLevel: "off",
+  });
+}

@@ -1,0 +1,48 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { WireApi } from "../../../src/messages/config.js";
+import type { ModelRequest } from "../../../src/messages/model.js";
+import type { ResponseItem } from "../../../src/messages/response-item.js";
+import { chatApi } from "../../../src/mock-llm/chat/api.js";
+import { messagesApi } from "../../../src/mock-llm/messages/api.js";
+import { responsesApi } from "../../../src/mock-llm/responses/api.js";
+import { sealed, signatureOf } from "../../../src/mock-llm/seal.js";
+import type { MockApi } from "../../../src/mock-llm/wire-api.js";
+import { anthropicRequest } from "../../../src/providers/anthropic-request.js";
+import { chatBody } from "../../../src/providers/openai-chat-body.js";
+import { responsesBody } from "../../../src/providers/openai-responses-body.js";
+import { requestOf } from "../requests.js";
+import { anyHistory, model } from "./histories.js";
+
+interface Api {
+  readonly mock: MockApi;
+  readonly body: (request: ModelRequest) => object;
+}
+
+const apis: Record<WireApi, Api> = {
+  responses: { mock: responsesApi, body: responsesBody },
+  chat: { mock: chatApi, body: chatBody },
+  messages: { mock: messagesApi, body: anthropicRequest },
+};
+
+test.each(Object.entries(apis))("the strict server takes any history over %s", (_, { mock, body }) => {
+  fc.assert(
+    fc.property(anyHistory, (items) => {
+      const sent = body({ ...requestOf(items.map(asSealed), ["shell"]), model });
+      const json = JSON.parse(JSON.stringify(sent));
+      expect(mock.refusal(json, { "anthropic-version": "2023-06-01" })).toBeUndefined();
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+/** Sealed as the strict server does, which refuses what others have sealed. */
+function asSealed(item: ResponseItem): ResponseItem {
+  if (item.type !== "reasoning" || !item.encrypted_content) return item;
+  if (item.origin?.api !== "messages") return { ...item, encrypted_content: sealed("rs_1") };
+  return {
+    ...item,
+    ...(item.content === null ? {} : { content: [{ type: "reasoning_text", text: "hm" }] }),
+    encrypted_content: signatureOf("hm"),
+  };
+}
