@@ -1,15 +1,22 @@
+import { apiKey } from "../../config/vendors.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
+import type { Transport } from "../../providers/transport.js";
+import { wireProvider } from "../../providers/wire-provider.js";
 import type { ManagerOptions } from "./manager-options.js";
 import type { Settings } from "./settings.js";
 
 /** Who answers in the conversations of one manager, with the connections they share. */
 export class Providers {
+  readonly #env: NonNullable<ManagerOptions["env"]>;
   readonly #client: Provider | undefined;
   readonly #inProcess: ReadonlyMap<string, Provider>;
+  readonly #wired = new Map<string, Provider>();
+  #transport: Promise<Transport> | undefined;
 
-  constructor({ client, providers = [] }: ManagerOptions, countTokens: (text: string) => number) {
+  constructor({ client, providers = [], env = {} }: ManagerOptions, countTokens: (text: string) => number) {
+    this.#env = env;
     this.#client = client === undefined ? undefined : clientProvider(client);
     const known = [...builtInProviders({ countTokens }), ...providers];
     this.#inProcess = new Map(known.map((provider) => [provider.name, provider]));
@@ -24,10 +31,29 @@ export class Providers {
     return this.#client ?? this.#inProcess.get(settings.provider) ?? this.#reached(settings);
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    (await this.#transport)?.close();
+  }
 
   #reached({ provider, api, baseUrl }: Settings): Provider {
     if (api === undefined) throw new Error(`there is no provider ${provider}`);
-    throw new Error(`${provider} at ${baseUrl} cannot be reached yet`);
+    const key = `${provider} ${api} ${baseUrl}`;
+    const known = this.#wired.get(key);
+    if (known !== undefined) return known;
+    const made = wireProvider({
+      provider,
+      api,
+      baseUrl,
+      transport: () => (this.#transport ??= this.#connect()),
+      apiKey: () => apiKey(provider, this.#env),
+    });
+    this.#wired.set(key, made);
+    return made;
+  }
+
+  /** Loaded on first use: the offline model needs none of it. */
+  async #connect(): Promise<Transport> {
+    const { createTransport } = await import("../../providers/node-transport.js");
+    return createTransport(this.#env);
   }
 }

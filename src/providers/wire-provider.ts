@@ -1,0 +1,37 @@
+import type { WireApi } from "../messages/config.js";
+import type { ModelEvent, ModelRequest } from "../messages/model.js";
+import type { Provider } from "./provider.js";
+import type { Transport } from "./transport.js";
+import type { WireConnection, WireStream } from "./wire.js";
+
+/** A connection whose transport is made when it is first needed. */
+export interface LazyConnection extends Omit<WireConnection, "transport"> {
+  transport(): Promise<Transport>;
+}
+
+/** Each brings its vendor's SDK with it, so a process loads those it speaks. */
+const streams: Readonly<Record<WireApi, () => Promise<WireStream>>> = {
+  responses: async () => (await import("./openai-responses.js")).openaiResponses,
+  chat: async () => (await import("./openai-chat.js")).openaiChat,
+  messages: async () => (await import("./anthropic-messages.js")).anthropicMessages,
+};
+
+/** A model behind a wire API. */
+export function wireProvider(lazy: LazyConnection): Provider {
+  let open: Provider["stream"] | undefined;
+
+  async function load(): Promise<Provider["stream"]> {
+    const [stream, transport] = await Promise.all([streams[lazy.api](), lazy.transport()]);
+    const { provider, api, baseUrl } = lazy;
+    const connection: WireConnection = { provider, api, baseUrl, transport, apiKey: () => lazy.apiKey() };
+    return (request, signal) => stream(connection, request, signal);
+  }
+
+  async function* first(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    open ??= await load();
+    if (!signal.aborted) yield* open(request, signal);
+  }
+
+  // Later streams are the API's own: another generator around each would cost every delta.
+  return { name: lazy.provider, stream: (request, signal) => (open ?? first)(request, signal) };
+}
