@@ -19,7 +19,7 @@ import { type ConversationConfig, recordedConfig, resolveSettings } from "./reso
 import { Providers } from "./providers.js";
 import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
 import { defaultRetry } from "./sampling.js";
-import type { Settings } from "./settings.js";
+import { type Settings, turnContext } from "./settings.js";
 import { spawnConversation } from "./spawn-conversation.js";
 import { apply, type ConversationState, emptyState } from "./state.js";
 import type { OpenedRollout, Store, StoredState } from "./store.js";
@@ -127,6 +127,7 @@ export class ConversationOpener {
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
     const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
+    if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     const notices = [notice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
     return this.#spawn({
       conversationId,
@@ -144,6 +145,14 @@ export class ConversationOpener {
     const { provider, model, cwd } = settings;
     const source = this.#parts.options.source ?? "non_interactive";
     const line = firstLine({ conversationId, now: this.#now(), cwd, provider, model, source });
+    apply(state, line);
+    rollout.append(line);
+  }
+
+  /** Who was chosen on resuming answers from then on, also for a process that comes before the next turn. */
+  #remember(state: ConversationState, settings: Settings, rollout: Rollout): void {
+    const timestamp = this.#now().toISOString();
+    const line: OwnLine = { timestamp, type: "turn_context", payload: turnContext(settings) };
     apply(state, line);
     rollout.append(line);
   }
@@ -221,6 +230,14 @@ interface SpawnInput extends Pick<OpenedRollout, "rollout"> {
   readonly sessionSource: SessionSource;
   readonly goesOn: boolean;
   readonly notice: string | undefined;
+}
+
+/** Whether somebody asks for another provider or model than the last turn was played with. */
+function isNewChoice(state: ConversationState, { provider, model }: Settings, asked: ConversationConfig): boolean {
+  if (asked.provider === undefined && asked.model === undefined) return false;
+  return (
+    state.turnContext !== undefined && (state.turnContext.provider !== provider || state.turnContext.model !== model)
+  );
 }
 
 const idRule = "1 to 128 letters, digits, _ and -, the first a letter or digit";

@@ -40,9 +40,10 @@ export function changedSettings(settings: Settings, op: SettingsOp): Settings {
   };
 }
 
-export function turnContext(settings: Settings, turnId: string): TurnContext {
+/** Without a turn: what holds for the turns to come. */
+export function turnContext(settings: Settings, turnId?: string): TurnContext {
   return {
-    turn_id: turnId,
+    ...(turnId === undefined ? {} : { turn_id: turnId }),
     cwd: settings.cwd,
     approval_policy: settings.approvalPolicy,
     sandbox_policy: sandboxPolicy(settings.sandbox),
