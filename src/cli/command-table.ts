@@ -1,7 +1,7 @@
 import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
-import { globalFlags, listFlags } from "./flags.js";
+import { globalFlags, listFlags, mockLlmFlags } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
 
@@ -17,6 +17,8 @@ const loaders = {
   "set-provider": async () => (await managerCommands()).setProvider,
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
+  // Apart from the others: it loads a server that nobody else needs.
+  "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
   /** What cody does without a command. */
   "": async () => (await managerCommands()).interactive,
 } satisfies Record<string, () => Promise<Command>>;
@@ -46,6 +48,8 @@ export function defineCommands(): CAC {
   cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, path");
+  const mock = cli.command("mock-llm", "Serve the three wire APIs on this machine, to test agents against");
+  for (const [flag, description] of mockLlmFlags) mock.option(flag, description);
   const bare = cli.command("", "Talk interactively, or answer each line of stdin");
   bare.option("--list", "The same as: cody list");
   for (const [flag, description] of listFlags) {

@@ -9,6 +9,9 @@ export interface Flags {
   readonly conversationDir?: string;
   readonly home?: string;
   readonly limit?: string;
+  readonly port?: string;
+  readonly script?: string;
+  readonly log?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -20,6 +23,8 @@ export interface Flags {
   readonly version: boolean;
   /** False after `--no-persistence`. */
   readonly persistence: boolean;
+  /** False after `--no-strict`. */
+  readonly strict: boolean;
 }
 
 type Definition = readonly [flag: string, description: string];
@@ -45,4 +50,11 @@ export const globalFlags: readonly Definition[] = [
 export const listFlags: readonly Definition[] = [
   ["--limit <count>", "At most this many conversations"],
   ["--project", "Only conversations of this project"],
+];
+
+export const mockLlmFlags: readonly Definition[] = [
+  ["--port <port>", "Where to listen; without it a free port is taken"],
+  ["--script <file>", "What to answer, as JSON; without it the offline model answers"],
+  ["--no-strict", "Answer also what the real API would refuse"],
+  ["--log <file>", "Append every request as a line of JSON, without keys"],
 ];

@@ -56,6 +56,7 @@ const nothingGiven: Flags = {
   help: false,
   version: false,
   persistence: true,
+  strict: true,
 };
 
 /** A flag given twice holds as it was given last. */

@@ -69,7 +69,10 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
     // A client that leaves in the middle is nothing to complain about.
     response.on("error", () => undefined);
-    serve(request, response, behaviour, log).catch((error: unknown) => response.destroy(asError(error)));
+    void serve(request, response, behaviour, log).catch((error: unknown) => {
+      response.destroy();
+      throw error;
+    });
   });
   server.listen({ port: options.port ?? 0, host, backlog: 4_096 });
   await once(server, "listening");
@@ -118,8 +121,4 @@ async function serve(
 function noSuchPlace(method: string, path: string, status: number): Decision {
   const message = status === 404 ? `Invalid URL (${method} ${path})` : `Not allowed to ${method} on ${path}.`;
   return { type: "refuse", body: undefined, session: "", refusal: { status, message } };
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

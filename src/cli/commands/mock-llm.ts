@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { jsonValue } from "../../messages/parse.js";
+import type { LoggedRequest } from "../../mock-llm/request-log.js";
+import { type MockScript, readScript } from "../../mock-llm/script.js";
+import { type MockLlm, startMockLlm } from "../../mock-llm/server.js";
+import { usageError } from "../command-error.js";
+import { type CommandContext, printLine, printResult } from "../context.js";
+import { watchSignals } from "../interruption.js";
+import { openRequestLog } from "../request-log-file.js";
+import { shortened } from "../shortened.js";
+import { visible } from "../visible.js";
+
+const maxRefusalChars = 200;
+
+/** Serves the three wire APIs until it is told to stop. */
+export async function mockLlmCommand(context: CommandContext): Promise<number> {
+  const { flags, terminal } = context;
+  const port = portOf(flags.port);
+  const script = flags.script === undefined ? undefined : await scriptIn(resolve(terminal.cwd, flags.script));
+  using log = flags.log === undefined ? undefined : openRequestLog(resolve(terminal.cwd, flags.log));
+  using interruption = watchSignals(terminal);
+  const stopped = once(interruption.signal, "abort");
+  await using mock = await startMockLlm({
+    port,
+    strict: flags.strict,
+    keepRequests: 0,
+    ...(script === undefined ? {} : { script }),
+    onRequest: (request) => {
+      log?.add(request);
+      void tellRequest(context, request);
+    },
+  });
+  await tellAddress(context, mock);
+  await stopped;
+  return interruption.exitCode ?? 0;
+}
+
+function portOf(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw usageError(`--port: expected a number from 0 to 65535, not '${text}'`);
+  }
+  return Number(text);
+}
+
+async function scriptIn(file: string): Promise<MockScript> {
+  return readScript(jsonValue(await readFile(file, "utf8"), file), file);
+}
+
+async function tellAddress(context: CommandContext, { url }: MockLlm): Promise<void> {
+  const env = {
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: "mock",
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: "mock",
+  };
+  const lines = Object.entries(env).map(([name, value]) => `  export ${name}=${value}`);
+  const text = [`Listening on ${url}. Ctrl-C ends it.`, ...lines].join("\n");
+  await printResult(context, { text, json: { url, env } });
+}
+
+async function tellRequest(context: CommandContext, request: LoggedRequest): Promise<void> {
+  const { number, method, path, session, status, refusal, fault } = request;
+  if (context.flags.json) {
+    const json = { number, method, path, session, status: status ?? null, refusal, fault };
+    return await printLine(context, JSON.stringify(json));
+  }
+  const why = [...(fault === undefined ? [] : [`fault: ${fault}`]), ...(refusal === undefined ? [] : [refusal])];
+  const line = [String(status ?? "---"), method, path, ...why.map((text) => shortened(text, maxRefusalChars))].join(
+    " ",
+  );
+  await printLine(context, visible(line));
+}

@@ -1,0 +1,102 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Child, Cli, finished, saysOn } from "../support/cli.js";
+import { hello, post } from "../support/open-mock-llm.js";
+
+interface Running {
+  readonly child: Child;
+  readonly url: string;
+}
+
+async function start(cli: Cli, ...args: string[]): Promise<Running> {
+  const child = cli.start(["mock-llm", ...args]);
+  await saysOn(child.stdout, "ANTHROPIC_API_KEY");
+  const said = String(child.stdout.read());
+  child.stdout.unshift(Buffer.from(said));
+  return { child, url: /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "" };
+}
+
+test("it says where it listens, tells each request, and ends with Ctrl-C", async () => {
+  const cli = await Cli.open();
+  const { child, url } = await start(cli);
+  expect((await post({ url }, "responses", hello("responses"))).status).toBe(200);
+  expect((await post({ url }, "chat", { model: "m" })).status).toBe(400);
+  child.kill("SIGINT");
+  expect(await finished(child)).toEqual({
+    code: 130,
+    signal: null,
+    stderr: "",
+    stdout: [
+      `Listening on ${url}. Ctrl-C ends it.`,
+      `  export OPENAI_BASE_URL=${url}/v1`,
+      "  export OPENAI_API_KEY=mock",
+      `  export ANTHROPIC_BASE_URL=${url}`,
+      "  export ANTHROPIC_API_KEY=mock",
+      "200 POST /v1/responses",
+      "400 POST /v1/chat/completions Missing required parameter: 'messages'.",
+      "",
+    ].join("\n"),
+  });
+});
+
+test("a stream that still runs does not keep it from ending", async () => {
+  const cli = await Cli.open();
+  await writeFile(join(cli.project, "script.json"), JSON.stringify([{ fault: { type: "stall", afterBytes: 10 } }]));
+  const { child, url } = await start(cli, "--script", "script.json");
+  const response = await post({ url }, "messages", { ...hello("messages"), stream: true });
+  child.kill("SIGTERM");
+  expect(await finished(child)).toMatchObject({ code: 143, stderr: "" });
+  await expect(response.text()).rejects.toThrow("terminated");
+});
+
+test("a script answers, leniently when asked, and bodies are logged without keys", async () => {
+  const cli = await Cli.open();
+  const replies = [{ text: "from the script" }, { fault: { type: "status", status: 529 } }];
+  await writeFile(join(cli.project, "script.json"), JSON.stringify({ replies, afterLast: "offline" }));
+  const { child, url } = await start(cli, "--script", "script.json", "--no-strict", "--log", "log.jsonl", "--json");
+  const first = await post({ url }, "messages", { odd: true }, { "x-api-key": "sk-secret" });
+  expect(await first.json()).toMatchObject({ content: [{ type: "text", text: "from the script" }] });
+  expect((await post({ url }, "messages", {})).status).toBe(529);
+  child.kill("SIGINT");
+  const { stdout } = await finished(child);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { url },
+    { status: 200 },
+    { status: 529, fault: "status" },
+  ]);
+  const file = join(cli.project, "log.jsonl");
+  const log = await readFile(file, "utf8");
+  expect(log).not.toContain("sk-secret");
+  expect(
+    log
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
+    { number: 1, api: "messages", body: { odd: true }, status: 200 },
+    { number: 2, body: {}, status: 529 },
+  ]);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  ["--port", "70000", "--port: expected a number from 0 to 65535, not '70000'"],
+  ["--script", "none.json", "ENOENT"],
+  ["--script", "broken.json", "broken.json: invalid JSON"],
+  ["--script", "wrong.json", 'wrong.json: replies.0: Unrecognized key: "txt"'],
+])("%s %s is a mistake that is named", async (flag, value, text) => {
+  const cli = await Cli.open();
+  await writeFile(join(cli.project, "broken.json"), "{");
+  await writeFile(join(cli.project, "wrong.json"), '[{"txt": "a"}]');
+  const { code, stderr } = await cli.run(["mock-llm", flag, value]);
+  expect({ code, stderr }).toEqual({ code: expect.toBeOneOf([1, 2]), stderr: expect.stringContaining(text) });
+});
+
+test("a port that is taken is named", async () => {
+  const cli = await Cli.open();
+  const { url } = await start(cli);
+  const { code, stderr } = await cli.run(["mock-llm", "--port", new URL(url).port]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("EADDRINUSE") });
+});
