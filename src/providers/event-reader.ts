@@ -38,7 +38,8 @@ export class EventReader implements AsyncIterableIterator<ServerEvent, undefined
     this.#parser = createParser({
       maxBufferSize: bounds.maxEventBytes,
       onEvent: ({ event, data }) => {
-        if (data === "") return;
+        // A server that only says it is alive does not answer.
+        if (data === "" || event === "ping") return;
         this.#waitingChars += data.length;
         this.#events.push({ event: event ?? "", data });
       },

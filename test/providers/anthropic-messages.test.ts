@@ -159,6 +159,18 @@ describe("a failed answer", () => {
     expect(requests).toHaveLength(1);
   });
 
+  test("pings alone are silence", async () => {
+    const { url } = await serve((response) => {
+      begin(response, start());
+      const pings = setInterval(() => response.write(eventOf({ type: "ping" })), 10);
+      response.once("close", () => clearInterval(pings));
+    });
+    const message = "anthropic: nothing came for 0.2 s";
+    expect(await collect(stream(url, { idleMs: 200 }))).toEqual([
+      failed({ code: "network", retryable: true, message }),
+    ]);
+  });
+
   test("nobody listens", async () => {
     const events = await collect(stream("http://127.0.0.1:1"));
     expect(events).toMatchObject([failed({ code: "network", retryable: true })]);
@@ -231,15 +243,18 @@ interface Asked {
   readonly signal?: AbortSignal;
   readonly apiKey?: string | undefined;
   readonly effort?: string;
+  readonly idleMs?: number;
 }
 
 function stream(url: string, asked: Asked = {}): AsyncIterable<ModelEvent> {
-  const { signal, apiKey, effort } = { signal: new AbortController().signal, apiKey: "sk-test", ...asked };
+  const defaults = { signal: new AbortController().signal, apiKey: "sk-test", idleMs: 10_000 };
+  const { signal, apiKey, effort, idleMs } = { ...defaults, ...asked };
   const connection: WireConnection = {
     provider: "anthropic",
     api: "messages",
     baseUrl: url,
     transport,
+    idleMs,
     apiKey: () => apiKey,
   };
   return anthropicMessages(connection, { ...requestOf([user("go")], ["shell"]), model, effort }, signal);
