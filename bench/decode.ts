@@ -1,0 +1,88 @@
+// What a delta costs on its way from the socket to our events: the SDK's iterator beside our parser and our fetch.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { OpenAI } from "openai";
+import { createTransport } from "../src/providers/node-transport.js";
+import { openaiResponses } from "../src/providers/openai-responses.js";
+import { bareDeltas } from "./support/bare-stream.js";
+import { inLanes, median } from "./support/measure.js";
+import { printTable, whole } from "./support/table.js";
+
+const rounds = 5;
+const lanes = 20;
+const requests = 300;
+const deltas = 200;
+
+interface Way {
+  readonly name: string;
+  /** One request; gives the deltas it saw. */
+  readonly run: () => Promise<number>;
+  readonly rates: number[];
+  readonly cpu: number[];
+}
+
+const server = fork(fileURLToPath(new URL("./threads/delta-server.js", import.meta.url)), [String(deltas)]);
+const [port] = (await once(server, "message")) as [number];
+const url = `http://127.0.0.1:${port}/v1`;
+const sdk = new OpenAI({ baseURL: url, apiKey: "none", maxRetries: 0 });
+// A proxy that is not used for this address: undici's fetch and its web streams all the same.
+const viaUndici = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
+const viaNode = createTransport({});
+
+const ways: Way[] = [
+  way("bare node:http, split, JSON.parse", () => bareDeltas(url)),
+  way("SDK's iterator", sdkDeltas),
+  way("our events, undici's fetch", () => wireDeltas(viaUndici)),
+  way("our events, our fetch", () => wireDeltas(viaNode)),
+];
+for (let round = 0; round <= rounds; round += 1) for (const each of ways) await measure(each, round > 0);
+server.disconnect();
+
+const bareCpu = median(ways[0]?.cpu ?? []);
+printTable(
+  `${requests} requests x ${deltas} deltas, ${lanes} at once (median of ${rounds})`,
+  ["what", "deltas/s", "CPU us/delta", "to bare"],
+  ways.map(({ name, rates, cpu }) => [
+    name,
+    whole(median(rates)),
+    median(cpu).toFixed(2),
+    `${(median(cpu) / bareCpu).toFixed(1)}x`,
+  ]),
+);
+process.exit();
+
+function way(name: string, run: () => Promise<number>): Way {
+  return { name, run, rates: [], cpu: [] };
+}
+
+async function measure({ name, run, rates, cpu }: Way, counts: boolean): Promise<void> {
+  let seen = 0;
+  const [begin, usage] = [performance.now(), process.cpuUsage()];
+  await inLanes(lanes, requests, async () => {
+    const count = await run();
+    seen += count;
+  });
+  const [ms, { user, system }] = [performance.now() - begin, process.cpuUsage(usage)];
+  if (seen !== requests * deltas) throw new Error(`${name}: ${seen} deltas came`);
+  if (!counts) return;
+  rates.push((seen * 1000) / ms);
+  cpu.push((user + system) / seen);
+}
+
+async function sdkDeltas(): Promise<number> {
+  let count = 0;
+  const stream = await sdk.responses.create({ model: "m", input: "hi", stream: true });
+  for await (const event of stream) if (event.type === "response.output_text.delta") count += 1;
+  return count;
+}
+
+async function wireDeltas(transport: typeof viaNode): Promise<number> {
+  let count = 0;
+  const connection = { provider: "bench", api: "responses", baseUrl: url, transport, apiKey: () => "none" } as const;
+  const request = { conversationId: "c", model: "m", instructions: "", input: [], tools: [] };
+  for await (const event of openaiResponses(connection, request, new AbortController().signal)) {
+    if (event.type === "text_delta") count += 1;
+  }
+  return count;
+}
