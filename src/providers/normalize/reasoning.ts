@@ -9,6 +9,8 @@ import { type CustomItem, isCall, type SentItem } from "./sent-item.js";
 export function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string): boolean {
   const { origin, encrypted_content: sealed } = item;
   if (origin !== undefined && (origin.api !== api || origin.model !== model)) return false;
+  // Half of a character is no JSON to a server, and what is sealed must not be mended.
+  if (!textsOf(item).every((text) => text.isWellFormed())) return false;
   switch (api) {
     case "responses":
       return Boolean(sealed);
@@ -32,6 +34,10 @@ export function withoutLooseReasoning(items: readonly (SentItem | CustomItem)[])
   return kept.toReversed();
 }
 
-function hasText({ summary, content }: ReasoningItem): boolean {
-  return [...summary, ...(content ?? [])].some(({ text }) => text.trim() !== "");
+function hasText(item: ReasoningItem): boolean {
+  return textsOf(item).some((text) => text.trim() !== "");
+}
+
+function textsOf({ summary, content }: ReasoningItem): string[] {
+  return [...summary, ...(content ?? [])].map(({ text }) => text);
 }

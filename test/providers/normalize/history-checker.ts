@@ -35,8 +35,8 @@ const roles: Record<WireApi, readonly MessageItem["role"][]> = {
 
 function ofItem(api: WireApi, item: ResponseItem, model: string): string[] {
   if (!types[api].includes(item.type)) return [`${item.type} is never sent`];
-  if (item.type === "reasoning") return ofOneReasoning(api, item, model);
   const found: string[] = JSON.stringify(item).includes("\\ud8") ? ["half a character"] : [];
+  if (item.type === "reasoning") found.push(...ofOneReasoning(api, item, model));
   if (item.type === "message") found.push(...ofMessage(api, item));
   if ("name" in item && !/^[\w-]{1,64}$/.test(item.name)) found.push(`name ${item.name}`);
   if ("output" in item && typeof item.output !== "string") {
