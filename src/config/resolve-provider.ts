@@ -14,9 +14,10 @@ export type ResolvedProvider =
   | {
       readonly ok: true;
       readonly provider: string;
-      /** Absent, as the base URL, when the provider is in this process. */
+      /** Absent when the provider is in this process. */
       readonly api?: WireApi;
       readonly model: string;
+      /** Absent when it is the vendor's own. */
       readonly baseUrl?: string;
       readonly notice?: string;
     }
@@ -72,14 +73,16 @@ function reached({ config, env }: ResolveProviderInput, provider: string, vendor
   }
   const said = saidBaseUrl(vendor, env);
   const baseUrl = config.baseUrl ?? said ?? vendor.baseUrl;
-  if (!isAddress(baseUrl)) return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
+  if (baseUrl !== undefined && !isAddress(baseUrl)) {
+    return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
+  }
   const model = config.model ?? vendor.model;
   if (model === undefined) {
     return refused(
       `Which model of ${provider} is to answer must be said.\nRun: cody set-provider ${provider} --model <model>`,
     );
   }
-  return { ok: true, provider, api, model, baseUrl };
+  return { ok: true, provider, api, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
 }
 
 function saidBaseUrl({ baseUrlOf }: Vendor, env: Readonly<NodeJS.ProcessEnv>): string | undefined {

@@ -7,7 +7,8 @@ type Env = Readonly<NodeJS.ProcessEnv>;
 export interface Vendor {
   /** The wire APIs it speaks; the first unless one is named. */
   readonly apis: readonly [WireApi, ...WireApi[]];
-  readonly baseUrl: string;
+  /** Undefined: the address the vendor's SDK knows. */
+  readonly baseUrl?: string;
   /** The address the environment says. */
   readonly baseUrlOf?: { readonly variable: string; readonly read: (value: string) => string };
   /** For who answers nobody without a key. */
@@ -21,7 +22,6 @@ const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     "openai",
     {
       apis: ["responses", "chat"],
-      baseUrl: "https://api.openai.com/v1",
       baseUrlOf: { variable: "OPENAI_BASE_URL", read: asWritten },
       key: {
         missing: "OPENAI_API_KEY environment variable is required for OpenAI models.",
@@ -34,7 +34,6 @@ const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     "anthropic",
     {
       apis: ["messages"],
-      baseUrl: "https://api.anthropic.com",
       baseUrlOf: { variable: "ANTHROPIC_BASE_URL", read: asWritten },
       key: {
         missing: "ANTHROPIC_API_KEY environment variable is required.",

@@ -7,8 +7,8 @@ const anthropic = { ANTHROPIC_API_KEY: "sk-ant-1" };
 const openrouter = { OPENROUTER_API_KEY: "k" };
 const command = "chat" as const;
 
-const atOpenai = { provider: "openai", api: "responses", baseUrl: "https://api.openai.com/v1" };
-const atAnthropic = { provider: "anthropic", api: "messages", baseUrl: "https://api.anthropic.com" };
+const atOpenai = { provider: "openai", api: "responses" };
+const atAnthropic = { provider: "anthropic", api: "messages" };
 const atOpenrouter = { provider: "openrouter", api: "chat", baseUrl: "https://openrouter.ai/api/v1" };
 const atOllama = { provider: "ollama", api: "chat", baseUrl: "http://localhost:11434/v1" };
 
@@ -35,13 +35,14 @@ test.each([
 
 test.each([
   [{ provider: "openai" }, { OPENAI_BASE_URL: "http://localhost:1/v1" }, "http://localhost:1/v1"],
-  [{ provider: "openai" }, { OPENAI_BASE_URL: " " }, "https://api.openai.com/v1"],
+  [{ provider: "openai" }, { OPENAI_BASE_URL: " " }, undefined],
   [{ provider: "openai", baseUrl: "http://said/v1" }, { OPENAI_BASE_URL: "http://env/v1" }, "http://said/v1"],
   [{ provider: "anthropic" }, { ANTHROPIC_BASE_URL: "http://localhost:2" }, "http://localhost:2"],
   [{ provider: "ollama", model: "m" }, { OLLAMA_HOST: "gpu-box" }, "http://gpu-box:11434/v1"],
 ])("%j with %j is reached at %s", (config, env, baseUrl) => {
   const found = resolveProvider({ config, env: { ...openai, ...anthropic, ...env }, inProcess, command });
-  expect(found).toMatchObject({ ok: true, baseUrl });
+  expect(found).toMatchObject({ ok: true });
+  expect("baseUrl" in found ? found.baseUrl : undefined).toBe(baseUrl);
 });
 
 test("any other name is a compatible server when it has an address, and needs no key", () => {

@@ -33,14 +33,14 @@ test("a resumed conversation has its provider and model, and the API and address
 test("when another provider is configured, the recorded one is reached at its own address", async () => {
   const { home, conversation } = await played("anthropic", "claude-x");
   const config = { provider: "openai", api: "chat", model: "gpt-4o", baseUrl: "http://lab/v1" } as const;
-  const own = { provider: "anthropic", api: "messages", model: "claude-x", baseUrl: "https://api.anthropic.com" };
+  const own = { provider: "anthropic", api: "messages", model: "claude-x", baseUrl: undefined };
   expect(await resumed(home, conversation.id, config)).toEqual(own);
   expect(await resumed(home, conversation.id, config, { provider: "openai" })).toEqual(config);
   expect(await resumed(home, conversation.id, {}, { model: "o3" })).toEqual({
     provider: "openai",
     api: "responses",
     model: "o3",
-    baseUrl: "https://api.openai.com/v1",
+    baseUrl: undefined,
   });
 });
 
@@ -55,7 +55,7 @@ test("a rollout says neither where history is sent nor how", async () => {
     provider: "openai",
     api: "responses",
     model: "gpt-4o",
-    baseUrl: "https://api.openai.com/v1",
+    baseUrl: undefined,
   });
 });
 

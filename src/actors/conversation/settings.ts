@@ -8,8 +8,9 @@ import type { TurnContext } from "../../messages/turn-context.js";
 export interface Settings {
   readonly provider: string;
   readonly model: string;
-  /** How and where the provider is reached; absent when it is in this process. Both come from who runs cody now. */
+  /** How the provider is spoken to; absent when it is in this process. This and the address come from who runs cody now. */
   readonly api?: WireApi;
+  /** Where it is reached; absent when that is its own address. */
   readonly baseUrl?: string;
   readonly cwd: string;
   readonly approvalPolicy: ApprovalPolicy;
