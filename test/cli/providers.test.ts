@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startMockLlm } from "../../src/mock-llm/server.js";
 import { Cli, saysOn, finished } from "../support/cli.js";
 import { mockKey, mockLlm, toolOutputs, wireApis, wireEnv } from "../support/wire-apis.js";
 
@@ -116,4 +117,24 @@ test("any compatible server is a provider by its address, with the key of its na
   const answer = await cli.run(["chat", "Hi"], { env: { MY_LAB_API_KEY: mockKey } });
   expect(answer).toMatchObject({ code: 0, stdout: "from the lab\n" });
   expect(mock.requests[0]).toMatchObject({ path: "/v1/chat/completions", body: { model: "llama" } });
+});
+
+test("OpenRouter has its own key, and Ollama its own variable and none", async () => {
+  const mock = await mockLlm([{ text: "routed" }]);
+  const cli = await Cli.open();
+  await cli.run(["set-provider", "openrouter", "--base-url", `${mock.url}/v1`, "--model", "x/y"]);
+  const routed = await cli.run(["chat", "Hi"], { env: { OPENROUTER_API_KEY: mockKey, OPENAI_API_KEY: "sk-other" } });
+  expect(routed).toMatchObject({ code: 0, stdout: "routed\n" });
+  const local = await startMockLlm({ script: [{ text: "from this machine" }] });
+  onTestFinished(() => local.close());
+  await cli.run(["set-provider", "ollama", "--model", "qwen3"]);
+  await cli.run(["new"]);
+  const env = { OLLAMA_HOST: `127.0.0.1:${local.port}`, OPENAI_API_KEY: "sk-other" };
+  expect(await cli.run(["chat", "Hi"], { env })).toMatchObject({ code: 0, stdout: "from this machine\n" });
+  expect(
+    [...mock.requests, ...local.requests].map(({ path, body }) => [path, (body as { model: string }).model]),
+  ).toEqual([
+    ["/v1/chat/completions", "x/y"],
+    ["/v1/chat/completions", "qwen3"],
+  ]);
 });

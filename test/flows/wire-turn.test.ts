@@ -40,6 +40,19 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(JSON.stringify(lines)).not.toContain(mock.url);
   });
 
+  test("what the model thinks is shown apart from what it says", async () => {
+    const mock = await mockLlm([{ reasoning: "They greet me.", text: "Hello" }, { text: "Still here" }]);
+    const { manager } = await wireManager(mock, spoken);
+    const { conversation } = await manager.newConversation({ effort: "high" });
+    const events = new EventLog(conversation);
+    await conversation.submit("Hi");
+    expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Hello" });
+    const thoughts = events.seen.flatMap(({ msg }) => (msg.type === "agent_reasoning_delta" ? [msg.delta] : []));
+    expect(thoughts.join("")).toBe("They greet me.");
+    await conversation.submit("And now?");
+    expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Still here" });
+  });
+
   test("an interrupt in the middle of the stream aborts the turn, and the next one is answered", async () => {
     const mock = await mockLlm([{ text: "Once upon a time", delayMs: 600_000 }, { text: "Fine" }]);
     const { manager } = await wireManager(mock, spoken);
