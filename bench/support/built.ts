@@ -2,6 +2,6 @@ import type * as Cody from "../../src/index.js";
 
 const root = /^(.*)\/build\//.exec(import.meta.url)?.[1] ?? ".";
 
-/** The manager of the built package: one that is bundled into a benchmark does not find its threads. */
-export const { ConversationManager } = (await import(`${root}/dist/index.js`)) as typeof Cody;
+/** From the built package: what is bundled into a benchmark does not find its threads. */
+export const { ConversationManager, startMockLlm } = (await import(`${root}/dist/index.js`)) as typeof Cody;
 export type ConversationManager = Cody.ConversationManager;

@@ -1,0 +1,71 @@
+// How many conversations one process carries: deltas, CPU, memory and loop delay beside a bare client in the same run.
+import { measuredIn, startServer } from "./scale/processes.js";
+import type { Load, Measured } from "./scale/load.js";
+import { met, printTable, whole } from "./support/table.js";
+
+const turns = 3;
+const deltas = 200;
+const sizes = (process.env["SCALE_SIZES"] ?? "1,10,100,1000").split(",").map(Number);
+const goals = { rate: 0.4, cpu: 2.5, rss: 2, wallAt30: 1.25, wallAt10: 2, loop: 3 };
+
+await using server = await startServer();
+for (const delayMs of [0, 10, 30]) {
+  const rows: string[][] = [];
+  const ratios: string[][] = [];
+  for (const conversations of sizes) {
+    const load: Load = { conversations, turns, deltas, delayMs, url: server.url(delayMs) };
+    const floor = await measuredIn("floor", load);
+    const product = await measuredIn("product", load);
+    rows.push(row("bare client", load, floor), row("cody", load, product));
+    ratios.push(...ratiosOf(load, floor, product));
+  }
+  const pace = delayMs === 0 ? "instant" : `a delta each ${delayMs} ms`;
+  printTable(
+    `${turns} turns x ${deltas} deltas, ${pace}`,
+    ["what", "N", "deltas/s", "CPU us/delta", "KB RSS each", "loop p50", "p99", "max ms", "wall s", "wall/ideal"],
+    rows,
+  );
+  printTable("cody to the bare client", ["what", "N", "ratio", "goal", ""], ratios);
+}
+
+function row(what: string, load: Load, measured: Measured): string[] {
+  const { wallMs, cpuMs, rssBytes, delay } = measured;
+  const count = load.conversations * load.turns * load.deltas;
+  const idealMs = load.turns * load.deltas * load.delayMs;
+  return [
+    what,
+    whole(load.conversations),
+    whole((count * 1000) / wallMs),
+    ((cpuMs * 1000) / count).toFixed(1),
+    whole(rssBytes / 1024 / load.conversations),
+    delay.p50.toFixed(1),
+    delay.p99.toFixed(1),
+    delay.max.toFixed(0),
+    (wallMs / 1000).toFixed(1),
+    idealMs === 0 ? "" : (wallMs / idealMs).toFixed(2),
+  ];
+}
+
+function ratiosOf({ conversations, delayMs, ...load }: Load, floor: Measured, product: Measured): string[][] {
+  if (conversations < 100) return [];
+  const line = (what: string, ratio: number, goal: number, sign: "<=" | ">="): string[] => [
+    what,
+    whole(conversations),
+    `${ratio.toFixed(2)}x`,
+    `${sign} ${goal}x`,
+    met(sign === "<=" ? ratio <= goal : ratio >= goal),
+  ];
+  const loop = line("loop p99", product.delay.p99 / floor.delay.p99, goals.loop, "<=");
+  if (delayMs === 0) {
+    return [
+      line("deltas/s", floor.wallMs / product.wallMs, goals.rate, ">="),
+      line("CPU per delta", product.cpuMs / floor.cpuMs, goals.cpu, "<="),
+      line("RSS", product.rssBytes / floor.rssBytes, goals.rss, "<="),
+      loop,
+    ];
+  }
+  const idealMs = load.turns * load.deltas * delayMs;
+  return delayMs === 30
+    ? [line("wall to ideal", product.wallMs / idealMs, goals.wallAt30, "<="), loop]
+    : [line("wall", product.wallMs / floor.wallMs, goals.wallAt10, "<="), loop];
+}

@@ -1,0 +1,53 @@
+import { appendFile } from "node:fs/promises";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { join } from "node:path";
+import type { Load } from "./load.js";
+
+/** The least a client can do: keep-alive HTTP, SSE split, JSON.parse, one JSONL append for each turn. */
+export async function floor(load: Load, directory: string): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: load.conversations });
+  const talk = async (index: number): Promise<void> => {
+    const input: object[] = [];
+    for (let turn = 0; turn < load.turns; turn += 1) {
+      input.push({ type: "message", role: "user", content: [{ type: "input_text", text: "go on" }] });
+      const { text, deltas } = await answer(load, agent, input);
+      if (deltas !== load.deltas) throw new Error(`${deltas} deltas instead of ${load.deltas}`);
+      const item = { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
+      input.push(item);
+      await appendFile(join(directory, `${index}.jsonl`), `${JSON.stringify(item)}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: load.conversations }, (_, index) => talk(index)));
+  agent.destroy();
+}
+
+async function answer(
+  { url }: Load,
+  agent: Agent,
+  input: readonly object[],
+): Promise<{ text: string; deltas: number }> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = { "content-type": "application/json", authorization: "Bearer key" };
+    const sent = request(`${url}/responses`, { method: "POST", agent, headers }, resolve);
+    sent.on("error", reject);
+    sent.end(JSON.stringify({ model: "gpt-5", input, stream: true, store: false }));
+  });
+  if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
+  let rest = "";
+  let text = "";
+  let deltas = 0;
+  response.setEncoding("utf8");
+  for await (const chunk of response as AsyncIterable<string>) {
+    const events = (rest + chunk).split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events) {
+      const at = event.indexOf("data: ");
+      if (at < 0) continue;
+      const data = JSON.parse(event.slice(at + "data: ".length)) as { type: string; delta?: string };
+      if (data.type !== "response.output_text.delta") continue;
+      text += data.delta ?? "";
+      deltas += 1;
+    }
+  }
+  return { text, deltas };
+}

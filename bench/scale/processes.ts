@@ -1,0 +1,30 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Load, Measured } from "./load.js";
+
+/** Everything that is measured has a process of its own, and so has the server. */
+const child = fileURLToPath(new URL("./threads/scale-child.js", import.meta.url));
+
+export async function startServer(): Promise<{ url(delayMs: number): string } & AsyncDisposable> {
+  const server = fork(child, ["server"]);
+  const urls = (await answerOf(server)) as Record<number, string>;
+  return {
+    url: (delayMs) => urls[delayMs] ?? "",
+    [Symbol.asyncDispose]: async () => {
+      server.kill();
+      await once(server, "exit");
+    },
+  };
+}
+
+export async function measuredIn(what: "floor" | "product", load: Load): Promise<Measured> {
+  return (await answerOf(fork(child, [what, JSON.stringify(load)]))) as Measured;
+}
+
+async function answerOf(forked: ChildProcess): Promise<unknown> {
+  return await new Promise((resolve, reject) => {
+    forked.once("message", resolve);
+    forked.once("exit", (code) => reject(new Error(`ended with ${code}`)));
+  });
+}

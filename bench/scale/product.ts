@@ -1,0 +1,34 @@
+import type { Conversation } from "../../src/actors/conversation/handle.js";
+import { ConversationManager } from "../support/built.js";
+import type { Load } from "./load.js";
+
+/** The same with conversations that are saved, as an ordinary use of the library. */
+export async function product(load: Load, directory: string): Promise<void> {
+  const manager = new ConversationManager({
+    home: directory,
+    env: { XDG_RUNTIME_DIR: directory, OPENAI_API_KEY: "key" },
+    config: { provider: "openai", api: "responses", model: "gpt-5", baseUrl: load.url },
+  });
+  await Promise.all(
+    Array.from({ length: load.conversations }, async () => {
+      const { conversation } = await manager.newConversation();
+      for (let turn = 0; turn < load.turns; turn += 1) await playTurn(conversation, load.deltas);
+    }),
+  );
+  await manager.shutdown();
+}
+
+/** A slow reader gets neighbours merged, so letters are counted. */
+async function playTurn(conversation: Conversation, deltas: number): Promise<void> {
+  const id = await conversation.submit("go on");
+  let letters = 0;
+  for await (const event of conversation.events()) {
+    if (event.id !== id) continue;
+    const { msg } = event;
+    if (msg.type === "agent_message_delta") letters += msg.delta.length;
+    if (msg.type === "turn_aborted" || (msg.type === "task_complete" && msg.error))
+      throw new Error(JSON.stringify(msg));
+    if (msg.type === "task_complete") break;
+  }
+  if (letters < deltas) throw new Error(`${letters} letters in ${deltas} deltas`);
+}

@@ -1,0 +1,30 @@
+// One process of the benchmark `scale`: the server, or one of the two clients.
+import { floor } from "../scale/floor.js";
+import { type Load, measured } from "../scale/load.js";
+import { product } from "../scale/product.js";
+import { startMockLlm } from "../support/built.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+
+const [what, text] = process.argv.slice(2);
+if (what === "server") await serve();
+else await play(what === "floor" ? floor : product, JSON.parse(text ?? "") as Load);
+
+/** One server for each pace. */
+async function serve(): Promise<void> {
+  const urls: Record<number, string> = {};
+  for (const delayMs of [0, 10, 30]) {
+    const pace = delayMs === 0 ? {} : { delayMs };
+    const script = { replies: [{ deltas: 200, ...pace }], afterLast: "repeat" as const };
+    urls[delayMs] = `${(await startMockLlm({ script })).url}/v1`;
+  }
+  process.send?.(urls);
+}
+
+async function play(client: (load: Load, directory: string) => Promise<void>, load: Load): Promise<void> {
+  await using directory = await temporaryDirectory();
+  // Loaded and connected once before anything is measured.
+  await client({ ...load, conversations: 1, turns: 1 }, directory.path);
+  await using measuredDirectory = await temporaryDirectory();
+  process.send?.(await measured(() => client(load, measuredDirectory.path)));
+  process.disconnect();
+}
