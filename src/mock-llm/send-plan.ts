@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Plan } from "./plan.js";
 
@@ -9,29 +8,34 @@ export interface Pace {
   readonly perWrite: number;
 }
 
-/** Writes a plan as fast as its pace and its reader allow. Ends early when the reader has left. */
-export async function sendPlan(response: ServerResponse, plan: Plan, pace: Pace): Promise<void> {
-  const left = leaving(response);
-  if (pace.delayMs > 0) await writePaced(response, plan.pieces, pace, left);
-  else await writeAtOnce(response, plan.pieces, pace, left);
-  if (!left.aborted) await end(response, plan.ending, left);
+/** Whether the reader is still there. A plain object: a signal for each of a thousand streams costs more than the writes. */
+interface Reader {
+  hasLeft: boolean;
+  /** Ends what is being waited for. */
+  wake: () => void;
 }
 
-function leaving(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once("close", () => controller.abort());
-  return controller.signal;
+/** Writes a plan as fast as its pace and its reader allow. Ends early when the reader has left. */
+export async function sendPlan(response: ServerResponse, plan: Plan, pace: Pace): Promise<void> {
+  const reader: Reader = { hasLeft: false, wake: () => undefined };
+  response.once("close", () => {
+    reader.hasLeft = true;
+    reader.wake();
+  });
+  if (pace.delayMs > 0) await writePaced(response, plan.pieces, pace, reader);
+  else await writeAtOnce(response, plan.pieces, pace, reader);
+  if (!reader.hasLeft) await end(response, plan.ending, reader);
 }
 
 async function writeAtOnce(
   response: ServerResponse,
   pieces: Plan["pieces"],
   { perWrite }: Pace,
-  left: AbortSignal,
+  reader: Reader,
 ): Promise<void> {
-  for (let index = 0; index < pieces.length && !left.aborted; index += perWrite) {
+  for (let index = 0; index < pieces.length && !reader.hasLeft; index += perWrite) {
     const isFull = !response.write(joined(pieces.slice(index, index + perWrite)));
-    if (isFull) await drained(response, left);
+    if (isFull) await drained(response, reader);
   }
 }
 
@@ -40,45 +44,50 @@ async function writePaced(
   response: ServerResponse,
   pieces: Plan["pieces"],
   { delayMs, perWrite }: Pace,
-  left: AbortSignal,
+  reader: Reader,
 ): Promise<void> {
   const started = performance.now();
   let index = 0;
   let writes = 0;
-  while (index < pieces.length && !left.aborted) {
+  while (index < pieces.length && !reader.hasLeft) {
     const due = 1 + Math.floor((performance.now() - started) / delayMs);
     if (due > writes) {
       const upTo = index + (due - writes) * perWrite;
       const isFull = !response.write(joined(pieces.slice(index, upTo)));
       [index, writes] = [upTo, due];
-      if (isFull) await drained(response, left);
+      if (isFull) await drained(response, reader);
     }
-    if (index < pieces.length) await pause(started + writes * delayMs - performance.now(), left);
+    if (index < pieces.length) await pause(started + writes * delayMs - performance.now(), reader);
   }
 }
 
 function joined(pieces: Plan["pieces"]): string | Buffer {
+  const [only = ""] = pieces;
+  if (pieces.length <= 1) return only;
   if (pieces.every((piece) => typeof piece === "string")) return pieces.join("");
   return Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
 }
 
-async function drained(response: ServerResponse, left: AbortSignal): Promise<void> {
-  await once(response, "drain", { signal: left }).catch(() => undefined);
-}
-
-function pause(ms: number, left: AbortSignal): Promise<void> {
+function drained(response: ServerResponse, reader: Reader): Promise<void> {
+  if (reader.hasLeft) return Promise.resolve();
   return new Promise((resolve) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      left.removeEventListener("abort", stop);
-      resolve();
-    };
-    const timer = setTimeout(stop, ms);
-    left.addEventListener("abort", stop);
+    response.once("drain", resolve);
+    reader.wake = resolve;
   });
 }
 
-async function end(response: ServerResponse, ending: Plan["ending"], left: AbortSignal): Promise<void> {
+function pause(ms: number, reader: Reader): Promise<void> {
+  if (reader.hasLeft) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    reader.wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}
+
+async function end(response: ServerResponse, ending: Plan["ending"], reader: Reader): Promise<void> {
   if (ending === "end") {
     response.end();
     return;
@@ -91,8 +100,8 @@ async function end(response: ServerResponse, ending: Plan["ending"], left: Abort
     else response.socket?.resetAndDestroy();
     return;
   }
-  while (!left.aborted) {
-    await pause(ending.everyMs, left);
-    if (!left.aborted && !response.write(ending.ping)) await drained(response, left);
+  while (!reader.hasLeft) {
+    await pause(ending.everyMs, reader);
+    if (!reader.hasLeft && !response.write(ending.ping)) await drained(response, reader);
   }
 }
