@@ -4,7 +4,8 @@ import { parseConfig, readConfigText } from "./config-file.js";
 import { homePaths } from "./paths.js";
 import { choiceOf } from "./provider-choice.js";
 
-export type ConfigSource = "default" | "config.json" | "flag";
+/** What comes from the environment is known when the provider is: until then it counts as default. */
+export type ConfigSource = "default" | "environment" | "config.json" | "flag";
 export type ConfigKey =
   | Exclude<keyof Config, "persistence" | "turnLimits">
   | `turnLimits.${keyof TurnLimits}`

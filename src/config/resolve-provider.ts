@@ -1,5 +1,5 @@
 import type { Config, WireApi } from "../messages/config.js";
-import { apiKey, apiProblem, keyVariable, type Vendor, vendorNames, vendorOf } from "./vendors.js";
+import { apiKey, apiProblem, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
 
 export interface ResolveProviderInput {
   readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl">;
@@ -71,8 +71,7 @@ function reached({ config, env }: ResolveProviderInput, provider: string, vendor
   if (key !== undefined && apiKey(provider, env) === undefined) {
     return refused(`${key.missing}\nGet a key: ${key.page}`);
   }
-  const said = saidBaseUrl(vendor, env);
-  const baseUrl = config.baseUrl ?? said ?? vendor.baseUrl;
+  const baseUrl = config.baseUrl ?? saidBaseUrl(provider, env) ?? vendor.baseUrl;
   if (baseUrl !== undefined && !isAddress(baseUrl)) {
     return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
   }
@@ -83,11 +82,6 @@ function reached({ config, env }: ResolveProviderInput, provider: string, vendor
     );
   }
   return { ok: true, provider, api, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
-}
-
-function saidBaseUrl({ baseUrlOf }: Vendor, env: Readonly<NodeJS.ProcessEnv>): string | undefined {
-  const value = baseUrlOf === undefined ? "" : (env[baseUrlOf.variable] ?? "").trim();
-  return value === "" ? undefined : baseUrlOf?.read(value);
 }
 
 /** The same as a configured one must be: without a name and a password in it, which would end up in messages. */

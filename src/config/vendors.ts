@@ -76,6 +76,13 @@ export function apiProblem(provider: string, api: WireApi): string | undefined {
   return apis === undefined || apis.includes(api) ? undefined : `${provider} speaks ${apis.join(" and ")}, not ${api}`;
 }
 
+/** The address the environment says for a provider; undefined when it says none. */
+export function saidBaseUrl(provider: string, env: Env): string | undefined {
+  const said = vendors.get(provider)?.baseUrlOf;
+  const value = said === undefined ? "" : (env[said.variable] ?? "").trim();
+  return value === "" ? undefined : said?.read(value);
+}
+
 /** Where a provider's key is looked for, known or not. */
 export function keyVariable(provider: string): string {
   return `${provider.toUpperCase().replaceAll("-", "_")}_API_KEY`;

@@ -125,6 +125,7 @@ test("an address is set with its provider, shown, and goes with it", async () =>
   const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://env/v1" };
   expect((await cli.run(["config", "get", "baseUrl", "--provider", "openai"], { env })).stdout).toBe("http://env/v1\n");
   await cli.run(["set-provider", "openai"], { env });
+  expect((await cli.run(["config"], { env })).stdout).toContain("baseUrl = http://env/v1  (environment)\n");
   expect(JSON.parse(await readFile(join(cli.home, "config.json"), "utf8"))).toEqual({ provider: "openai" });
 });
 

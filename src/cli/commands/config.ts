@@ -3,6 +3,7 @@ import { type ConfigKey, loadConfig, type LoadedConfig } from "../../config/load
 import { homePaths } from "../../config/paths.js";
 import { saveConfig } from "../../config/save-config.js";
 import { effectiveLimits } from "../../config/turn-limits.js";
+import { saidBaseUrl } from "../../config/vendors.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { exitCodes, usageError } from "../command-error.js";
 import { configFlags } from "../config-flags.js";
@@ -71,13 +72,15 @@ async function effectiveConfig(context: CommandContext): Promise<{ values: Shown
   const { values, sources } = await loadConfig({ home: context.home, flags: configFlags(context) });
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
+  const { provider = "", baseUrl } = settings;
+  const fromEnvironment = baseUrl !== values.baseUrl && baseUrl === saidBaseUrl(provider, context.terminal.env);
   return {
-    sources,
+    sources: fromEnvironment ? { ...sources, baseUrl: "environment" } : sources,
     values: {
       provider: settings.provider,
       api: settings.api,
       model: settings.model,
-      baseUrl: settings.baseUrl,
+      baseUrl,
       auth: values.auth,
       approvalPolicy: settings.approvalPolicy,
       sandbox: settings.sandbox,
@@ -93,7 +96,7 @@ async function effectiveConfig(context: CommandContext): Promise<{ values: Shown
 }
 
 /** Without the key a named provider needs, what is configured is still shown. */
-async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<Partial<Shown>> {
+async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<ReturnType<typeof shown>> {
   const { env, cwd } = context.terminal;
   const inProcess = inProcessProviders(context);
   try {
