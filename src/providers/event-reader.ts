@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { createParser, type EventSourceParser } from "eventsource-parser";
 import { FailureError } from "../messages/errors.js";
 import type { Failure } from "../messages/failure.js";
-import type { ServerEvent, StreamBounds } from "./transport.js";
+import type { EventStream, ServerEvent, StreamBounds } from "./transport.js";
 
 /** The source is paused while more than this waits to be read. */
 const maxWaitingChars = 64 * 1024;
@@ -18,7 +18,7 @@ const ended: Next = { done: true, value: undefined };
  * The events of one stream of bytes. Written with callbacks because a web stream or an async generator between the
  * socket and the decoder would cost more than the parsing.
  */
-export class EventReader implements AsyncIterableIterator<ServerEvent, undefined> {
+export class EventReader implements EventStream {
   readonly #source: Readable;
   readonly #bounds: StreamBounds;
   readonly #parser: EventSourceParser;
@@ -61,11 +61,8 @@ export class EventReader implements AsyncIterableIterator<ServerEvent, undefined
   }
 
   next(): Promise<Next> {
-    const event = this.#events[this.#read];
-    if (event !== undefined) {
-      this.#read += 1;
-      return Promise.resolve({ done: false, value: event });
-    }
+    const event = this.take();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
     if (this.#finish !== undefined) return this.#last(this.#finish);
     this.#waitsSince = performance.now();
     this.#drop();
@@ -73,6 +70,12 @@ export class EventReader implements AsyncIterableIterator<ServerEvent, undefined
     return new Promise((resolve) => {
       this.#waiting = resolve;
     });
+  }
+
+  take(): ServerEvent | undefined {
+    const event = this.#events[this.#read];
+    if (event !== undefined) this.#read += 1;
+    return event;
   }
 
   return(): Promise<Next> {
@@ -92,9 +95,8 @@ export class EventReader implements AsyncIterableIterator<ServerEvent, undefined
     if (this.#finish !== undefined) return;
     if (this.#waitingChars > maxWaitingChars) this.#source.pause();
     const waiting = this.#waiting;
-    const event = this.#events[this.#read];
+    const event = waiting === undefined ? undefined : this.take();
     if (event === undefined || waiting === undefined) return;
-    this.#read += 1;
     this.#waiting = undefined;
     waiting({ done: false, value: event });
   };

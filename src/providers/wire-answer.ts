@@ -1,7 +1,7 @@
 import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
-import type { ServerEvent } from "./transport.js";
+import type { EventStream, ServerEvent } from "./transport.js";
 import { type FailureContext, wireFailure } from "./wire-failure.js";
 import type { WireConnection } from "./wire.js";
 
@@ -26,33 +26,123 @@ export const cutAnswer: Failure = {
 };
 
 /** One request and its answer, with the manners every wire API has: it does not throw, and an abort just ends it. */
-export async function* wireAnswer(
+export function wireAnswer(
   connection: WireConnection,
   exchange: WireExchange,
   signal: AbortSignal,
-): AsyncGenerator<ModelEvent> {
-  if (signal.aborted) return;
-  const { provider, transport, idleMs = defaultIdleMs } = connection;
-  let apiKey: string | undefined;
+): AsyncIterableIterator<ModelEvent, undefined> {
+  return new WireAnswer(connection, exchange, signal);
+}
+
+type Next = IteratorResult<ModelEvent, undefined>;
+
+interface Opened {
+  readonly events: EventStream;
+  readonly decoder: WireDecoder;
+}
+
+const ended: Next = { done: true, value: undefined };
+
+/** By hand, because an async generator takes several rounds for each event even when a hundred came together. */
+class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
+  readonly #connection: WireConnection;
+  readonly #exchange: WireExchange;
+  readonly #signal: AbortSignal;
   // The SDKs leave a listener on the signal they get, and a turn's signal would gather them.
-  const own = new AbortController();
-  const abort = (): void => own.abort();
-  signal.addEventListener("abort", abort);
-  try {
-    apiKey = connection.apiKey();
-    const decoder = exchange.decoder({ provider, apiKey });
-    const response = await exchange.send(apiKey, idleMs, own.signal);
-    for await (const event of transport.events(response, { signal: own.signal, idleMs, maxEventBytes })) {
-      for (const said of decoder.decode(event)) {
-        yield said;
-        if (said.type === "done" || said.type === "failed") return;
-      }
+  readonly #own = new AbortController();
+  readonly #onAbort = (): void => this.#own.abort();
+  #apiKey: string | undefined;
+  #opened: Opened | undefined;
+  #said: ModelEvent[] = [];
+  #told = 0;
+  #isOver: boolean;
+
+  constructor(connection: WireConnection, exchange: WireExchange, signal: AbortSignal) {
+    this.#connection = connection;
+    this.#exchange = exchange;
+    this.#signal = signal;
+    this.#isOver = signal.aborted;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Next> {
+    if (this.#signal.aborted) return this.return();
+    const value = this.#said[this.#told];
+    if (value === undefined) return this.#isOver ? Promise.resolve(ended) : this.#more();
+    this.#told += 1;
+    return Promise.resolve({ done: false, value });
+  }
+
+  async return(): Promise<Next> {
+    this.#said = [];
+    this.#end();
+    return ended;
+  }
+
+  /** Waits for what comes next; never throws. */
+  async #more(): Promise<Next> {
+    this.#said = [];
+    this.#told = 0;
+    try {
+      this.#opened ??= await this.#open();
+      while (this.#said.length === 0 && !this.#isOver) await this.#read(this.#opened);
+    } catch (error) {
+      if (!this.#isOver && !this.#signal.aborted) this.#fail(error);
     }
-    if (signal.aborted) return;
-    for (const said of decoder.end()) yield said;
-  } catch (error) {
-    if (!signal.aborted) yield { type: "failed", failure: wireFailure(error, { provider, apiKey }) };
-  } finally {
-    signal.removeEventListener("abort", abort);
+    if (this.#said.length === 0) this.#end();
+    return this.next();
+  }
+
+  async #open(): Promise<Opened> {
+    const { provider, transport, idleMs = defaultIdleMs } = this.#connection;
+    const { signal } = this.#own;
+    this.#signal.addEventListener("abort", this.#onAbort);
+    this.#apiKey = this.#connection.apiKey();
+    const decoder = this.#exchange.decoder({ provider, apiKey: this.#apiKey });
+    const response = await this.#exchange.send(this.#apiKey, idleMs, signal);
+    return { decoder, events: transport.events(response, { signal, idleMs, maxEventBytes }) };
+  }
+
+  /** Decodes what is there, up to the last event of the answer; what was whole before a fault is told. */
+  async #read({ events, decoder }: Opened): Promise<void> {
+    const next = await events.next();
+    if (this.#signal.aborted) return this.#end();
+    try {
+      if (next.done === true) this.#say(decoder.end());
+      else
+        for (let event: ServerEvent | undefined = next.value; event !== undefined; event = events.take()) {
+          if (this.#say(decoder.decode(event))) break;
+        }
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (next.done === true) this.#end();
+  }
+
+  /** True when that was the last to be said. */
+  #say(events: readonly ModelEvent[]): boolean {
+    for (const event of events) {
+      this.#said.push(event);
+      if (event.type !== "done" && event.type !== "failed") continue;
+      this.#end();
+      return true;
+    }
+    return false;
+  }
+
+  #fail(error: unknown): void {
+    const { provider } = this.#connection;
+    this.#say([{ type: "failed", failure: wireFailure(error, { provider, apiKey: this.#apiKey }) }]);
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    if (this.#opened === undefined) this.#own.abort();
+    else void this.#opened.events.return();
   }
 }

@@ -154,6 +154,17 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     await vi.waitFor(() => expect(server.open.size).toBe(0));
   });
 
+  test("who stops listening before the answer closes the connection too", async () => {
+    const server = await serve(() => undefined);
+    const request = requestOf([user("hi")]);
+    const events = stream(connectionTo(server), request, new AbortController().signal)[Symbol.asyncIterator]();
+    const first = events.next();
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    await events.return?.();
+    expect(await first).toEqual({ done: true, value: undefined });
+    await vi.waitFor(() => expect(server.open.size).toBe(0));
+  });
+
   test("a key is sent, and where there is none no other is", async () => {
     const { server } = await ask(stream, streaming());
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
