@@ -64,7 +64,12 @@ async function killedDoer(world: World, order: DoerOrder): Promise<Report[]> {
   const child = new Child("children/doer", order);
   if (order.death === "when_told") {
     const moment = world.random.pick(["exec_command_begin", "exec_command_end", "raw_response_item", "token_count"]);
-    await child.until(({ type }) => type === moment);
+    let isPlaying = false;
+    await child.until(({ type }) => {
+      // What the last death left is told and written before anything is asked; a death in between would be told twice.
+      isPlaying ||= type === "exec_approval_request";
+      return isPlaying && type === moment;
+    });
     await child.kill();
   } else {
     await child.gone;

@@ -82,12 +82,14 @@ export class Recording {
   #closeInterrupted(call: CallItem, submissionId: string): void {
     const approval = this.#state.approvals.get(call.call_id ?? "");
     const hasNotRun = isUnanswered(approval) || isRefusal(approval?.decision);
+    // Told before it is written: who is killed in between is told again, and not never.
+    if (!hasNotRun) {
+      const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
+      this.#publish({ type: "warning", message }, submissionId);
+    }
     for (const payload of outputsFor([call], hasNotRun ? "not run: it was not approved" : interruptedOutput)) {
       this.line({ type: "response_item", payload }, submissionId);
     }
-    if (hasNotRun) return;
-    const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
-    this.#publish({ type: "warning", message }, submissionId);
   }
 
   #write(line: NewLine): OwnLine {
