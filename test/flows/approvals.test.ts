@@ -406,3 +406,23 @@ test("a reader of all conversations that fell behind still gets the open request
   expect(seen).toEqual(["lagged", "exec_approval_request"]);
   await conversation.submit({ type: "exec_approval", id, decision: "abort" });
 });
+
+test("the answer is on disk before the call runs: after a crash it is not asked for again", async () => {
+  const seen: unknown[][] = [];
+  const tool = defineTool({
+    name: "effect",
+    description: "",
+    parameters: z.strictObject({ what: z.string() }),
+    run: async () => {
+      seen.push((await rolloutLines(conversation.rolloutPath)).map(({ payload }) => payload["type"]));
+      return "done";
+    },
+  });
+  const provider = scripted([calls("effect", "c1", { what: "it" }), says("ok")]);
+  const { conversation, events } = await openConversation({ provider, tools: [tool] });
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id, decision: "approved" });
+  await events.until("task_complete");
+  expect(seen[0]?.at(-1)).toBe("approval_decided");
+});
