@@ -286,5 +286,6 @@ test("no descriptor stays open", async () => {
   await mkdir(join(context.cwd, "folder"));
   const before = (await readdir("/proc/self/fd")).length;
   for (const path of ["a/b/c", "folder", "../x", "a/b/c/d"]) await write(context, path);
-  expect((await readdir("/proc/self/fd")).length).toBe(before);
+  // What other tests have left may close meanwhile.
+  expect((await readdir("/proc/self/fd")).length).toBeLessThanOrEqual(before);
 });
