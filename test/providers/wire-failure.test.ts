@@ -101,10 +101,15 @@ test.each([
   expect(serverFailure(error, context)).toMatchObject({ code, retryable });
 });
 
-describe("the network", () => {
-  const thrown = (code: string, fields: object = {}) =>
-    new APIConnectionError({ message: "Connection error.", cause: Object.assign(new Error("x"), { code, ...fields }) });
+/** What the SDK throws when the network fails. */
+function thrown(code: string, fields: object = {}): APIConnectionError {
+  return new APIConnectionError({
+    message: "Connection error.",
+    cause: Object.assign(new Error("x"), { code, ...fields }),
+  });
+}
 
+describe("the network", () => {
   test.each([
     [thrown("ECONNREFUSED", { address: "127.0.0.1", port: 1 }), "acme: cannot connect to 127.0.0.1:1 (ECONNREFUSED)"],
     [thrown("ENOTFOUND", { hostname: "nowhere.test" }), "acme: cannot find nowhere.test (ENOTFOUND)"],
