@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 import { OpenAI } from "openai";
 import { createTransport } from "../src/providers/node-transport.js";
 import { openaiResponses } from "../src/providers/openai-responses.js";
+import type { Transport } from "../src/providers/transport.js";
+import type { WireConnection } from "../src/providers/wire.js";
 import { bareDeltas } from "./support/bare-stream.js";
 import { inLanes, median } from "./support/measure.js";
 import { printTable, whole } from "./support/table.js";
@@ -27,8 +29,8 @@ const [port] = (await once(server, "message")) as [number];
 const url = `http://127.0.0.1:${port}/v1`;
 const sdk = new OpenAI({ baseURL: url, apiKey: "none", maxRetries: 0 });
 // A proxy that is not used for this address: undici's fetch and its web streams all the same.
-const viaUndici = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
-const viaNode = createTransport({});
+const viaUndici = connectionBy(createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" }));
+const viaNode = connectionBy(createTransport({}));
 
 const ways: Way[] = [
   way("bare node:http, split, JSON.parse", () => bareDeltas(url)),
@@ -51,6 +53,10 @@ printTable(
   ]),
 );
 process.exit();
+
+function connectionBy(transport: Transport): WireConnection {
+  return { provider: "bench", api: "responses", baseUrl: url, transport, apiKey: () => "none" };
+}
 
 function way(name: string, run: () => Promise<number>): Way {
   return { name, run, rates: [], cpu: [] };
@@ -77,9 +83,8 @@ async function sdkDeltas(): Promise<number> {
   return count;
 }
 
-async function wireDeltas(transport: typeof viaNode): Promise<number> {
+async function wireDeltas(connection: WireConnection): Promise<number> {
   let count = 0;
-  const connection = { provider: "bench", api: "responses", baseUrl: url, transport, apiKey: () => "none" } as const;
   const request = { conversationId: "c", model: "m", instructions: "", input: [], tools: [] };
   for await (const event of openaiResponses(connection, request, new AbortController().signal)) {
     if (event.type === "text_delta") count += 1;

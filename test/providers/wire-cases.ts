@@ -165,6 +165,15 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     await vi.waitFor(() => expect(server.open.size).toBe(0));
   });
 
+  test("a key that changes is sent with the next request", async () => {
+    const server = await serve(streaming());
+    const keys = ["sk-first-key", "sk-second-key", "sk-second-key"];
+    const left = keys.values();
+    const connection = connectionTo(server, { apiKey: () => left.next().value });
+    for (const _ of keys) await collect(stream(connection, requestOf([user("hi")]), new AbortController().signal));
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(keys.map((key) => `Bearer ${key}`));
+  });
+
   test("a key is sent, and where there is none no other is", async () => {
     const { server } = await ask(stream, streaming());
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);

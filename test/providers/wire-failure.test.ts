@@ -101,13 +101,8 @@ test.each([
   expect(serverFailure(error, context)).toMatchObject({ code, retryable });
 });
 
-/** What the SDK throws when the network fails. */
-function thrown(code: string, fields: object = {}): APIConnectionError {
-  return new APIConnectionError({
-    message: "Connection error.",
-    cause: Object.assign(new Error("x"), { code, ...fields }),
-  });
-}
+const thrown = (code: string, fields: object = {}) =>
+  new APIConnectionError({ message: "Connection error.", cause: Object.assign(new Error("x"), { code, ...fields }) });
 
 describe("the network", () => {
   test.each([
