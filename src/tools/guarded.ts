@@ -18,11 +18,11 @@ const ignored = "HUP INT QUIT PIPE ALRM TERM USR1 USR2";
  * ends when our process does, however it dies, and then kills what carries the marker and the whole group. It is forked
  * twice: a command that waits for all its children must not wait for one it never started. It is forked before the
  * marker is exported, so that it does not find itself, and with its signals ignored already, so that there is no moment
- * in which one of them ends it.
+ * in which one of them ends it. It never has the command's output: the shell waits for who lets go of it first.
  */
 const script = `trap '' ${ignored}
-( (
-exec </dev/null >/dev/null 2>&1
+( exec </dev/null >/dev/null 2>&1
+(
 while read -r _ <&${guardDescriptor}; do :; done
 export PATH=/usr/bin:/bin LC_ALL=C; rounds=10
 while found=$(${findMarked}); [ -n "$found" ] && [ $rounds -gt 0 ]; do
