@@ -3,6 +3,7 @@ import type { Failure, FailureCode } from "../messages/failure.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import { check } from "../messages/parse.js";
 import { type ContentPart, type MessageItem, messageText, ResponseItem } from "../messages/response-item.js";
+import { isRecord } from "./json-fields.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
 import { orAborted } from "./or-aborted.js";
@@ -97,8 +98,4 @@ function failureCode(error: unknown): FailureCode {
   return isRecord(cause) && typeof cause["code"] === "string" && networkCode.test(cause["code"])
     ? "network"
     : "internal";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

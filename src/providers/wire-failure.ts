@@ -1,6 +1,7 @@
 import { FailureError } from "../messages/errors.js";
 import type { Failure, FailureCode } from "../messages/failure.js";
 import { failureText } from "./failure-text.js";
+import { isRecord } from "./json-fields.js";
 import { networkFailure } from "./network-failure.js";
 import { retryAfterMs } from "./retry-after.js";
 
@@ -108,7 +109,3 @@ function named(failure: Failure, { provider, apiKey }: FailureContext): Failure 
 
 const words = ({ code, type, message }: ServerError): string => `${code ?? ""} ${type ?? ""} ${message ?? ""}`;
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { entryOf, type JsonObject, objectsOf } from "../json.js";
+import { entryOf, type JsonObject } from "../json.js";
+import { firstProblem } from "../first-problem.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
 
 const anyObject = z.record(z.string(), z.unknown());
@@ -113,17 +114,9 @@ const partsByRole: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>
 export function shapeProblem(body: JsonObject): Problem | undefined {
   return (
     problemIn(Request, body) ??
-    first(body["messages"], messageProblem, ["messages"]) ??
-    first(body["tools"], toolProblem, ["tools"])
+    firstProblem(body["messages"], messageProblem, ["messages"]) ??
+    firstProblem(body["tools"], toolProblem, ["tools"])
   );
-}
-
-function first(list: unknown, check: (entry: JsonObject, at: Path) => Problem | undefined, at: Path) {
-  for (const [index, entry] of objectsOf(list).entries()) {
-    const problem = check(entry, [...at, index]);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
 }
 
 function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
@@ -140,8 +133,8 @@ function messageProblem(message: JsonObject, at: Path): Problem | undefined {
   const parts = entryOf(partsByRole, role) ?? { text };
   return (
     problemIn(schema, message, at) ??
-    first(message["content"], (part, place) => partProblem(part, place, parts), [...at, "content"]) ??
-    first(message["tool_calls"], callProblem, [...at, "tool_calls"])
+    firstProblem(message["content"], (part, place) => partProblem(part, place, parts), [...at, "content"]) ??
+    firstProblem(message["tool_calls"], callProblem, [...at, "tool_calls"])
   );
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { entryOf, isGiven, type JsonObject, objectsOf, stringOf } from "../json.js";
+import { entryOf, isGiven, type JsonObject, stringOf } from "../json.js";
+import { firstProblem } from "../first-problem.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
 
 const anyObject = z.record(z.string(), z.unknown());
@@ -132,17 +133,9 @@ const CustomTool = z.strictObject({
 export function shapeProblem(body: JsonObject): Problem | undefined {
   return (
     problemIn(Request, body) ??
-    first(body["messages"], messageProblem, ["messages"]) ??
-    first(body["tools"], toolProblem, ["tools"])
+    firstProblem(body["messages"], messageProblem, ["messages"]) ??
+    firstProblem(body["tools"], toolProblem, ["tools"])
   );
-}
-
-function first(list: unknown, check: (entry: JsonObject, at: Path) => Problem | undefined, at: Path) {
-  for (const [index, entry] of objectsOf(list).entries()) {
-    const problem = check(entry, [...at, index]);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
 }
 
 function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
@@ -153,7 +146,7 @@ function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
 function messageProblem(message: JsonObject, at: Path): Problem | undefined {
   return (
     problemIn(Message, message, at) ??
-    first(message["content"], (block, place) => blockProblem(block, place, blocks), [...at, "content"])
+    firstProblem(message["content"], (block, place) => blockProblem(block, place, blocks), [...at, "content"])
   );
 }
 
@@ -165,5 +158,5 @@ function blockProblem(block: JsonObject, at: Path, known: Readonly<Record<string
   const problem = problemIn(schema, block, [...at, type]);
   if (problem !== undefined || type !== "tool_result") return problem;
   const place = [...at, type, "content"];
-  return first(block["content"], (inner, where) => blockProblem(inner, where, resultBlocks), place);
+  return firstProblem(block["content"], (inner, where) => blockProblem(inner, where, resultBlocks), place);
 }

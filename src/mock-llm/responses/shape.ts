@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { entryOf, isObject, type JsonObject } from "../json.js";
+import { entryOf, type JsonObject } from "../json.js";
+import { firstProblem } from "../first-problem.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
 
 const effort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
@@ -190,20 +191,7 @@ const outputParts = {
 export function shapeProblem(body: JsonObject): Problem | undefined {
   const problem = problemIn(Request, body);
   if (problem !== undefined) return problem;
-  return first(body["input"], itemProblem, ["input"]) ?? first(body["tools"], toolProblem, ["tools"]);
-}
-
-function first(
-  list: unknown,
-  check: (entry: JsonObject, at: Path) => Problem | undefined,
-  at: Path,
-): Problem | undefined {
-  if (!Array.isArray(list)) return undefined;
-  for (const [index, entry] of list.entries()) {
-    const problem = isObject(entry) ? check(entry, [...at, index]) : undefined;
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  return firstProblem(body["input"], itemProblem, ["input"]) ?? firstProblem(body["tools"], toolProblem, ["tools"]);
 }
 
 function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
@@ -223,7 +211,7 @@ function itemProblem(item: JsonObject, at: Path): Problem | undefined {
   if (problem !== undefined) return problem;
   const parts: Record<string, z.ZodType> = item["role"] === "assistant" ? outputParts : inputParts;
   const list = type === "message" ? "content" : "output";
-  return first(item[list], (part, place) => partProblem(part, place, parts), [...at, list]);
+  return firstProblem(item[list], (part, place) => partProblem(part, place, parts), [...at, list]);
 }
 
 /** The model's own words are `output_text`, everybody else's `input_text`. */
