@@ -19,6 +19,15 @@ export const GitInfo = z.object({
 });
 export type GitInfo = z.infer<typeof GitInfo>;
 
+/** Newer Codex forks and reverts by pointing: the conversation begins with the first bytes of another rollout. */
+export const HistoryBase = z.object({
+  /** The id its file name ends in. */
+  thread_id: z.string().regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  end_ordinal_exclusive: z.number().int().nonnegative(),
+  end_byte_offset: z.number().int().nonnegative(),
+});
+export type HistoryBase = z.infer<typeof HistoryBase>;
+
 export const SessionMeta = z.object({
   id: z.string(),
   forked_from_id: z.string().nullish(),
@@ -31,6 +40,8 @@ export const SessionMeta = z.object({
   session_source: SessionSource.optional(),
   model_provider: z.string().nullish(),
   git: GitInfo.nullish(),
+  history_mode: z.enum(["legacy", "paginated"]).nullish(),
+  history_base: HistoryBase.nullish(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 

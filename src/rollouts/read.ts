@@ -1,11 +1,12 @@
-import { constants } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
-import { ConversationNotFoundError, CorruptedRolloutError, InvalidInputError } from "../messages/errors.js";
+import { basename } from "node:path";
+import { CorruptedRolloutError } from "../messages/errors.js";
 import { RolloutLine, type OwnLine } from "../messages/rollout-line.js";
-import { maxLineBytes, readLineBytes, withoutMark } from "./line-object.js";
+import { partsBefore } from "./history-base.js";
+import { readLineBytes, withoutMark } from "./line-object.js";
+import { rawLines } from "./raw-lines.js";
 
 export interface NumberedLine {
-  /** Counted from 1, blank and skipped lines included. */
+  /** Counted from 1 in the file it stands in, blank and skipped lines included. */
   readonly number: number;
   readonly line: OwnLine;
 }
@@ -24,98 +25,71 @@ export interface RolloutReading extends AsyncIterable<NumberedLine> {
   readonly end: RolloutEnd;
 }
 
-const chunkBytes = 64 * 1024;
-const newline = 0x0a;
 const knownLine = RolloutLine.options[0];
 
-/** Reads a rollout line by line, in pieces, whatever its size; the file is open only while someone iterates. */
+/**
+ * Reads a rollout line by line, whatever its size. When its first line says that it begins in other rollouts, what it
+ * has from them comes behind that line and before its own.
+ */
 export function readRollout(path: string, conversationId: string): RolloutReading {
-  const end: RolloutEnd = { bytes: 0, torn: 0, skipped: 0 };
-  return { end, [Symbol.asyncIterator]: () => lines(path, conversationId, end) };
+  const end = noLines();
+  return {
+    end,
+    [Symbol.asyncIterator]: () => {
+      Object.assign(end, noLines());
+      return lines({ path, conversationId }, end);
+    },
+  };
 }
 
-async function* lines(path: string, conversationId: string, end: RolloutEnd): AsyncGenerator<NumberedLine> {
-  const file = await openRegularFile(path, conversationId);
-  Object.assign(end, { bytes: 0, torn: 0, skipped: 0 });
-  try {
-    let number = 0;
-    for await (const { bytes, terminated } of rawLines(file, conversationId)) {
-      number += 1;
-      const read = readLineBytes(number === 1 ? withoutMark(bytes) : bytes);
-      if (read.status === "bad") {
-        if (terminated) throw new CorruptedRolloutError(conversationId, number, read.detail);
-        end.torn = bytes.length;
-        return;
-      }
-      end.bytes += bytes.length + (terminated ? 1 : 0);
-      if (read.status === "blank") continue;
-      const known = knownLine.safeParse(read.value);
-      // The value itself, not zod's copy: keys of a newer version stay.
-      if (known.success) yield { number, line: read.value as OwnLine };
-      else end.skipped += 1;
+interface Source {
+  readonly path: string;
+  readonly conversationId: string;
+  /** It is the beginning of another conversation, which names it in this line. */
+  readonly part?: { readonly bytes: number; readonly namedIn: number };
+}
+
+async function* lines({ path, conversationId, part }: Source, end: RolloutEnd): AsyncGenerator<NumberedLine> {
+  let number = 0;
+  let begun = false;
+  const damage = (detail: string) =>
+    part === undefined
+      ? new CorruptedRolloutError(conversationId, number, detail)
+      : new CorruptedRolloutError(
+          conversationId,
+          part.namedIn,
+          `it begins in ${basename(path)}: line ${number}: ${detail}`,
+        );
+  for await (const raw of rawLines(path, conversationId, part?.bytes)) {
+    number += 1;
+    if (raw.status === "too_long") throw damage("the line is too long");
+    const { bytes, terminated } = raw;
+    const read = readLineBytes(number === 1 ? withoutMark(bytes) : bytes);
+    if (read.status === "bad") {
+      // What others have begun with was whole when they did.
+      if (terminated || part !== undefined) throw damage(read.detail);
+      end.torn = bytes.length;
+      return;
     }
-  } finally {
-    await file.close();
-  }
-}
-
-/** Neither follows a link nor waits for the other end of a pipe. */
-async function openRegularFile(path: string, conversationId: string): Promise<FileHandle> {
-  const file = await openNoFollow(path, conversationId);
-  const stats = await file.stat().catch(async (error: unknown) => {
-    await file.close();
-    throw error;
-  });
-  if (stats.isFile()) return file;
-  await file.close();
-  throw notRegular(conversationId);
-}
-
-async function openNoFollow(path: string, conversationId: string): Promise<FileHandle> {
-  try {
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") throw new ConversationNotFoundError(conversationId);
-    // A link where a file should be, or a socket.
-    if (code === "ELOOP" || code === "ENXIO") throw notRegular(conversationId);
-    throw error;
-  }
-}
-
-function notRegular(conversationId: string): InvalidInputError {
-  return new InvalidInputError(`Conversation ${conversationId}: its rollout is not a regular file`);
-}
-
-interface RawLine {
-  readonly bytes: Buffer;
-  readonly terminated: boolean;
-}
-
-async function* rawLines(file: FileHandle, conversationId: string): AsyncGenerator<RawLine> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  let number = 1;
-  for (;;) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null);
-    if (bytesRead === 0) break;
-    let from = 0;
-    for (let to = buffer.indexOf(newline); to !== -1 && to < bytesRead; to = buffer.indexOf(newline, from)) {
-      pieces.push(buffer.subarray(from, to));
-      yield { bytes: joined(pieces), terminated: true };
-      pieces.length = 0;
-      length = 0;
-      from = to + 1;
-      number += 1;
+    end.bytes += bytes.length + (terminated ? 1 : 0);
+    if (read.status === "blank") continue;
+    const isMeta = read.value.type === "session_meta";
+    // A conversation is what its own first line says.
+    if (isMeta && part !== undefined) continue;
+    const known = knownLine.safeParse(read.value);
+    // The value itself, not zod's copy: keys of a newer version stay.
+    if (known.success) yield { number, line: read.value as OwnLine };
+    else end.skipped += 1;
+    if (begun || !isMeta) continue;
+    begun = true;
+    for (const before of await partsBefore(read.value, { path, conversationId, line: number })) {
+      const partEnd = noLines();
+      yield* lines({ path: before.path, conversationId, part: { bytes: before.bytes, namedIn: number } }, partEnd);
+      end.skipped += partEnd.skipped;
     }
-    if (from < bytesRead) pieces.push(buffer.subarray(from, bytesRead));
-    length += bytesRead - from;
-    if (length > maxLineBytes) throw new CorruptedRolloutError(conversationId, number, "the line is too long");
   }
-  if (length > 0) yield { bytes: joined(pieces), terminated: false };
 }
 
-function joined(pieces: readonly Buffer[]): Buffer {
-  const [first] = pieces;
-  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
+function noLines(): RolloutEnd {
+  return { bytes: 0, torn: 0, skipped: 0 };
 }
