@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { CorruptedRolloutError } from "../messages/errors.js";
 import { RolloutLine, type OwnLine } from "../messages/rollout-line.js";
 import { partsBefore } from "./history-base.js";
+import { holdsUnknown, isBesideHistory } from "./known-types.js";
 import { readLineBytes, withoutMark } from "./line-object.js";
 import { rawLines } from "./raw-lines.js";
 
@@ -17,7 +18,7 @@ export interface RolloutEnd {
   bytes: number;
   /** The length of an unterminated last line that cannot be read; it is not among the lines. */
   torn: number;
-  /** Lines of a type we do not know, or of one we know in a shape we do not. */
+  /** Lines that may have said something we do not understand: of an unknown type, or in an unknown shape. */
   skipped: number;
 }
 
@@ -76,10 +77,10 @@ async function* lines({ path, conversationId, part }: Source, end: RolloutEnd): 
     const isMeta = read.value.type === "session_meta";
     // A conversation is what its own first line says.
     if (isMeta && part !== undefined) continue;
-    const known = knownLine.safeParse(read.value);
+    const known = knownLine.safeParse(read.value).success;
+    if (known ? holdsUnknown(read.value) : !isBesideHistory(read.value)) end.skipped += 1;
     // The value itself, not zod's copy: keys of a newer version stay.
-    if (known.success) yield { number, line: read.value as OwnLine };
-    else end.skipped += 1;
+    if (known) yield { number, line: read.value as OwnLine };
     if (begun || !isMeta) continue;
     begun = true;
     for (const before of await partsBefore(read.value, { path, conversationId, line: number })) {

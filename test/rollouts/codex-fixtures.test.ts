@@ -42,6 +42,12 @@ describe("a rollout of Codex is read as Codex reads it", () => {
   );
 });
 
+describe("nothing in it is of an unknown kind", () => {
+  test.each(rollouts.map(({ file }) => file))("%s", async (file) => {
+    expect(await foldLines(fileLines(fixtures + file, file))).toMatchObject({ skipped: 0 });
+  });
+});
+
 describe("its turns hold the same items, one after another", () => {
   test.each(rollouts.map(({ file }) => file))("%s", async (file) => {
     const turns = new TurnGrouping();

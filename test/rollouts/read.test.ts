@@ -114,13 +114,44 @@ test("invalid UTF-8 is damage", async () => {
 
 test("lines of another type or shape are passed over and counted", async () => {
   const line = encodeLine(said("one"));
-  const unknown = '{"timestamp":"t","type":"world_state","payload":{}}\n';
+  const unknown = '{"timestamp":"t","type":"of_tomorrow","payload":{}}\n';
   const shape = '{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":"x"}}\n';
   const untimed = '{"type":"response_item","payload":{"type":"message","role":"user","content":[]}}\n';
   const { lines, numbers, end } = await read(unknown + line + shape + untimed + line);
   expect(lines).toHaveLength(2);
   expect(numbers).toEqual([2, 5]);
   expect(end).toMatchObject({ skipped: 3, torn: 0 });
+});
+
+test.each([
+  ["response_item", { type: "hologram" }],
+  ["event_msg", { type: "thread_rolled_forward", num_turns: 1 }],
+  ["cody", { type: "of_tomorrow" }],
+])("a %s of an unknown type is kept, for who copies it, and counted", async (type, payload) => {
+  const line = { timestamp, type, payload };
+  const { lines, end } = await read(`${JSON.stringify(line)}\n`);
+  expect(lines).toEqual([line]);
+  expect(end.skipped).toBe(1);
+});
+
+test.each([
+  ["world_state", { full: true, state: {} }],
+  ["token_usage_record", {}],
+  ["security_risk_score", {}],
+  ["inter_agent_communication_metadata", { trigger_turn: false }],
+  ["event_msg", { type: "item_completed", thread_id: "1", turn_id: "1", item: { type: "UserMessage" } }],
+  ["event_msg", { type: "thread_settings_applied", thread_id: "1", thread_settings: {} }],
+  ["event_msg", { type: "mcp_tool_call_end", call_id: "1" }],
+  ["event_msg", { type: "exec_command_end", call_id: "1" }],
+])("what Codex writes beside the history is nothing to speak of: %s %j", async (type, payload) => {
+  const { end } = await read(`${JSON.stringify({ timestamp, type, payload })}\n`);
+  expect(end.skipped).toBe(0);
+});
+
+test("what other agents said is history we cannot read, and counted", async () => {
+  const payload = { author: "/root/a", recipient: "/root", content: "done", trigger_turn: false };
+  const { end } = await read(`${JSON.stringify({ timestamp, type: "inter_agent_communication", payload })}\n`);
+  expect(end.skipped).toBe(1);
 });
 
 test("keys we do not know stay in the line", async () => {
