@@ -15,7 +15,11 @@ const contextual: readonly (readonly [start: string, end: string])[] = [
   ["<skill>", "</skill>"],
   ["<recommended_plugins>", "</recommended_plugins>"],
   ["<codex_internal_context", "</codex_internal_context>"],
+  ["<goal_context>", "</goal_context>"],
   ["<hook_prompt", "</hook_prompt>"],
+  ["warning: the maximum number of unified exec processes you can keep open is", ""],
+  ["warning: apply_patch was requested via ", "use the apply_patch tool instead of exec_command."],
+  ["warning: your account was flagged for potentially high-risk cyber activity", ""],
 ];
 
 /** Whether a person said it: role user, and no part of it is context. Loads no schema library. */
@@ -41,8 +45,19 @@ function texts(item: MessageLike): string[] {
 
 function isContextual(text: string): boolean {
   const trimmed = text.trim();
-  return contextual.some(
-    ([start, end]) =>
-      trimmed.slice(0, start.length).toLowerCase() === start && trimmed.slice(-end.length).toLowerCase() === end,
-  );
+  return contextual.some(([start, end]) => beginsWith(trimmed, start) && endsWith(trimmed, end)) || isExternal(trimmed);
+}
+
+function beginsWith(text: string, start: string): boolean {
+  return text.slice(0, start.length).toLowerCase() === start;
+}
+
+function endsWith(text: string, end: string): boolean {
+  return text.slice(text.length - end.length).toLowerCase() === end;
+}
+
+/** What other programs told Codex, in a tag whose name is theirs. */
+function isExternal(text: string): boolean {
+  const end = text.indexOf(">");
+  return text.startsWith("<external_") && end !== -1 && text.endsWith(`</${text.slice(1, end)}>`);
 }

@@ -1,4 +1,4 @@
-import { messageText, type ResponseItem } from "../messages/response-item.js";
+import type { ResponseItem } from "../messages/response-item.js";
 import type { Compacted, RolloutLine } from "../messages/rollout-line.js";
 import { cutMiddle, tokensOf } from "./cut-middle.js";
 import { isCodexSummary } from "./codex-summary.js";
@@ -62,21 +62,23 @@ function replace(history: ResponseItem[], items: readonly ResponseItem[]): void 
   for (const item of kept) history.push(item);
 }
 
-/** Old versions wrote only the summary: what the user said, newest first within the budget, then the summary. */
+/**
+ * Old versions wrote only the summary: the text of what the user said, newest first within the budget, then the summary.
+ * Images were gone for the model as well.
+ */
 function summarized(history: readonly ResponseItem[], compacted: Compacted): ResponseItem[] {
   const kept: ResponseItem[] = [];
   let budget = keptUserTokens;
   for (const item of history.toReversed()) {
     if (budget === 0) break;
     if (!isRealUserMessage(item)) continue;
-    const text = messageText(item);
+    const text = item.content.map((part) => ("text" in part ? part.text : "")).join("");
     if (isCodexSummary(text)) continue;
-    const tokens = tokensOf(text);
-    kept.push(tokens <= budget ? item : userMessage(cutMiddle(text, budget)));
-    budget = Math.max(0, budget - tokens);
+    kept.push(userMessage(cutMiddle(text, budget)));
+    budget = Math.max(0, budget - tokensOf(text));
   }
   const ghosts = history.filter((item) => item.type === "ghost_snapshot");
-  return [...kept.toReversed(), userMessage(compacted.message), ...ghosts];
+  return [...kept.toReversed(), userMessage(compacted.message || "(no summary available)"), ...ghosts];
 }
 
 function userMessage(text: string): ResponseItem {

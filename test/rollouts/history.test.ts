@@ -36,6 +36,24 @@ test("a compaction without a replacement keeps what the user said, the summary a
   expect(fold(lines)).toEqual([user("one"), user("two"), user("summary"), ghost]);
 });
 
+test("a compaction without a replacement keeps only the text of what the user said, in one part", () => {
+  const said: ResponseItem = {
+    type: "message",
+    id: "msg_1",
+    role: "user",
+    content: [
+      { type: "input_text", text: "look: " },
+      { type: "input_image", image_url: "data:image/png;base64,AAAA" },
+      { type: "input_text", text: "what is it?" },
+    ],
+  };
+  expect(fold([item(said), compacted("summary")])).toEqual([user("look: what is it?"), user("summary")]);
+});
+
+test("a compaction without a summary says so", () => {
+  expect(fold([item(user("one")), compacted("")])).toEqual([user("one"), user("(no summary available)")]);
+});
+
 test("of 30k, 15k and 10k tokens the newest stays whole, the middle one is cut to the rest, the oldest goes", () => {
   const newest = user("c".repeat(40_000));
   const lines = [item(user("a".repeat(120_000))), item(user("b".repeat(60_000))), item(newest)];

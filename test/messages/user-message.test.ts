@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { isContextMessage, isRealUserMessage } from "../../src/messages/user-message.js";
+
+test.each([
+  "# AGENTS.md instructions for /tmp/proj\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>",
+  "  <environment_context>\n<cwd>/</cwd>\n</environment_context>\n",
+  "<TURN_ABORTED>stopped</Turn_Aborted>",
+  '<codex_internal_context source="goal">\ngo on\n</codex_internal_context>',
+  "<goal_context>go on</goal_context>",
+  "<external_browser_tab>page</external_browser_tab>",
+  "Warning: The maximum number of unified exec processes you can keep open is 60.",
+  "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
+])("no person said: %s", (text) => {
+  expect(isContextMessage(said(text))).toBe(true);
+  expect(isRealUserMessage(said(text))).toBe(false);
+});
+
+test.each([
+  "hello",
+  "",
+  "<environment_context> is a strange tag",
+  "what is </turn_aborted>",
+  "<external_a>page</external_b>",
+  "<external_",
+  "Warning: apply_patch was requested via exec_command",
+])("a person said: %s", (text) => {
+  expect(isContextMessage(said(text))).toBe(false);
+  expect(isRealUserMessage(said(text))).toBe(true);
+});
+
+test("one part of context makes it context", () => {
+  const parts = ["hello", "<skill>x</skill>"].map((text) => ({ type: "input_text", text }));
+  expect(isRealUserMessage({ type: "message", role: "user", content: parts })).toBe(false);
+});
+
+function said(text: string) {
+  return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
