@@ -15,7 +15,8 @@ import { type ConversationConfig, recordedConfig } from "./actors/conversation/r
 import { apply, emptyState } from "./actors/conversation/state.js";
 import type { Store } from "./actors/conversation/store.js";
 import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
-import { codyHome, homePaths } from "./config/paths.js";
+import { codexHome, codyHome } from "./config/paths.js";
+import { conversationPlaces } from "./config/places.js";
 import { Config } from "./messages/config.js";
 import { isConversationId, shownId } from "./messages/conversation-id.js";
 import { ConversationNotFoundError, EmptyRolloutError, FailureError, InvalidInputError } from "./messages/errors.js";
@@ -169,7 +170,11 @@ export class ConversationManager {
 
 function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persistence }: Config, cpu: CpuPool): Store {
   if (recorder !== undefined) return recorderStore(recorder);
-  const { conversations } = homePaths(home ?? codyHome({ env, homedir: homedir() }));
+  const places = conversationPlaces({
+    home: home ?? codyHome({ env, homedir: homedir() }),
+    codexHome: codexHome({ env, homedir }),
+    persistence,
+  });
   const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
-  return fileStore(persistence?.directory ?? conversations, writer, cpu);
+  return fileStore({ places, outbox: writer, pool: cpu });
 }

@@ -15,17 +15,21 @@ const flagOf = {
 
 /** The settings given as flags, checked one by one so that a mistake is named as it was typed. */
 export function configFlags({ flags, terminal }: CommandContext): ConfigFlags {
-  const { provider, api, model, baseUrl, approvalPolicy, sandbox, conversationDir } = flags;
+  const { provider, api, model, baseUrl, approvalPolicy, sandbox, layout, conversationDir } = flags;
   const said = definedOnly({ provider, api, model, baseUrl, approvalPolicy, sandbox });
-  for (const [key, flag] of Object.entries(flagOf)) {
-    const result = Config.safeParse(key in said ? { [key]: said[key] } : {});
-    if (!result.success) throw usageError(`${flag}: ${result.error.issues[0]?.message ?? "invalid"}`);
-  }
+  for (const [key, flag] of Object.entries(flagOf)) checkFlag(flag, key in said ? { [key]: said[key] } : {});
+  checkFlag("--layout", layout === undefined ? {} : { persistence: { layout } });
   const persistence = definedOnly({
     enabled: flags.persistence ? undefined : false,
+    layout,
     directory: conversationDir === undefined ? undefined : resolve(terminal.cwd, conversationDir),
   });
   return { ...said, ...(Object.keys(persistence).length > 0 ? { persistence } : {}) };
+}
+
+function checkFlag(flag: string, settings: unknown): void {
+  const result = Config.safeParse(settings);
+  if (!result.success) throw usageError(`${flag}: ${result.error.issues[0]?.message ?? "invalid"}`);
 }
 
 function definedOnly(values: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -18,6 +18,7 @@ const readers = {
   "turnLimits.approvalSeconds": asNumber,
   toolEnv: asNames,
   "persistence.enabled": asBoolean,
+  "persistence.layout": asText,
   "persistence.directory": asText,
 } satisfies Record<ConfigKey, (text: string) => ConfigValue>;
 

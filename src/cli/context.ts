@@ -7,6 +7,8 @@ import type { Terminal } from "./terminal.js";
 export interface CommandContext extends Diagnostics {
   readonly terminal: Terminal;
   readonly home: string;
+  /** Where Codex keeps its files; a user without a home has none. */
+  readonly codexHome: string | undefined;
   /** What stands behind the command's name, word for word. */
   readonly args: readonly string[];
   readonly flags: Flags;

@@ -2,14 +2,20 @@ import { resolve } from "node:path";
 import { readConfigText } from "../config/config-file.js";
 import { loadConfig } from "../config/load-config.js";
 import { homePaths } from "../config/paths.js";
+import { conversationPlaces, type ConversationPlaces, type PlacesInput } from "../config/places.js";
 import type { CommandContext } from "./context.js";
 
-/** Where conversations are kept. The whole configuration, and with it the schemas, is loaded only if it may say so. */
-export async function conversationDirectory({ flags, home, terminal }: CommandContext): Promise<string> {
-  if (flags.conversationDir !== undefined) return resolve(terminal.cwd, flags.conversationDir);
-  const { config, conversations } = homePaths(home);
-  const text = await readConfigText(config);
-  if (text === undefined || !text.includes("directory")) return conversations;
-  const { values } = await loadConfig({ home, flags: {} });
-  return values.persistence.directory;
+/** Where conversations are. The whole configuration, and with it the schemas, is loaded only if it may say so. */
+export async function placesOf(context: CommandContext): Promise<ConversationPlaces> {
+  const { home, codexHome } = context;
+  return conversationPlaces({ home, codexHome, persistence: await persistenceOf(context) });
+}
+
+async function persistenceOf(context: CommandContext): Promise<PlacesInput["persistence"]> {
+  const { flags, home, codexHome, terminal } = context;
+  if (flags.conversationDir !== undefined) return { directory: resolve(terminal.cwd, flags.conversationDir) };
+  const text = (await readConfigText(homePaths(home).config)) ?? "";
+  if (flags.layout === undefined && !text.includes("directory") && !text.includes("layout")) return {};
+  const { configFlags } = await import("./config-flags.js");
+  return (await loadConfig({ home, codexHome, flags: configFlags(context) })).values.persistence;
 }

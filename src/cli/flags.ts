@@ -6,6 +6,7 @@ export interface Flags {
   readonly baseUrl?: string;
   readonly approvalPolicy?: string;
   readonly sandbox?: string;
+  readonly layout?: string;
   readonly conversationDir?: string;
   readonly home?: string;
   readonly limit?: string;
@@ -38,6 +39,7 @@ export const globalFlags: readonly Definition[] = [
   ["--continue", "Go on with the newest conversation of this project"],
   ["--force", "Take the conversation although its owner, on another machine, cannot be proved gone"],
   ["--no-persistence", "Save nothing in this run"],
+  ["--layout <layout>", "How new conversations are filed: cody, codex (where Codex finds them) or project"],
   ["--conversation-dir <path>", "Where conversations are kept"],
   ["--approval-policy <policy>", "When you are asked: on-request, untrusted or never"],
   ["--sandbox <mode>", "What tools may touch: read-only, workspace-write or danger-full-access"],

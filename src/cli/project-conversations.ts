@@ -1,10 +1,30 @@
+import { homePaths } from "../config/paths.js";
+import { codexSessions, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
 import type { ConversationSummary } from "../rollouts/list.js";
 import { listConversationsSync } from "../rollouts/list-sync.js";
+import type { CommandContext } from "./context.js";
 
-/** The saved conversations of one project, newest first. */
-export async function projectConversations(directory: string, projectRoot: string): Promise<ConversationSummary[]> {
-  const all = listConversationsSync(directory);
+/** The saved conversations, newest first. */
+export function savedConversations(
+  { home }: Pick<CommandContext, "home">,
+  { directory, codexHome }: ConversationPlaces,
+  limit?: number,
+): ConversationSummary[] {
+  const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
+  return listConversationsSync(directory, {
+    ...(isCodex ? { cache: homePaths(home).codexHeads } : {}),
+    ...(limit === undefined ? {} : { limit }),
+  });
+}
+
+/** Those of one project. */
+export async function projectConversations(
+  context: Pick<CommandContext, "home">,
+  places: ConversationPlaces,
+  projectRoot: string,
+): Promise<ConversationSummary[]> {
+  const all = savedConversations(context, places);
   const folders = [...new Set(all.flatMap(({ cwd }) => cwd ?? []))];
   const roots = await Promise.all(folders.map(async (cwd) => [cwd, await findProjectRoot(cwd)] as const));
   const own = new Set(roots.flatMap(([cwd, root]) => (root === projectRoot ? [cwd] : [])));
@@ -12,7 +32,11 @@ export async function projectConversations(directory: string, projectRoot: strin
 }
 
 /** The newest one somebody has said something in. */
-export async function newestConversation(directory: string, projectRoot: string): Promise<string | undefined> {
-  const conversations = await projectConversations(directory, projectRoot);
+export async function newestConversation(
+  context: Pick<CommandContext, "home">,
+  places: ConversationPlaces,
+  projectRoot: string,
+): Promise<string | undefined> {
+  const conversations = await projectConversations(context, places, projectRoot);
   return conversations.find(({ empty }) => !empty)?.id;
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
-import { codyHome } from "../config/paths.js";
+import { codexHome, codyHome } from "../config/paths.js";
 import { version } from "../version.js";
 import { loadCommand, writes } from "./command-table.js";
 import { CommandError, exitCodes } from "./command-error.js";
@@ -26,7 +26,9 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   const diagnostics = openDiagnostics(terminal, home);
   const unlisten = terminal.onCrash((error) => void crash(error, terminal, diagnostics));
   try {
-    return await runCommand(parsed, { ...diagnostics, terminal, home, args: parsed.args, flags: parsed.flags });
+    const codex = codexHome({ env: terminal.env, homedir: () => terminal.homedir });
+    const { args, flags } = parsed;
+    return await runCommand(parsed, { ...diagnostics, terminal, home, codexHome: codex, args, flags });
   } catch (error) {
     return await report(error, diagnostics);
   } finally {

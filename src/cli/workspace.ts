@@ -1,5 +1,6 @@
 import { type ActiveKey, readActive, writeActive } from "../config/active-conversation.js";
 import { type ConfigFlags, loadConfig, type LoadedConfig } from "../config/load-config.js";
+import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
 import type { NewConversation } from "../actors/conversation/manager-options.js";
 import { ConversationManager } from "../cody.js";
@@ -16,6 +17,7 @@ import type { CommandContext } from "./context.js";
 export class Workspace implements AsyncDisposable {
   readonly config: LoadedConfig["values"];
   readonly key: ActiveKey;
+  readonly places: ConversationPlaces;
   readonly #context: CommandContext;
   readonly #changes: ConversationConfig;
   readonly #manager: ConversationManager;
@@ -23,6 +25,8 @@ export class Workspace implements AsyncDisposable {
   constructor(context: CommandContext, config: LoadedConfig["values"], key: ActiveKey, parts: WorkspaceParts) {
     this.config = config;
     this.key = key;
+    const { home, codexHome } = context;
+    this.places = conversationPlaces({ home, codexHome, persistence: config.persistence });
     this.#context = context;
     this.#changes = parts.changes;
     const { env, cwd, providers = [], tools = [] } = context.terminal;
@@ -105,12 +109,10 @@ export async function openWorkspace(
   context: CommandContext,
   source: "interactive" | "non_interactive" = "non_interactive",
 ): Promise<Workspace> {
-  const { cwd } = context.terminal;
+  const { home, codexHome, terminal } = context;
+  const { cwd } = terminal;
   const flags = configFlags(context);
-  const [{ values }, projectRoot] = await Promise.all([
-    loadConfig({ home: context.home, flags }),
-    findProjectRoot(cwd),
-  ]);
+  const [{ values }, projectRoot] = await Promise.all([loadConfig({ home, codexHome, flags }), findProjectRoot(cwd)]);
   const changes = changesOf(flags);
   return new Workspace(context, values, { projectRoot, directory: values.persistence.directory }, { changes, source });
 }

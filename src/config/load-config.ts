@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
-import type { Config, TurnLimits } from "../messages/config.js";
+import type { Config, Layout, TurnLimits } from "../messages/config.js";
 import { parseConfig, readConfigText } from "./config-file.js";
 import { homePaths } from "./paths.js";
+import { conversationPlaces } from "./places.js";
 import { choiceOf } from "./provider-choice.js";
 
 /** What comes from the environment is known when the provider is: until then it counts as default. */
@@ -16,14 +16,22 @@ export type ConfigFlags = { readonly [K in keyof Config]?: Config[K] | undefined
 
 /** What holds for this run, and for each setting who said it. What nobody said and has no fixed default is absent. */
 export interface LoadedConfig {
-  readonly values: Omit<Config, "persistence"> & { readonly persistence: { enabled: boolean; directory: string } };
+  readonly values: Omit<Config, "persistence"> & {
+    readonly persistence: { readonly enabled: boolean; readonly layout: Layout; readonly directory: string };
+  };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
 }
 
+export interface ConfigInput {
+  readonly home: string;
+  /** Where Codex keeps its files, for the layout that has them there. */
+  readonly codexHome?: string | undefined;
+  readonly flags: ConfigFlags;
+}
+
 /** Flags win over `config.json`, which wins over the defaults; relative directories lie in the home. */
-export async function loadConfig({ home, flags }: { home: string; flags: ConfigFlags }): Promise<LoadedConfig> {
-  const paths = homePaths(home);
-  const text = await readConfigText(paths.config);
+export async function loadConfig({ home, codexHome, flags }: ConfigInput): Promise<LoadedConfig> {
+  const text = await readConfigText(homePaths(home).config);
   const { provider, api, model, baseUrl, ...others }: Config = text === undefined ? {} : await parseConfig(text);
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
   const said = { provider, api, model, baseUrl };
@@ -31,6 +39,7 @@ export async function loadConfig({ home, flags }: { home: string; flags: ConfigF
   const kept = Object.entries(said).filter(([key, value]) => value === choice[key as keyof typeof choice]);
   const file: Config = { ...others, ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)) };
   const persistence = { ...file.persistence, ...given.persistence };
+  const { layout, directory } = conversationPlaces({ home, codexHome, persistence });
   const turnLimits = { ...file.turnLimits, ...given.turnLimits };
   const sourceOf = (read: (config: Config) => unknown): ConfigSource => {
     if (read(given) !== undefined) return "flag";
@@ -42,10 +51,7 @@ export async function loadConfig({ home, flags }: { home: string; flags: ConfigF
       ...given,
       ...choice,
       ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
-      persistence: {
-        enabled: persistence.enabled ?? true,
-        directory: resolve(home, persistence.directory ?? paths.conversations),
-      },
+      persistence: { enabled: persistence.enabled ?? true, layout, directory },
     },
     sources: {
       provider: sourceOf((config) => config.provider),
@@ -61,6 +67,7 @@ export async function loadConfig({ home, flags }: { home: string; flags: ConfigF
       "turnLimits.approvalSeconds": sourceOf((config) => config.turnLimits?.approvalSeconds),
       toolEnv: sourceOf((config) => config.toolEnv),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
+      "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),
     },
   };

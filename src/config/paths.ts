@@ -6,6 +6,8 @@ export interface HomePaths {
   /** One pointer for each project. */
   readonly active: string;
   readonly config: string;
+  /** What the heads of Codex's rollouts said: nothing of ours is put into its own directory. */
+  readonly codexHeads: string;
 }
 
 /** Where cody keeps everything of one user: `$CODY_HOME`, else `~/.cody`. */
@@ -20,5 +22,17 @@ export function homePaths(home: string): HomePaths {
     logs: join(home, "logs"),
     active: join(home, "active"),
     config: join(home, "config.json"),
+    codexHeads: join(home, "codex-heads.json"),
   };
+}
+
+/** Codex's own home: `$CODEX_HOME`, else `~/.codex`; none for a user who has no home. */
+export function codexHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: () => string }): string | undefined {
+  const home = input.env["CODEX_HOME"];
+  if (home !== undefined && home !== "") return resolve(home);
+  try {
+    return join(input.homedir(), ".codex");
+  } catch {
+    return undefined;
+  }
 }

@@ -16,6 +16,10 @@ export const BaseUrl = z
 export const AuthMethod = z.enum(["openai-api-key", "anthropic-api-key", "chatgpt-oauth", "claude-oauth"]);
 export type AuthMethod = z.infer<typeof AuthMethod>;
 
+/** How files of conversations are named and sorted into folders. */
+export const Layout = z.enum(["cody", "codex", "project"]);
+export type Layout = z.infer<typeof Layout>;
+
 /** Where a turn is stopped although the model would go on. */
 export const TurnLimits = z.strictObject({
   /** Model calls. */
@@ -45,6 +49,13 @@ export const Config = z.strictObject({
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)
     .optional(),
-  persistence: z.strictObject({ enabled: z.boolean().optional(), directory: z.string().min(1).optional() }).optional(),
+  persistence: z
+    .strictObject({
+      enabled: z.boolean().optional(),
+      /** For new conversations; those that are there are read in any. */
+      layout: Layout.optional(),
+      directory: z.string().min(1).optional(),
+    })
+    .optional(),
 });
 export type Config = z.infer<typeof Config>;

@@ -25,9 +25,9 @@ export class HeadCache {
   readonly #new = new Map<string, CachedHead>();
   #changed = false;
 
-  constructor(directory: string) {
-    this.#path = `${directory}${sep}.heads.json`;
-    this.#old = readCache(this.#path);
+  constructor(path: string) {
+    this.#path = path;
+    this.#old = readCache(path);
   }
 
   /** The head of a file, read only when it is not known or may have changed. */
@@ -55,6 +55,11 @@ export class HeadCache {
       rmSync(temporary, { force: true });
     }
   }
+}
+
+/** Where it is for a directory that is ours. */
+export function headCachePath(directory: string): string {
+  return `${directory}${sep}.heads.json`;
 }
 
 /** An empty conversation, or a damaged file, may have become another with every byte. */

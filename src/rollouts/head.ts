@@ -15,17 +15,30 @@ export interface Head {
 
 /** How much of a file is looked at first; for most it is all that is needed. */
 export const headBytes = 8 * 1024;
+/** How much of it at most when its first line, not written by cody, does not name the model. */
+const contextBytes = 64 * 1024;
 /** A first line may hold instructions; beyond this it is not worth reading for a list. */
 const maxFirstLineBytes = 1024 * 1024;
 const newline = 0x0a;
+const growth = 8;
 const userMessage = Buffer.from('"user_message"');
+const saidInFirstLine = Buffer.from('"metadata":{"provider"');
+const turnContext = Buffer.from('"turn_context"');
 
 export const unreadable: Head = { empty: false, damaged: true };
 
-/** How much must be read when the first bytes of a file of this size do not hold its first line. */
+/** How much must be read when the first bytes of a file of this size do not tell enough. */
 export function moreBytes(bytes: Buffer, size: number): number | undefined {
-  if (bytes.includes(newline) || bytes.length >= Math.min(size, maxFirstLineBytes)) return undefined;
-  return Math.min(size, maxFirstLineBytes);
+  const hasLine = bytes.includes(newline);
+  const limit = Math.min(size, hasLine ? contextBytes : maxFirstLineBytes);
+  if (bytes.length >= limit || (hasLine && namesModel(bytes))) return undefined;
+  return Math.min(limit, bytes.length * growth);
+}
+
+function namesModel(bytes: Buffer): boolean {
+  if (bytes.includes(saidInFirstLine)) return true;
+  const context = bytes.indexOf(turnContext);
+  return context !== -1 && bytes.includes(newline, context);
 }
 
 /** What the first bytes tell. They are parsed only until the model is known: parsing is most of what a list costs. */
@@ -54,7 +67,8 @@ function* linesIn(bytes: Buffer): Generator<{ content: Buffer; terminated: boole
 }
 
 function saysModel(read: LineBytes): boolean {
-  return read.status === "object" && text(record(read.value["metadata"])["model"]) !== undefined;
+  if (read.status !== "object") return false;
+  return read.value.type === "turn_context" || text(record(read.value["metadata"])["model"]) !== undefined;
 }
 
 function factsOf(lines: readonly LineObject[]): Omit<Head, "empty" | "damaged"> {

@@ -1,9 +1,7 @@
 import type { Stats } from "node:fs";
 import * as fs from "node:fs";
-import { join } from "node:path";
-import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
-import { ConversationNotFoundError, InvalidInputError } from "../messages/errors.js";
 import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
+import { rolloutsIn } from "./layout-files.js";
 
 /** One saved conversation, as far as the start of its file and its inode tell. */
 export interface ConversationSummary extends Head {
@@ -17,18 +15,14 @@ export interface ListOptions {
   readonly limit?: number;
 }
 
-const suffix = ".jsonl";
 /** Neither follows a link nor waits for the other end of a pipe. */
 export const openFlags = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 /** Enough to keep the four threads of Node's pool busy, few enough not to hold up everybody else's files. */
 const concurrency = 32;
-const maxNamed = 5;
 
-/** The conversations of a directory, newest first. Files that cannot be read are listed as damaged. */
+/** The conversations below a directory, newest first. Files that cannot be read are listed as damaged. */
 export async function listConversations(directory: string, options: ListOptions = {}): Promise<ConversationSummary[]> {
-  const ids = await conversationIds(directory);
-  const dated = await inParallel(ids, async (id) => {
-    const path = join(directory, id + suffix);
+  const dated = await inParallel(await rolloutsIn(directory), async ({ id, path }) => {
     const stats = await statOrUndefined(path);
     return stats !== undefined && (stats.isFile() || stats.isSymbolicLink()) ? [{ id, path, stats }] : [];
   });
@@ -45,9 +39,14 @@ async function readHead(path: string, size: number): Promise<Head> {
   try {
     const fd = await openNoFollow(path);
     try {
-      const bytes = await readStart(fd, Math.min(size, headBytes));
-      const more = moreBytes(bytes, size);
-      return headOf(more === undefined ? bytes : await readStart(fd, more), size);
+      let bytes = await readStart(fd, Math.min(size, headBytes));
+      for (let more = moreBytes(bytes, size); more !== undefined; more = moreBytes(bytes, size)) {
+        const longer = await readStart(fd, more);
+        // The file has become shorter since its size was asked for.
+        if (longer.length <= bytes.length) break;
+        bytes = longer;
+      }
+      return headOf(bytes, size);
     } finally {
       fs.close(fd, () => {});
     }
@@ -79,42 +78,6 @@ interface Dated {
 /** Ids are ordered by time too, for files that changed in the same tick. */
 export function newestFirst(a: Dated, b: Dated): number {
   return b.stats.mtimeMs - a.stats.mtimeMs || (a.id < b.id ? 1 : -1);
-}
-
-/** The one conversation that `conv_…`, a bare UUID or the beginning of either names. */
-export async function findConversation(directory: string, text: string): Promise<string> {
-  // Checked before anything touches the file system: it may be a path.
-  if (!isConversationId(text)) throw new ConversationNotFoundError(text);
-  const ids = await conversationIds(directory);
-  const exact = ids.find((id) => id === shownId(text)) ?? ids.find((id) => id === text);
-  if (exact !== undefined) return exact;
-  const matches = ids.filter((id) => id.startsWith(text) || bareId(id).startsWith(text));
-  const [only] = matches;
-  if (only === undefined) throw new ConversationNotFoundError(text);
-  if (matches.length > 1) throw ambiguous(text, matches);
-  return only;
-}
-
-function ambiguous(text: string, matches: readonly string[]): InvalidInputError {
-  const named = matches.toSorted().slice(0, maxNamed).join(", ");
-  const more = matches.length > maxNamed ? ` and ${matches.length - maxNamed} more` : "";
-  return new InvalidInputError(`${text} fits ${matches.length} conversations: ${named}${more}`);
-}
-
-function conversationIds(directory: string): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    fs.readdir(directory, (error, names) => {
-      if (error === null) resolve(names.flatMap(idOf));
-      else if (error.code === "ENOENT") resolve([]);
-      else reject(error);
-    });
-  });
-}
-
-/** The id a file name stands for; none for foreign files. */
-export function idOf(name: string): string[] {
-  const id = name.endsWith(suffix) ? name.slice(0, -suffix.length) : "";
-  return isConversationId(id) ? [id] : [];
 }
 
 function statOrUndefined(path: string): Promise<Stats | undefined> {

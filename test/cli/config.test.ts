@@ -21,6 +21,7 @@ turnLimits.tokens = 10000000  (default)
 turnLimits.approvalSeconds = 86400  (default)
 toolEnv = (not set)  (default)
 persistence.enabled = true  (default)
+persistence.layout = cody  (default)
 persistence.directory = ${cli.conversations}  (default)
 `);
 });

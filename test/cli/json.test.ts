@@ -45,6 +45,7 @@ test("config --json has every setting and who said it", async () => {
       "turnLimits.approvalSeconds": 86_400,
       toolEnv: null,
       "persistence.enabled": true,
+      "persistence.layout": "cody",
       "persistence.directory": cli.conversations,
     },
     sources: {
@@ -61,6 +62,7 @@ test("config --json has every setting and who said it", async () => {
       "turnLimits.approvalSeconds": "default",
       toolEnv: "default",
       "persistence.enabled": "default",
+      "persistence.layout": "default",
       "persistence.directory": "default",
     },
   });

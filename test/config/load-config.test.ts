@@ -27,13 +27,14 @@ const allDefault = {
   "turnLimits.approvalSeconds": "default",
   toolEnv: "default",
   "persistence.enabled": "default",
+  "persistence.layout": "default",
   "persistence.directory": "default",
 };
 
 test("without a file everything is default", async () => {
   const home = join(await temporaryFolder(), "missing");
   expect(await loadConfig({ home, flags: {} })).toEqual({
-    values: { persistence: { enabled: true, directory: join(home, "conversations") } },
+    values: { persistence: { enabled: true, layout: "cody", directory: join(home, "conversations") } },
     sources: allDefault,
   });
 });
@@ -46,7 +47,7 @@ test("a flag wins over the file, the file over the default, and each value says 
       provider: "openai",
       model: "o3",
       sandbox: "read-only",
-      persistence: { enabled: false, directory: join(home, "elsewhere") },
+      persistence: { enabled: false, layout: "cody", directory: join(home, "elsewhere") },
     },
     sources: {
       ...allDefault,
@@ -62,13 +63,21 @@ test("a flag wins over the file, the file over the default, and each value says 
 test("what the file says for one provider does not hold for another one", async () => {
   const file = { provider: "openai", api: "chat", model: "m", baseUrl: "http://lab/v1", sandbox: "read-only" };
   const home = await homeWith(file);
-  const persistence = { enabled: true, directory: join(home, "conversations") };
+  const persistence = { enabled: true, layout: "cody", directory: join(home, "conversations") };
   expect(await loadConfig({ home, flags: { provider: "ollama" } })).toEqual({
     values: { provider: "ollama", sandbox: "read-only", persistence },
     sources: { ...allDefault, provider: "flag", sandbox: "config.json" },
   });
   const { values } = await loadConfig({ home, flags: { provider: "openai", baseUrl: "http://other/v1" } });
   expect(values).toEqual({ ...file, baseUrl: "http://other/v1", persistence });
+});
+
+test("layout codex has its directory where Codex keeps its rollouts", async () => {
+  const home = await homeWith({ persistence: { layout: "codex" } });
+  expect(await loadConfig({ home, codexHome: "/codex", flags: {} })).toEqual({
+    values: { persistence: { enabled: true, layout: "codex", directory: "/codex/sessions" } },
+    sources: { ...allDefault, "persistence.layout": "config.json" },
+  });
 });
 
 test("the limits of a turn come one by one from the flags and the file", async () => {

@@ -15,7 +15,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConversationNotFoundError, InvalidInputError } from "../../src/messages/errors.js";
 import { bundle } from "../../scripts/bundle.mjs";
-import { findConversation, listConversations as listAsync } from "../../src/rollouts/list.js";
+import { findConversation as find } from "../../src/rollouts/find-conversation.js";
+import { listConversations as listAsync } from "../../src/rollouts/list.js";
 import { listConversationsSync } from "../../src/rollouts/list-sync.js";
 
 let directory = "";
@@ -182,6 +183,21 @@ test("a long first line is read whole, up to a megabyte", async () => {
   expect(long).toMatchObject({ provider: "openai", empty: true, damaged: false });
   expect(longer).toMatchObject({ id: "conv_longer", empty: false, damaged: false });
 });
+
+test("who names the model some lines further down is read on, but not for ever", async () => {
+  const context = `${JSON.stringify({ timestamp: created, type: "turn_context", payload: { model: "gpt-5" } })}\n`;
+  const filler = userLine.replace("hello", "x".repeat(20_000));
+  save("conv_near", firstLine({}, "x".repeat(30_000)) + filler + context + userLine, 2_000_000);
+  save("conv_far", firstLine({}) + filler.repeat(5) + context + userLine, 1_000_000);
+  expect((await listConversations(directory)).map(({ model, cwd }) => ({ model, cwd }))).toEqual([
+    { model: "gpt-5", cwd: "/project" },
+    { cwd: "/project" },
+  ]);
+});
+
+async function findConversation(folder: string, text: string): Promise<string> {
+  return (await find([folder], text)).id;
+}
 
 test("a conversation is found by id, bare UUID or unique prefix", async () => {
   const one = "conv_01a1e1d7-dabe-7fa0-8c45-6d698618970c";

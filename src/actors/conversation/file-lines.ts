@@ -12,3 +12,16 @@ export function fileLines(path: string, conversationId: string): StoredLines {
     },
   };
 }
+
+/** The same for a file that is looked for when somebody reads its lines. */
+export function foundLines(find: () => Promise<string>, conversationId: string): StoredLines {
+  const end = { bytes: 0, skipped: 0 };
+  return {
+    end,
+    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine> {
+      const lines = fileLines(await find(), conversationId);
+      yield* lines;
+      Object.assign(end, lines.end);
+    },
+  };
+}

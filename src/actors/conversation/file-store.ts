@@ -1,35 +1,61 @@
 import { lstat } from "node:fs/promises";
-import { join } from "node:path";
-import { isConversationId } from "../../messages/conversation-id.js";
-import { ConversationNotFoundError } from "../../messages/errors.js";
-import { findConversation, listConversations } from "../../rollouts/list.js";
+import type { ConversationPlaces } from "../../config/places.js";
+import { bareId } from "../../messages/conversation-id.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
+import { findById, findConversation } from "../../rollouts/find-conversation.js";
+import { newRolloutPath } from "../../rollouts/layout.js";
+import { listConversations } from "../../rollouts/list.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import { type RolloutOutbox, unsavedRollout } from "../rollout-writer/outbox.js";
-import { fileLines } from "./file-lines.js";
+import { fileLines, foundLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
+import { KnownPaths } from "./known-paths.js";
 import { loadInThread } from "./load-in-thread.js";
-import type { Store } from "./store.js";
+import type { Store, StoreOpen } from "./store.js";
 
 /** A larger file is read in a thread; to start one for a smaller would take longer than to read it. */
 const maxOwnBytes = 4 * 1024 * 1024;
 
-/** Conversations as files in one directory; without an outbox they can be read and nothing is written. */
-export function fileStore(directory: string, outbox: RolloutOutbox | undefined, pool: CpuPool): Store {
-  const pathOf = (conversationId: string): string => {
-    if (!isConversationId(conversationId)) throw new ConversationNotFoundError(conversationId);
-    return join(directory, `${conversationId}.jsonl`);
-  };
+export interface FileStoreParts {
+  readonly places: ConversationPlaces;
+  /** Without one conversations can be read and nothing is written. */
+  readonly outbox: RolloutOutbox | undefined;
+  readonly pool: CpuPool;
+}
+
+/** Conversations as files: new ones in one layout, those that are there in any. */
+export function fileStore({ places, outbox, pool }: FileStoreParts): Store {
+  const { layout, directory, elsewhere } = places;
+  const directories = [directory, ...elsewhere];
+  const known = new KnownPaths();
+
+  async function pathOf(conversationId: string): Promise<string> {
+    const before = await known.get(conversationId);
+    if (before !== undefined) return before;
+    const found = await findById(directories, conversationId);
+    if (found === undefined) throw new ConversationNotFoundError(conversationId);
+    known.set(found);
+    return found.path;
+  }
+
+  function newPath({ conversationId, now, cwd }: StoreOpen): string {
+    if (layout === "codex" && bareId(conversationId) === conversationId) {
+      throw new InvalidInputError("in layout codex the id of a conversation is a UUID: Codex reads no other");
+    }
+    return newRolloutPath(layout, directory, { conversationId, now, cwd });
+  }
+
   return {
-    find: (text) => findConversation(directory, text),
-    has: (conversationId) =>
-      lstat(pathOf(conversationId)).then(
-        () => true,
-        () => false,
-      ),
-    holder: async (conversationId) => outbox?.holder(pathOf(conversationId)),
-    read: (conversationId) => fileLines(pathOf(conversationId), conversationId),
+    find: async (text) => {
+      const found = await findConversation(directories, text);
+      known.set(found);
+      return found.id;
+    },
+    has: async (conversationId) => (await findById(directories, conversationId)) !== undefined,
+    holder: async (conversationId) => outbox?.holder(await pathOf(conversationId)),
+    read: (conversationId) => foundLines(() => pathOf(conversationId), conversationId),
     load: async (conversationId) => {
-      const path = pathOf(conversationId);
+      const path = await pathOf(conversationId);
       const isLarge = await lstat(path).then(
         ({ size }) => size > maxOwnBytes,
         () => false,
@@ -37,10 +63,13 @@ export function fileStore(directory: string, outbox: RolloutOutbox | undefined, 
       const loaded = isLarge ? await loadInThread(pool, path, conversationId) : undefined;
       return loaded ?? (await foldLines(fileLines(path, conversationId)));
     },
-    open: async ({ conversationId, mode, force }) =>
-      outbox === undefined
-        ? { outcome: { status: "open", bytes: 0 }, rollout: unsavedRollout }
-        : await outbox.open({ conversationId, path: pathOf(conversationId), mode, force }),
+    open: async (request) => {
+      const { conversationId, mode, force } = request;
+      if (outbox === undefined) return { outcome: { status: "open", bytes: 0 }, rollout: unsavedRollout };
+      const path = mode === "create" ? newPath(request) : await pathOf(conversationId);
+      known.set({ id: conversationId, path });
+      return await outbox.open({ conversationId, path, mode, force });
+    },
     list: () => listConversations(directory),
     close: async () => outbox?.stop(),
   };

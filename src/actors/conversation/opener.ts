@@ -74,17 +74,15 @@ export class ConversationOpener {
     }
     const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
+    const [now, { cwd }] = [this.#now(), settings];
     const [{ outcome, rollout }, git] = await Promise.all([
-      this.#parts.store.open({ conversationId, mode: "create", ...labels, force: false }),
+      this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
       findProjectRoot(settings.cwd).then(readGitInfo),
     ]);
     refuseInUse(conversationId, outcome);
     const source = this.#parts.options.source ?? "non_interactive";
     const state = emptyState();
-    for (const line of [
-      firstLine({ conversationId, now: this.#now(), cwd: settings.cwd, ...labels, source, git, forkedFrom }),
-      ...inherited,
-    ]) {
+    for (const line of [firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom }), ...inherited]) {
       apply(state, line);
       rollout.append(line);
     }
@@ -113,12 +111,14 @@ export class ConversationOpener {
     if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
     const recorded = await existingFolder(recordedConfig(before.state));
     const { settings, notice } = this.#resolveSettings(recorded.config, changes);
-    const { provider, model } = settings;
+    const { provider, model, cwd } = settings;
     const { outcome, rollout } = await this.#parts.store.open({
       conversationId,
       mode: "append",
       provider,
       model,
+      now: this.#now(),
+      cwd,
       force,
     });
     refuseInUse(conversationId, outcome);

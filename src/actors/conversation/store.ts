@@ -9,6 +9,9 @@ export interface StoreOpen {
   readonly mode: "create" | "append";
   readonly provider: string;
   readonly model: string;
+  /** For the name and the folder of a new file. */
+  readonly now: Date;
+  readonly cwd: string;
   /** Take it although its owner cannot be proved dead. */
   readonly force: boolean;
 }

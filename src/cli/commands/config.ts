@@ -69,7 +69,8 @@ type Shown = Record<ConfigKey, ConfigValue | undefined>;
 
 /** What a conversation started now would have, defaults included. */
 async function effectiveConfig(context: CommandContext): Promise<{ values: Shown; sources: LoadedConfig["sources"] }> {
-  const { values, sources } = await loadConfig({ home: context.home, flags: configFlags(context) });
+  const { home, codexHome } = context;
+  const { values, sources } = await loadConfig({ home, codexHome, flags: configFlags(context) });
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
   const { provider = "", baseUrl } = settings;
@@ -90,6 +91,7 @@ async function effectiveConfig(context: CommandContext): Promise<{ values: Shown
       "turnLimits.approvalSeconds": limits.approvalSeconds,
       toolEnv: values.toolEnv,
       "persistence.enabled": values.persistence.enabled,
+      "persistence.layout": values.persistence.layout,
       "persistence.directory": values.persistence.directory,
     },
   };

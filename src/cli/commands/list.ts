@@ -1,18 +1,17 @@
 import { findProjectRoot } from "../../config/project.js";
 import type { ConversationSummary } from "../../rollouts/list.js";
-import { listConversationsSync } from "../../rollouts/list-sync.js";
 import { usageError } from "../command-error.js";
 import { type CommandContext, printLine } from "../context.js";
-import { conversationDirectory } from "../conversation-directory.js";
+import { placesOf } from "../conversation-directory.js";
 import { localTime } from "../local-time.js";
-import { projectConversations } from "../project-conversations.js";
+import { projectConversations, savedConversations } from "../project-conversations.js";
 
 export async function listCommand(context: CommandContext): Promise<number> {
   const limit = limitOf(context.flags.limit);
-  const directory = await conversationDirectory(context);
+  const places = await placesOf(context);
   const conversations = context.flags.project
-    ? (await projectConversations(directory, await findProjectRoot(context.terminal.cwd))).slice(0, limit)
-    : listConversationsSync(directory, limit === undefined ? {} : { limit });
+    ? (await projectConversations(context, places, await findProjectRoot(context.terminal.cwd))).slice(0, limit)
+    : savedConversations(context, places, limit);
   await printLine(context, context.flags.json ? JSON.stringify(conversations) : listText(conversations));
   return 0;
 }

@@ -1,5 +1,5 @@
-import { findConversation } from "../../rollouts/list.js";
 import { askAtTerminal } from "../approval/ask-at-terminal.js";
+import { wholeId } from "../choose-conversation.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { exitCodeOf } from "../exit-code.js";
@@ -41,10 +41,11 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
   return interruption.exitCode ?? exitCodeOf(outcome);
 }
 
-async function wantedId({ args, flags }: CommandContext, { key }: Workspace): Promise<string> {
+async function wantedId(context: CommandContext, { key, places }: Workspace): Promise<string> {
+  const { args, flags } = context;
   const text = args[0] ?? (flags.resume === true ? undefined : flags.resume);
-  if (text !== undefined) return await findConversation(key.directory, text);
-  const newest = await newestConversation(key.directory, key.projectRoot);
+  if (text !== undefined) return await wholeId(places, text);
+  const newest = await newestConversation(context, places, key.projectRoot);
   if (newest !== undefined) return newest;
   throw new CommandError("No saved conversation in this project", exitCodes.failed, ["List available: cody list"]);
 }

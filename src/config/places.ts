@@ -1,0 +1,39 @@
+import { join, resolve } from "node:path";
+import type { Config, Layout } from "../messages/config.js";
+import { InvalidInputError } from "../messages/errors.js";
+import { homePaths } from "./paths.js";
+
+/** Where conversations are. */
+export interface ConversationPlaces {
+  readonly layout: Layout;
+  /** Where new ones go and what a list shows. */
+  readonly directory: string;
+  /** Where an id is looked for that is not there. */
+  readonly elsewhere: readonly string[];
+  /** Codex's home, whose rollouts Codex may be writing. */
+  readonly codexHome: string | undefined;
+}
+
+export interface PlacesInput {
+  readonly home: string;
+  readonly codexHome: string | undefined;
+  readonly persistence: Config["persistence"];
+}
+
+/** A directory somebody chose is all there is; of the two that are chosen by themselves each finds what is in the other. */
+export function conversationPlaces({ home, codexHome, persistence }: PlacesInput): ConversationPlaces {
+  const layout = persistence?.layout ?? "cody";
+  const own = homePaths(home).conversations;
+  const codex = codexHome === undefined ? undefined : codexSessions(codexHome);
+  const usual = layout === "codex" ? codex : own;
+  const directory = persistence?.directory === undefined ? usual : resolve(home, persistence.directory);
+  if (directory === undefined) throw new InvalidInputError("layout codex: there is no home directory; set CODEX_HOME");
+  const known = [own, ...(codex === undefined ? [] : [codex])];
+  const elsewhere = known.includes(directory) ? known.filter((place) => place !== directory) : [];
+  return { layout, directory, elsewhere, codexHome };
+}
+
+/** Where Codex keeps its rollouts. */
+export function codexSessions(codexHome: string): string {
+  return join(codexHome, "sessions");
+}

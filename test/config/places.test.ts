@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { codexHome } from "../../src/config/paths.js";
+import { conversationPlaces } from "../../src/config/places.js";
+
+const [home, codex] = ["/home/alice/.cody", "/home/alice/.codex"];
+const [own, sessions] = [`${home}/conversations`, `${codex}/sessions`];
+
+const homedir = (): string => "/home/alice";
+const nobody = (): string => {
+  throw new Error("no entry");
+};
+
+test("CODEX_HOME says where Codex lives, else it is .codex in the home", () => {
+  expect(codexHome({ env: { CODEX_HOME: "/data/codex" }, homedir })).toBe("/data/codex");
+  expect(codexHome({ env: { CODEX_HOME: "" }, homedir })).toBe(codex);
+  expect(codexHome({ env: {}, homedir })).toBe(codex);
+  expect(codexHome({ env: {}, homedir: nobody })).toBeUndefined();
+});
+
+test("only layout codex puts new conversations where Codex looks", () => {
+  const input = { home, codexHome: codex };
+  const usual = { layout: "cody", directory: own, elsewhere: [sessions], codexHome: codex };
+  expect(conversationPlaces({ ...input, persistence: undefined })).toEqual(usual);
+  expect(conversationPlaces({ ...input, persistence: { layout: "project" } })).toEqual({ ...usual, layout: "project" });
+  expect(conversationPlaces({ ...input, persistence: { layout: "codex" } })).toEqual({
+    layout: "codex",
+    directory: sessions,
+    elsewhere: [own],
+    codexHome: codex,
+  });
+});
+
+test("a directory somebody chose is all there is, one of the usual two is not", () => {
+  const places = (directory: string) =>
+    conversationPlaces({ home, codexHome: codex, persistence: { layout: "codex", directory } });
+  expect(places("kept")).toEqual({ layout: "codex", directory: `${home}/kept`, elsewhere: [], codexHome: codex });
+  expect(places(sessions).elsewhere).toEqual([own]);
+  expect(places("conversations")).toMatchObject({ directory: own, elsewhere: [sessions] });
+});
+
+test("a user without a home has no Codex, and cannot write for it", () => {
+  const input = { home, codexHome: undefined };
+  expect(conversationPlaces({ ...input, persistence: {} })).toMatchObject({ directory: own, elsewhere: [] });
+  expect(() => conversationPlaces({ ...input, persistence: { layout: "codex" } })).toThrow("set CODEX_HOME");
+});

@@ -1,0 +1,106 @@
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+import type { Layout } from "../../src/messages/config.js";
+import { bareId } from "../../src/messages/conversation-id.js";
+import { EventLog, openManager } from "../support/open-conversation.js";
+import { rolloutLines } from "../support/rollout-lines.js";
+import { says, scripted } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const now = new Date(2026, 10, 6, 3, 4, 5);
+
+/** A home of cody and one of Codex, and a manager in one of the layouts. */
+async function homes() {
+  const folder = await temporaryFolder();
+  const [home, codex, cwd] = [join(folder, "cody"), join(folder, "codex"), join(folder, "my_app")];
+  await mkdir(cwd);
+  const open = (layout: Layout, answer: string) =>
+    openManager({
+      home,
+      cwd,
+      env: { CODEX_HOME: codex, PATH: process.env["PATH"] },
+      config: { persistence: { layout } },
+      providers: [scripted([says(answer)])],
+      now: () => now,
+    });
+  return { home, codex, cwd, open };
+}
+
+async function said(layout: Layout) {
+  const parts = await homes();
+  const { manager } = await parts.open(layout, "Hello");
+  const { conversation, conversationId } = await manager.newConversation({ provider: "scripted", model: "m" });
+  const path = conversation.rolloutPath ?? "";
+  await conversation.submit("hi");
+  await new EventLog(conversation).until("task_complete");
+  await manager.shutdown();
+  return { ...parts, conversationId, path };
+}
+
+test("layout codex files a conversation as Codex does, for its owner alone", async () => {
+  const { codex, conversationId, path, cwd } = await said("codex");
+  const bare = bareId(conversationId);
+  expect(relative(codex, path)).toBe(`sessions/2026/11/06/rollout-2026-11-06T03-04-05-${bare}.jsonl`);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  for (let folder = dirname(path); folder !== dirname(codex); folder = dirname(folder)) {
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  }
+  const [first, ...rest] = await rolloutLines(path);
+  expect(first).toMatchObject({
+    timestamp: now.toISOString(),
+    type: "session_meta",
+    payload: { id: bare, timestamp: now.toISOString(), cwd, originator: "cody", cli_version: "0.1.0", source: "exec" },
+  });
+  expect(Object.keys(first?.payload ?? {})).not.toContain("model_provider");
+  expect(rest.every(({ timestamp }) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(timestamp))).toBe(true);
+});
+
+test("layout project files a conversation in the folder of its project", async () => {
+  const { home, conversationId, path, cwd } = await said("project");
+  const folder = cwd.slice(1).replaceAll("/", "_");
+  expect(relative(home, path)).toBe(`conversations/${folder}/${bareId(conversationId)}.jsonl`);
+});
+
+test.each([
+  ["codex", "cody"],
+  ["codex", "project"],
+  ["project", "cody"],
+  ["cody", "codex"],
+] as const)("what was filed in layout %s goes on in the same file in layout %s", async (before, after) => {
+  const { conversationId, path, open } = await said(before);
+  const { ino } = await stat(path);
+  const { manager } = await open(after, "Again");
+  const resumed = await manager.resumeConversation(bareId(conversationId));
+  expect(resumed).toMatchObject({ id: conversationId, rolloutPath: path });
+  await resumed.submit("and now?");
+  await new EventLog(resumed).until("task_complete");
+  await manager.shutdown();
+  const lines = await rolloutLines(path);
+  expect(lines.filter(({ type }) => type === "session_meta")).toHaveLength(1);
+  expect(lines.flatMap(({ payload }) => (payload["type"] === "user_message" ? [payload["message"]] : []))).toEqual([
+    "hi",
+    "and now?",
+  ]);
+  expect((await stat(path)).ino).toBe(ino);
+});
+
+test("a list shows the layouts of its own home, and those of Codex when they are asked for", async () => {
+  const { conversationId, open } = await said("project");
+  const inCodex = await open("codex", "x");
+  const { conversationId: codexId } = await inCodex.manager.newConversation({ provider: "scripted", model: "m" });
+  const inCody = await open("cody", "x");
+  expect((await inCody.manager.listConversations()).map(({ id }) => id)).toEqual([conversationId]);
+  expect((await inCodex.manager.listConversations()).map(({ id }) => id)).toEqual([codexId]);
+});
+
+test("a fork and an id that is taken are seen across layouts, and Codex's ids are UUIDs", async () => {
+  const { conversationId, codex, open } = await said("codex");
+  const { manager } = await open("project", "x");
+  await expect(manager.newConversation({ id: conversationId })).rejects.toThrow("exists already");
+  const { conversation } = await manager.forkConversation(conversationId, { provider: "scripted", model: "m" });
+  expect(conversation.getHistory()).toHaveLength(2);
+  const inCodex = await open("codex", "x");
+  await expect(inCodex.manager.newConversation({ id: "mine" })).rejects.toThrow("the id of a conversation is a UUID");
+  expect(await readdir(codex)).toContain("sessions");
+});
