@@ -33,7 +33,8 @@ export const RolloutCommand = z.discriminatedUnion("type", [
     /** Take the rollout although its owner cannot be proved dead. */
     force: z.boolean().optional(),
   }),
-  z.object({ type: z.literal("append"), conversationId, lines: z.array(z.string()).min(1) }),
+  /** Written at once; with `sync` also made durable at once, otherwise when the writer comes to it. */
+  z.object({ type: z.literal("append"), conversationId, lines: z.array(z.string()), sync: z.boolean() }),
   z.object({ type: z.literal("flush"), conversationId }),
   z.object({ type: z.literal("close"), conversationId }),
 ]);

@@ -5,12 +5,18 @@ import { spawnThread } from "../system/spawn-thread.js";
 import { RolloutOutbox } from "./outbox.js";
 import { openOwnerSocket, type OwnerSocket } from "./owner-socket.js";
 
+/** What passes through the writer is short-lived; by default its garbage alone would take a third of our memory. */
+const maxYoungGenerationSizeMb = 4;
+
 /** An outbox with a writer in its own thread; thread and socket are there from the first open until `stop`. */
 export function openOutbox(env: Readonly<Record<string, string | undefined>>): RolloutOutbox {
   let socket: Promise<OwnerSocket> | undefined;
   return new RolloutOutbox({
     spawnWriter: (spawnOptions) =>
-      spawnThread<RolloutCommand, RolloutAnswers, null, RolloutEvent>(entryUrl("rollout-writer"), null, spawnOptions),
+      spawnThread<RolloutCommand, RolloutAnswers, null, RolloutEvent>(entryUrl("rollout-writer"), null, {
+        ...spawnOptions,
+        resourceLimits: { maxYoungGenerationSizeMb },
+      }),
     owner: async () => {
       socket = runtimeDirectory(env).then(openOwnerSocket);
       return (await socket).owner;

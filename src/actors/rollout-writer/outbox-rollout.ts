@@ -62,6 +62,8 @@ export class OutboxRollout implements Rollout {
   #sending: Promise<void> | undefined;
   /** Whether the last thing the writer said is that it could not write. */
   #failing = false;
+  /** Whether someone waits for what was added to be durable. */
+  #wantsSync = false;
   #closing: Promise<SaveOutcome> | undefined;
 
   constructor(outbox: Outgoing, request: OpenRequest) {
@@ -96,8 +98,9 @@ export class OutboxRollout implements Rollout {
     const waiter: Waiter = { upTo: this.#lines.added, answer: (outcome) => answer.resolve(outcome) };
     this.#waiters.add(waiter);
     if (this.#state === "unreached") void this.#open();
-    // A writer that can write says so unasked; one that failed tries again when it is asked.
+    // One that failed tries again when it is asked; otherwise the wish goes with the lines, and `saved` answers it.
     else if (this.#state !== "open" || this.#failing) void this.#askFlush();
+    else this.#sendSync();
     const outcome = await this.#bounded<SaveOutcome>(answer.promise, (reason) => ({ status: "not_saved", reason }));
     this.#waiters.delete(waiter);
     return outcome;
@@ -198,14 +201,21 @@ export class OutboxRollout implements Rollout {
     this.#sending = this.#sendAll();
   }
 
+  #sendSync(): void {
+    this.#wantsSync = true;
+    this.#send();
+  }
+
   async #sendAll(): Promise<void> {
     try {
       // In a microtask: what is appended in one go is sent in one go.
       await Promise.resolve();
       while (this.#state === "open" || this.#state === "unopened") {
         const lines = this.#lines.takeUnsent();
-        if (lines.length === 0) break;
-        await this.#outbox.writer().tell({ type: "append", conversationId: this.conversationId, lines });
+        const sync = this.#wantsSync;
+        if (lines.length === 0 && !sync) break;
+        this.#wantsSync = false;
+        await this.#outbox.writer().tell({ type: "append", conversationId: this.conversationId, lines, sync });
       }
     } catch {
       // The writer died; a new one gets everything again, or `giveUp` is called.

@@ -34,6 +34,8 @@ export class RolloutFile implements Holder {
   readonly #directories: DirectorySyncs;
   readonly #command: OpenCommand;
   #lines: string[] = [];
+  /** How many of the waiting lines stand in the file, not yet durable, and how many bytes they are. */
+  #written = { lines: 0, bytes: 0 };
   #fd: number | undefined;
   #identity: Pick<Stats, "dev" | "ino"> | undefined;
   #savedBytes = 0;
@@ -60,8 +62,14 @@ export class RolloutFile implements Holder {
     return this.#savedBytes;
   }
 
+  /** Lines that are not durable. */
   get waitingLines(): number {
     return this.#lines.length;
+  }
+
+  /** Lines that do not stand in the file. */
+  get unwrittenLines(): number {
+    return this.#lines.length - this.#written.lines;
   }
 
   add(lines: readonly string[]): void {
@@ -94,27 +102,23 @@ export class RolloutFile implements Holder {
     this.#opened = true;
   }
 
+  /** Writes every waiting line, which then outlives the process; only `commit` makes it outlive the machine. */
+  async write(): Promise<void> {
+    await this.#whole(() => this.#append());
+  }
+
   /** Writes every waiting line and answers when they are durable. */
   async commit(): Promise<Saved> {
-    this.#descriptors.inUse(this);
-    try {
-      const { fd, present } = await this.#ready();
-      const count = this.#lines.length;
-      const bytes = Buffer.from(this.#lines.slice(present).join(""));
-      await writeAll(this.#fileSystem, fd, bytes);
+    return this.#whole(async () => {
+      const fd = await this.#append();
+      const { lines, bytes } = this.#written;
       await this.#sync(fd);
-      const end = this.#savedBytes + byteLength(this.#lines.slice(0, present)) + bytes.length;
-      await this.#verify(end);
-      this.#lines.splice(0, count);
-      this.#savedBytes = end;
-      this.#before = "append";
-      await this.#descriptors.idle(this);
-      return { lines: count, bytes: end };
-    } catch (error) {
-      await this.letGo();
-      if (this.#before === "append") this.#before = "compare";
-      throw error;
-    }
+      await this.#verify(this.#savedBytes + bytes);
+      this.#lines.splice(0, lines);
+      this.#savedBytes += bytes;
+      this.#written = { lines: 0, bytes: 0 };
+      return { lines, bytes: this.#savedBytes };
+    });
   }
 
   /** Closes the file; whoever needs it next opens it again. */
@@ -156,11 +160,37 @@ export class RolloutFile implements Holder {
     return { status: "open", bytes, ...(torn === undefined ? {} : { torn }) };
   }
 
-  /** A descriptor to append to, and how many of the waiting lines stand in the file already. */
-  async #ready(): Promise<{ fd: number; present: number }> {
-    if (this.#fd !== undefined && this.#before === "append") return { fd: this.#fd, present: 0 };
+  /** After a step that failed, what stands in the file is looked at before the next. */
+  async #whole<T>(step: () => Promise<T>): Promise<T> {
+    this.#descriptors.inUse(this);
+    try {
+      const result = await step();
+      await this.#descriptors.idle(this);
+      return result;
+    } catch (error) {
+      await this.letGo();
+      if (this.#before === "append") this.#before = "compare";
+      throw error;
+    }
+  }
+
+  async #append(): Promise<number> {
+    const fd = await this.#ready();
+    const { lines, bytes } = this.#written;
+    const added = Buffer.from(this.#lines.slice(lines).join(""));
+    const count = this.#lines.length;
+    if (added.length > 0) await writeAll(this.#fileSystem, fd, added);
+    this.#written = { lines: count, bytes: bytes + added.length };
+    this.#before = "append";
+    return fd;
+  }
+
+  /** A descriptor to append to, behind those of the waiting lines that stand in the file already. */
+  async #ready(): Promise<number> {
+    if (this.#fd !== undefined && this.#before === "append") return this.#fd;
     const { fd, size } = this.#fd === undefined ? await this.#openFd(0) : await this.#sizeOf(this.#fd);
-    return { fd, present: await this.#compare(fd, size) };
+    this.#written = await this.#compare(fd, size);
+    return fd;
   }
 
   async #openFd(flags: number): Promise<{ fd: number; size: number }> {
@@ -193,18 +223,17 @@ export class RolloutFile implements Holder {
   }
 
   /** Cuts off the part of a line that was not written whole; what is not ours is never touched. */
-  async #compare(fd: number, size: number): Promise<number> {
+  async #compare(fd: number, size: number): Promise<{ lines: number; bytes: number }> {
     if (size < this.#savedBytes) throw new RolloutFileError("the file has become shorter");
-    if (size === this.#savedBytes) return 0;
+    if (size === this.#savedBytes) return { lines: 0, bytes: 0 };
     const found = await readRange(this.#fileSystem, fd, this.#savedBytes, size);
     const expected = Buffer.from(this.#lines.join(""));
     if (!found.equals(expected.subarray(0, found.length))) {
       throw new RolloutFileError("the file was changed by another program");
     }
-    const { lines, bytes } =
-      this.#before === "rewrite" ? { lines: 0, bytes: 0 } : wholeLines(this.#lines, found.length);
-    if (bytes < found.length) await this.#fileSystem.ftruncate(fd, this.#savedBytes + bytes);
-    return lines;
+    const whole = this.#before === "rewrite" ? { lines: 0, bytes: 0 } : wholeLines(this.#lines, found.length);
+    if (whole.bytes < found.length) await this.#fileSystem.ftruncate(fd, this.#savedBytes + whole.bytes);
+    return whole;
   }
 
   async #sync(fd: number): Promise<void> {
@@ -239,8 +268,4 @@ function wholeLines(lines: readonly string[], length: number): { lines: number; 
     count += 1;
   }
   return { lines: count, bytes };
-}
-
-function byteLength(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
 }

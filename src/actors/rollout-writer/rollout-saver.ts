@@ -5,6 +5,8 @@ import type { RolloutFile } from "./rollout-file.js";
 
 const firstRetryMs = 250;
 const longestRetryMs = 30_000;
+/** What nobody waits for is durable after so long: one sync serves all that was written meanwhile. */
+const unaskedSyncMs = 1_000;
 
 interface Waiter {
   /** The number of the last line it asks about. */
@@ -13,9 +15,9 @@ interface Waiter {
 }
 
 /**
- * Keeps one conversation's lines until they are durable. At most one step is under way at a time; lines that come
- * meanwhile go out together in the next one. What fails is said at once and tried again, later and later, or at once
- * when someone asks.
+ * Keeps one conversation's lines until they are durable. They are written at once and synced when someone waits for
+ * it, which costs more than everything else. At most one step is under way at a time; lines that come meanwhile go out
+ * together in the next one. What fails is said at once and tried again, later and later, or at once when someone asks.
  */
 export class RolloutSaver {
   readonly #conversationId: string;
@@ -25,6 +27,9 @@ export class RolloutSaver {
   readonly #waiters: Waiter[] = [];
   #added = 0;
   #savedLines = 0;
+  /** The number of the last line that shall be durable now. */
+  #syncThrough = 0;
+  #unaskedSync: NodeJS.Timeout | undefined;
   #step: Promise<void> | undefined;
   #failure: string | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -46,10 +51,11 @@ export class RolloutSaver {
     return opening.catch(() => ({ status: "not_saved", reason: this.#failure ?? "not open" }));
   }
 
-  append(lines: readonly string[]): void {
+  append(lines: readonly string[], sync: boolean): void {
     if (this.#ended) return;
     this.#file.add(lines);
     this.#added += lines.length;
+    if (sync) this.#syncThrough = this.#added;
     // While it fails, the clock or a flush decides when it is tried again.
     if (this.#retry === undefined) this.#next();
   }
@@ -57,6 +63,7 @@ export class RolloutSaver {
   flush(): Promise<SaveOutcome> {
     if (this.#ended) return Promise.resolve({ status: "not_saved", reason: "the conversation is not open" });
     if (this.#isSaved) return Promise.resolve({ status: "saved" });
+    this.#syncThrough = this.#added;
     return new Promise((answer) => {
       this.#waiters.push({ upTo: this.#added, answer });
       this.#next();
@@ -84,6 +91,10 @@ export class RolloutSaver {
 
   get #isSaved(): boolean {
     return this.#step === undefined && this.#file.opened && this.#file.waitingLines === 0;
+  }
+
+  get #wantsSync(): boolean {
+    return this.#syncThrough > this.#savedLines;
   }
 
   /** The next step, unless one is under way: that one looks again when it ends. */
@@ -119,7 +130,7 @@ export class RolloutSaver {
       // Before the first line of ours can be in the file, its sender must know where it begins.
       this.#saySaved(0, this.#file.savedBytes);
     }
-    if (this.#file.waitingLines === 0) return;
+    if (!this.#wantsSync) return this.#file.unwrittenLines > 0 ? this.#file.write() : undefined;
     const { lines, bytes } = await this.#file.commit();
     this.#savedLines += lines;
     this.#saySaved(lines, bytes);
@@ -139,7 +150,16 @@ export class RolloutSaver {
     while (this.#waiters[0] !== undefined && this.#waiters[0].upTo <= this.#savedLines) {
       this.#waiters.shift()?.answer({ status: "saved" });
     }
-    if (this.#file.waitingLines > 0 || this.#waiters.length > 0) this.#next();
+    if (this.#file.unwrittenLines > 0 || this.#wantsSync || this.#waiters.length > 0) this.#next();
+    else if (this.#file.waitingLines > 0) this.#syncLater();
+  }
+
+  #syncLater(): void {
+    this.#unaskedSync ??= setTimeout(() => {
+      this.#unaskedSync = undefined;
+      this.#syncThrough = this.#added;
+      this.#next();
+    }, unaskedSyncMs).unref();
   }
 
   #failed(reason: string): void {
@@ -147,6 +167,8 @@ export class RolloutSaver {
     if (this.#ended) return;
     if (reason !== this.#failure) this.#publish({ type: "not_saved", conversationId: this.#conversationId, reason });
     this.#failure = reason;
+    // Whoever heard of the failure must hear that it is over.
+    this.#syncThrough = this.#added;
     for (const waiter of this.#waiters.splice(0)) waiter.answer({ status: "not_saved", reason });
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
@@ -159,6 +181,7 @@ export class RolloutSaver {
     this.#ended = true;
     clearTimeout(this.#retry);
     this.#retry = undefined;
+    clearTimeout(this.#unaskedSync);
     for (const waiter of this.#waiters.splice(0)) {
       waiter.answer({ status: "not_saved", reason: "the conversation was closed" });
     }

@@ -13,7 +13,7 @@ import { RolloutSaver } from "./rollout-saver.js";
  */
 const lanesPerProcess = 3;
 /** How many files stay open between two writes. */
-const maxOpenFiles = 512;
+const maxOpenFiles = 1_024;
 
 export type RolloutWriter = Actor<RolloutCommand, RolloutAnswers, null, RolloutEvent>;
 
@@ -43,7 +43,7 @@ export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenF
 
       return {
         open,
-        append: ({ conversationId, lines }) => savers.get(conversationId)?.append(lines),
+        append: ({ conversationId, lines, sync }) => savers.get(conversationId)?.append(lines, sync),
         flush: ({ conversationId }) =>
           savers.get(conversationId)?.flush() ?? { status: "not_saved", reason: "the conversation is not open" },
         close: async ({ conversationId }) => {

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { failing, Faults, Gate, short, torn, type Call } from "./intercepted.js";
 import { line, WriterHarness } from "./writer-harness.js";
 
@@ -66,6 +66,54 @@ test("what came while a file was being synced goes out together", async () => {
   expect(await flushed).toEqual(saved);
   expect(faults.counts.get("fdatasync")).toBe(2);
   expect(harness.events.map((event) => event.type === "saved" && event.lines)).toEqual([1, 50]);
+});
+
+describe("what nobody waits for", () => {
+  test("is written at once, and one flush syncs all of it", async () => {
+    const faults = new Faults();
+    const writer = await harness.start(faults.fileSystem);
+    await writer.open("a");
+    await writer.write("a", line(1));
+    await vi.waitFor(() => expect(harness.content("a")).toBe(line(1)));
+    await writer.write("a", line(2));
+    await vi.waitFor(() => expect(harness.content("a")).toBe(line(1) + line(2)));
+    expect(faults.counts.get("fdatasync")).toBeUndefined();
+    expect(await writer.flush("a")).toEqual(saved);
+    expect(faults.counts.get("fdatasync")).toBe(1);
+    expect(harness.events.map((event) => event.type === "saved" && event.lines)).toEqual([2]);
+  });
+
+  test("is durable a little later all the same", async () => {
+    const writer = await harness.start();
+    await writer.open("a");
+    await writer.write("a", line(1));
+    await vi.waitFor(() => expect(harness.events.map(({ type }) => type)).toEqual(["saved"]), { timeout: 10_000 });
+  });
+
+  test("stands in the file once, although the file was closed before it was synced", async () => {
+    const writer = await harness.start(undefined, 1);
+    await Promise.all(["a", "b"].map((id) => writer.open(id)));
+    for (let number = 1; number <= 3; number += 1) {
+      for (const id of ["a", "b"]) {
+        await writer.write(id, line(number));
+        await vi.waitFor(() => expect(harness.content(id)).toContain(line(number)));
+      }
+    }
+    for (const id of ["a", "b"]) {
+      expect(await writer.flush(id)).toEqual(saved);
+      expect(harness.content(id)).toBe(line(1) + line(2) + line(3));
+    }
+  });
+
+  test("and could not be written is said, and when it could", async () => {
+    const faults = new Faults();
+    const writer = await harness.start(faults.fileSystem);
+    await writer.open("a");
+    faults.once("write", torn(3));
+    await writer.write("a", line(1));
+    await vi.waitFor(() => expect(harness.events.map(({ type }) => type)).toEqual(["not_saved", "saved"]));
+    expect(harness.content("a")).toBe(line(1));
+  });
 });
 
 test("a file that stalls does not hold the others", async () => {

@@ -15,7 +15,7 @@ const writer = spawn(rolloutWriter, null);
 const path = join(directory, "one", "two", "a.jsonl");
 const order = { type: "open", conversationId: "a", path, owner: socket.owner } as const;
 await writer.ask({ ...order, mode: "create" });
-await writer.tell({ type: "append", conversationId: "a", lines: ['{"type":"line"}\n'] });
+await writer.tell({ type: "append", conversationId: "a", lines: [`{"type":"line"}\n`], sync: true });
 await writer.ask({ type: "close", conversationId: "a" });
 appendFileSync(path, "torn");
 await writer.ask({ ...order, mode: "append" });

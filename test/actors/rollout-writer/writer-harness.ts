@@ -80,7 +80,12 @@ export class Writer {
   }
 
   append(id: string, ...lines: string[]): Promise<string> {
-    return this.#ref.tell({ type: "append", conversationId: id, lines });
+    return this.#ref.tell({ type: "append", conversationId: id, lines, sync: true });
+  }
+
+  /** Without anybody waiting for it. */
+  write(id: string, ...lines: string[]): Promise<string> {
+    return this.#ref.tell({ type: "append", conversationId: id, lines, sync: false });
   }
 
   flush(id: string): Promise<SaveOutcome> {
