@@ -1,17 +1,13 @@
 import type { BaseAnthropic } from "@anthropic-ai/sdk";
-import type { WireConnection } from "./wire.js";
+import { keptClient } from "./kept-client.js";
 
 const vendorUrl = "https://api.anthropic.com";
 
 /**
- * The SDK's client for one request; loading the SDK takes long, so that waits until it is needed. Without a key it
+ * The SDK's client; loading the SDK takes long, so that waits until it is needed. Without a key it
  * would look for one in the environment and in the home of the user, and send it to whatever server this is.
  */
-export async function anthropicClient(
-  { baseUrl, transport }: WireConnection,
-  apiKey: string | undefined,
-  timeout: number,
-): Promise<BaseAnthropic> {
+export const anthropicClient = keptClient<BaseAnthropic>(async ({ baseUrl, transport }, apiKey, timeout) => {
   const sdk = await import("@anthropic-ai/sdk");
   // The whole client makes a hundred resources first, which costs five times as much.
   return new sdk.BaseAnthropic({
@@ -24,4 +20,4 @@ export async function anthropicClient(
     timeout,
     logLevel: "off",
   });
-}
+});

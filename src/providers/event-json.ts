@@ -27,16 +27,26 @@ function refused(why: string): FailureError {
 function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
-  let quoted = false;
   for (let index = 0; index < json.length; index += 1) {
     const code = json.charCodeAt(index);
-    if (code === backslash) index += 1;
-    else if (code === quote) quoted = !quoted;
-    else if (quoted) continue;
+    if (code === quote) index = endOfString(json, index);
     else if (code === bracket || code === brace) deepest = Math.max(deepest, ++depth);
     else if (code === bracket + 2 || code === brace + 2) depth -= 1;
   }
   return deepest;
+}
+
+/** Where the string that begins at `start` ends; what is not closed is no JSON, and ends with the text. */
+function endOfString(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
+  return end === -1 ? json.length : end;
+}
+
+function isEscaped(json: string, index: number): boolean {
+  let backslashes = 0;
+  while (json.charCodeAt(index - 1 - backslashes) === backslash) backslashes += 1;
+  return backslashes % 2 === 1;
 }
 
 const quote = 34;

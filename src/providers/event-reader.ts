@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceParser } from "eventsource-parser";
 import { FailureError } from "../messages/errors.js";
 import type { Failure } from "../messages/failure.js";
@@ -7,7 +8,7 @@ import type { EventStream, ServerEvent, StreamBounds } from "./transport.js";
 /** The source is paused while more than this waits to be read. */
 const maxWaitingChars = 64 * 1024;
 /** The rest of a stream nobody reads any more may pass, so that its connection can be used again. */
-const maxRestChars = 64 * 1024;
+const maxRestBytes = 64 * 1024;
 const maxRestMs = 250;
 
 type Next = IteratorResult<ServerEvent, undefined>;
@@ -22,6 +23,8 @@ export class EventReader implements EventStream {
   readonly #source: Readable;
   readonly #bounds: StreamBounds;
   readonly #parser: EventSourceParser;
+  // Not `setEncoding`: what waits in the stream already would be joined and copied once more.
+  readonly #decoder = new StringDecoder("utf8");
   readonly #events: ServerEvent[] = [];
   #timer: NodeJS.Timeout;
   #read = 0;
@@ -48,7 +51,6 @@ export class EventReader implements EventStream {
       },
     });
     this.#timer = setTimeout(this.#onTimer, bounds.idleMs);
-    source.setEncoding("utf8");
     source.on("error", this.#onError).on("end", this.#onEnd).on("close", this.#onClose).on("data", this.#onData);
     bounds.signal.addEventListener("abort", this.#onAbort);
     if (bounds.signal.aborted) this.#onAbort();
@@ -87,11 +89,8 @@ export class EventReader implements EventStream {
     return Promise.resolve(ended);
   }
 
-  readonly #onData = (text: string): void => {
-    // The parser knows a byte order mark only as bytes.
-    const chunk = this.#begun || !text.startsWith("\ufeff") ? text : text.slice(1);
-    this.#begun = true;
-    this.#parser.feed(chunk);
+  readonly #onData = (bytes: Buffer): void => {
+    this.#feed(this.#decoder.write(bytes));
     if (this.#finish !== undefined) return;
     if (this.#waitingChars > maxWaitingChars) this.#source.pause();
     const waiting = this.#waiting;
@@ -100,6 +99,13 @@ export class EventReader implements EventStream {
     this.#waiting = undefined;
     waiting({ done: false, value: event });
   };
+
+  #feed(text: string): void {
+    // The parser knows a byte order mark only as bytes.
+    const chunk = this.#begun || !text.startsWith("\ufeff") ? text : text.slice(1);
+    this.#begun ||= text !== "";
+    this.#parser.feed(chunk);
+  }
 
   readonly #onEnd = (): void => this.#close("ended");
   readonly #onClose = (): void => this.#close(cut);
@@ -145,11 +151,11 @@ export class EventReader implements EventStream {
 }
 
 function letPass(source: Readable): void {
-  let chars = 0;
+  let length = 0;
   const timer = setTimeout(() => source.destroy(), maxRestMs).unref();
-  source.on("data", (text: string) => {
-    chars += text.length;
-    if (chars > maxRestChars) source.destroy();
+  source.on("data", (bytes: Buffer) => {
+    length += bytes.length;
+    if (length > maxRestBytes) source.destroy();
   });
   source.once("close", () => clearTimeout(timer));
   source.resume();

@@ -7,9 +7,8 @@ import { answerTo } from "./node-request.js";
 import { readText } from "./read-text.js";
 import { refuseRedirect } from "./redirect.js";
 
-/** Every conversation has one request under way; more wait for a free connection. */
+/** Every conversation has one request under way; more wait for a free connection. All may stay for the next turn. */
 const maxSocketsPerHost = 1_000;
-const maxIdleSockets = 256;
 /** After longer, something between us and the server may have forgotten the connection. */
 const maxIdleMs = 60_000;
 const maxErrorBytes = 64 * 1024;
@@ -69,7 +68,7 @@ export function createNodeFetch(connectTimeoutMs: number): NodeFetch {
 const pool: https.AgentOptions = {
   keepAlive: true,
   maxSockets: maxSocketsPerHost,
-  maxFreeSockets: maxIdleSockets,
+  maxFreeSockets: maxSocketsPerHost,
   timeout: maxIdleMs,
   scheduling: "lifo",
 };
@@ -104,7 +103,7 @@ function sendingOf(input: string | URL | Request, init: RequestInit = {}): Sendi
   if (body !== undefined && body !== null && typeof body !== "string" && !(body instanceof Uint8Array)) {
     throw new TypeError("fetch sends text or bytes only");
   }
-  const headers = Object.fromEntries(new Headers(init.headers));
+  const headers = Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers));
   if (body !== undefined && body !== null) headers["content-length"] = String(Buffer.byteLength(body));
   return {
     url: new URL(input),

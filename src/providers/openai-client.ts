@@ -1,17 +1,13 @@
 import type { OpenAI } from "openai";
-import type { WireConnection } from "./wire.js";
+import { keptClient } from "./kept-client.js";
 
 const vendorUrl = "https://api.openai.com/v1";
 
 /**
- * The SDK's client for one request; making one is cheap, loading the SDK is not, so that waits until it is needed.
+ * The SDK's client; loading the SDK takes long, so that waits until it is needed.
  * Everything it would otherwise read from the environment is given: another server must not get OpenAI's key.
  */
-export async function openaiClient(
-  { baseUrl, transport }: WireConnection,
-  apiKey: string | undefined,
-  timeout: number,
-): Promise<OpenAI> {
+export const openaiClient = keptClient<OpenAI>(async ({ baseUrl, transport }, apiKey, timeout) => {
   const sdk = await import("openai");
   return new sdk.OpenAI({
     baseURL: baseUrl ?? vendorUrl,
@@ -25,4 +21,4 @@ export async function openaiClient(
     timeout,
     logLevel: "off",
   });
-}
+});

@@ -11,10 +11,24 @@ import { errorIn, type FailureContext, serverFailure } from "./wire-failure.js";
 
 type EventType = Responses.ResponseStreamEvent["type"];
 
-/** Frequent events that say nothing we need: not worth parsing. */
+/** Events that say nothing we need and are frequent, or long because they repeat the request: not worth parsing. */
 const passedOver: ReadonlySet<string> = new Set<EventType>([
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+  "response.output_item.added",
+  "response.content_part.added",
+  "response.content_part.done",
+  "response.output_text.done",
+  "response.output_text.annotation.added",
+  "response.refusal.done",
+  "response.reasoning_text.done",
+  "response.reasoning_summary_text.done",
+  "response.reasoning_summary_part.done",
   "response.function_call_arguments.delta",
+  "response.function_call_arguments.done",
   "response.custom_tool_call_input.delta",
+  "response.custom_tool_call_input.done",
 ]);
 const nothing: readonly ModelEvent[] = [];
 

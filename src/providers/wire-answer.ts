@@ -1,5 +1,6 @@
 import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
+import { SaidEvents } from "./said-events.js";
 import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
 import type { EventStream, ServerEvent } from "./transport.js";
 import { type FailureContext, wireFailure } from "./wire-failure.js";
@@ -53,8 +54,7 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
   readonly #onAbort = (): void => this.#own.abort();
   #apiKey: string | undefined;
   #opened: Opened | undefined;
-  #said: ModelEvent[] = [];
-  #told = 0;
+  readonly #said = new SaidEvents();
   #isOver: boolean;
 
   constructor(connection: WireConnection, exchange: WireExchange, signal: AbortSignal) {
@@ -70,29 +70,26 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
 
   next(): Promise<Next> {
     if (this.#signal.aborted) return this.return();
-    const value = this.#said[this.#told];
+    const value = this.#said.take();
     if (value === undefined) return this.#isOver ? Promise.resolve(ended) : this.#more();
-    this.#told += 1;
     return Promise.resolve({ done: false, value });
   }
 
   async return(): Promise<Next> {
-    this.#said = [];
+    this.#said.clear();
     this.#end();
     return ended;
   }
 
   /** Waits for what comes next; never throws. */
   async #more(): Promise<Next> {
-    this.#said = [];
-    this.#told = 0;
     try {
       this.#opened ??= await this.#open();
-      while (this.#said.length === 0 && !this.#isOver) await this.#read(this.#opened);
+      while (this.#said.isEmpty && !this.#isOver) await this.#read(this.#opened);
     } catch (error) {
       if (!this.#isOver && !this.#signal.aborted) this.#fail(error);
     }
-    if (this.#said.length === 0) this.#end();
+    if (this.#said.isEmpty) this.#end();
     return this.next();
   }
 
@@ -125,7 +122,7 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
   /** True when that was the last to be said. */
   #say(events: readonly ModelEvent[]): boolean {
     for (const event of events) {
-      this.#said.push(event);
+      this.#said.add(event);
       if (event.type !== "done" && event.type !== "failed") continue;
       this.#end();
       return true;

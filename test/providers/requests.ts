@@ -19,3 +19,21 @@ export async function collect(stream: AsyncIterable<ModelEvent>): Promise<ModelE
   for await (const event of stream) events.push(event);
   return events;
 }
+
+interface Told {
+  readonly type: string;
+  readonly itemId?: string;
+  readonly delta?: string;
+}
+
+/** How an answer is cut into deltas depends on what comes together: here each item has one in a row. */
+export function joinDeltas(events: readonly Told[]): Told[] {
+  const joined: Told[] = [];
+  for (const event of events) {
+    const last = joined.at(-1);
+    const isNext = event.delta !== undefined && last?.type === event.type && last.itemId === event.itemId;
+    if (isNext) joined[joined.length - 1] = { ...event, delta: `${last.delta}${event.delta}` };
+    else joined.push(event);
+  }
+  return joined;
+}
