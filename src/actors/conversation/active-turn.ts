@@ -1,4 +1,5 @@
 import type { InlineInput } from "../../messages/user-input.js";
+import { GrowingText } from "./growing-text.js";
 import type { CallItem } from "./open-calls.js";
 
 /** Where a turn stands. */
@@ -20,14 +21,37 @@ export const hasEnded = {
 } satisfies Record<TurnStatus["status"], boolean>;
 
 /** The running turn, or the last one: what is not in the rollout because it is not finished. */
-export interface ActiveTurn {
+export class ActiveTurn {
   readonly turnId: string;
   readonly submissionId: string;
   readonly startedAt: Date;
   readonly input: readonly InlineInput[];
+  readonly toolCalls: CallItem[] = [];
+  status: TurnStatus = { status: "processing" };
+  readonly #text = new GrowingText();
+  readonly #reasoning = new GrowingText();
+
+  constructor(turnId: string, submissionId: string, startedAt: Date, input: readonly InlineInput[]) {
+    this.turnId = turnId;
+    this.submissionId = submissionId;
+    this.startedAt = startedAt;
+    this.input = input;
+  }
+
   /** The answer as far as it has come. */
-  text: string;
-  reasoning: string;
-  readonly toolCalls: CallItem[];
-  status: TurnStatus;
+  get text(): string {
+    return this.#text.toString();
+  }
+
+  get reasoning(): string {
+    return this.#reasoning.toString();
+  }
+
+  addText(delta: string): void {
+    this.#text.add(delta);
+  }
+
+  addReasoning(delta: string): void {
+    this.#reasoning.add(delta);
+  }
 }

@@ -6,7 +6,7 @@ import type { Config } from "../../messages/config.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
-import type { OwnLine } from "../../messages/rollout-line.js";
+import type { GitInfo, OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveLimits } from "../../config/turn-limits.js";
 import { toolEnv } from "../../tools/tool-env.js";
@@ -53,10 +53,13 @@ export class ConversationOpener {
   readonly #parts: OpenerParts;
   readonly #providers: Providers;
   readonly #tools: Toolbox;
+  readonly #toolEnv: Readonly<Record<string, string>>;
+  readonly #gitInfos = new Map<string, Promise<GitInfo | undefined>>();
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
     this.#tools = new Toolbox(parts.options.tools ?? []);
+    this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, (text) => this.#countTokens(text));
   }
 
@@ -77,7 +80,7 @@ export class ConversationOpener {
     const [now, { cwd }] = [this.#now(), settings];
     const [{ outcome, rollout }, git] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
-      findProjectRoot(settings.cwd).then(readGitInfo),
+      this.#gitInfo(settings.cwd),
     ]);
     refuseInUse(conversationId, outcome);
     const source = this.#parts.options.source ?? "non_interactive";
@@ -173,7 +176,7 @@ export class ConversationOpener {
       retry: this.#parts.options.retry ?? defaultRetry,
       tools: this.#tools.byName,
       toolSpecs: () => this.#tools.specs,
-      toolEnv: toolEnv(this.#parts.options.env ?? {}, this.#parts.config.toolEnv ?? []),
+      toolEnv: this.#toolEnv,
       limits: effectiveLimits(this.#parts.config.turnLimits),
       provider: (settings) => this.#providers.of(settings),
       instructions: (settings) =>
@@ -202,6 +205,17 @@ export class ConversationOpener {
   /** Lets go of the connections to providers; nothing may be playing any more. */
   async close(): Promise<void> {
     await this.#providers.close();
+  }
+
+  /** Conversations that are opened together look at their folder once. */
+  #gitInfo(cwd: string): Promise<GitInfo | undefined> {
+    const known = this.#gitInfos.get(cwd);
+    if (known !== undefined) return known;
+    const looking = findProjectRoot(cwd)
+      .then(readGitInfo)
+      .finally(() => this.#gitInfos.delete(cwd));
+    this.#gitInfos.set(cwd, looking);
+    return looking;
   }
 
   /** For what was opened while the manager was shut down. */

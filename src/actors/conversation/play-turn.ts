@@ -5,7 +5,7 @@ import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import type { ActiveTurn } from "./active-turn.js";
+import { ActiveTurn } from "./active-turn.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
 import type { CallItem } from "./open-calls.js";
@@ -48,7 +48,7 @@ export interface TurnWorld {
 /** One turn from the user's words to the event that ends it: exactly one of `task_complete` and `turn_aborted`. */
 export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
   const { parts, cell, recording } = world;
-  const turn = newTurn(parts.newId(), input.submissionId, parts.now(), input.items);
+  const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
   recordInput(recording, turn, input.settings);
   await playOn(world, turn, input.settings, [], signal);
@@ -61,7 +61,7 @@ export async function continueTurn(
   leftOver: readonly CallItem[],
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = newTurn(open.id, "", new Date(open.startedAt), []);
+  const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
   world.cell.turn = turn;
   // What a turn may do is what holds now: a file must not give rights.
   await playOn(world, turn, world.cell.settings, leftOver, signal);
@@ -125,19 +125,6 @@ function callWorldOf(
     newId: () => parts.newId(),
     publish: (msg) => publish(msg, turn.submissionId),
     flush: () => rollout.flush(),
-  };
-}
-
-function newTurn(turnId: string, submissionId: string, startedAt: Date, input: QueuedInput["items"]): ActiveTurn {
-  return {
-    turnId,
-    submissionId,
-    startedAt,
-    input,
-    text: "",
-    reasoning: "",
-    toolCalls: [],
-    status: { status: "processing" },
   };
 }
 

@@ -109,11 +109,11 @@ async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
 function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: ResponseItem) => ResponseItem): SampleListener {
   return {
     textDelta: (itemId, delta) => {
-      turn.text += delta;
+      turn.addText(delta);
       world.publish({ type: "agent_message_delta", delta, item_id: itemId });
     },
     reasoningDelta: (itemId, delta) => {
-      turn.reasoning += delta;
+      turn.addReasoning(delta);
       world.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
     },
     item: (itemId, received) => {

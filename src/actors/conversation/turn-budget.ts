@@ -6,7 +6,11 @@ import type { Failure } from "../../messages/failure.js";
 export class TurnBudget implements Disposable {
   readonly signal: AbortSignal;
   readonly #limits: EffectiveLimits;
-  readonly #time = new AbortController();
+  // Not `AbortSignal.any`, which costs ten times as much.
+  readonly #controller = new AbortController();
+  readonly #turn: AbortSignal;
+  readonly #abort = (): void => this.#controller.abort(this.#turn.reason);
+  #timeIsOver = false;
   #steps = 0;
   #tokens = 0;
   #leftMs: number;
@@ -16,7 +20,10 @@ export class TurnBudget implements Disposable {
   constructor(limits: EffectiveLimits, signal: AbortSignal) {
     this.#limits = limits;
     this.#leftMs = limits.seconds * 1000;
-    this.signal = AbortSignal.any([signal, this.#time.signal]);
+    this.signal = this.#controller.signal;
+    this.#turn = signal;
+    if (signal.aborted) this.#abort();
+    else signal.addEventListener("abort", this.#abort);
     // Every tool that runs listens to it.
     setMaxListeners(0, this.signal);
     this.#start();
@@ -25,7 +32,7 @@ export class TurnBudget implements Disposable {
   /** The limit that stops the turn here, if one does. */
   get exceeded(): Failure | undefined {
     const { steps, seconds, tokens } = this.#limits;
-    if (this.#time.signal.aborted) return limitReached(`${seconds} seconds of work`, "seconds");
+    if (this.#timeIsOver) return limitReached(`${seconds} seconds of work`, "seconds");
     if (this.#steps >= steps) return limitReached(`${steps} steps`, "steps");
     if (this.#tokens >= tokens) return limitReached(`${tokens} tokens`, "tokens");
     return undefined;
@@ -52,13 +59,19 @@ export class TurnBudget implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#turn.removeEventListener("abort", this.#abort);
     this.#stop();
   }
 
   #start(): void {
     this.#startedAt = performance.now();
     // It alone does not hold a process in which nothing else is going on.
-    this.#timer = setTimeout(() => this.#time.abort(), this.#leftMs).unref();
+    this.#timer = setTimeout(() => this.#end(), this.#leftMs).unref();
+  }
+
+  #end(): void {
+    this.#timeIsOver = true;
+    this.#controller.abort();
   }
 
   #stop(): void {
