@@ -1,10 +1,10 @@
 import { appendFile } from "node:fs/promises";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
-import type { Load } from "./load.js";
+import type { Client, Load } from "./load.js";
 
 /** The least a client can do: keep-alive HTTP, SSE split, JSON.parse, one JSONL append for each turn. */
-export async function floor(load: Load, directory: string): Promise<void> {
+export async function floor(load: Load, directory: string): Promise<Client> {
   const agent = new Agent({ keepAlive: true, maxSockets: load.conversations });
   const talk = async (index: number): Promise<void> => {
     const input: object[] = [];
@@ -17,8 +17,12 @@ export async function floor(load: Load, directory: string): Promise<void> {
       await appendFile(join(directory, `${index}.jsonl`), `${JSON.stringify(item)}\n`);
     }
   };
-  await Promise.all(Array.from({ length: load.conversations }, (_, index) => talk(index)));
-  agent.destroy();
+  return {
+    play: async () => {
+      await Promise.all(Array.from({ length: load.conversations }, (_, index) => talk(index)));
+    },
+    close: async () => agent.destroy(),
+  };
 }
 
 async function answer(

@@ -10,7 +10,18 @@ export interface Load {
   readonly url: string;
 }
 
+/** Conversations that are open. */
+export interface Client {
+  play(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type OpenClient = (load: Load, directory: string) => Promise<Client>;
+
+/** Of the turns alone; opening and closing are told beside them. */
 export interface Measured {
+  readonly openMs: number;
+  readonly closeMs: number;
   readonly wallMs: number;
   readonly cpuMs: number;
   /** What the process has grown by at its largest, since before the first conversation. */
@@ -23,19 +34,26 @@ const kibibyte = 1024;
 const nanosecondsPerMs = 1e6;
 const resolutionMs = 1;
 
-/** Measures the work of this process. */
-export async function measured(work: () => Promise<void>): Promise<Measured> {
+/** Measures what this process does with a load. */
+export async function measured(open: () => Promise<Client>): Promise<Measured> {
   const rss = process.memoryUsage.rss();
+  const start = performance.now();
+  const client = await open();
+  const openMs = performance.now() - start;
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
   histogram.enable();
   const cpu = process.cpuUsage();
   const begin = performance.now();
-  await work();
+  await client.play();
   const wallMs = performance.now() - begin;
   const { user, system } = process.cpuUsage(cpu);
   histogram.disable();
+  const end = performance.now();
+  await client.close();
   const late = (nanoseconds: number): number => Math.max(0.01, nanoseconds / nanosecondsPerMs - resolutionMs);
   return {
+    openMs,
+    closeMs: performance.now() - end,
     wallMs,
     cpuMs: (user + system) / 1000,
     rssBytes: Math.max(1, process.resourceUsage().maxRSS * kibibyte - rss),

@@ -1,21 +1,25 @@
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { ConversationManager } from "../support/built.js";
-import type { Load } from "./load.js";
+import type { Client, Load } from "./load.js";
 
 /** The same with conversations that are saved, as an ordinary use of the library. */
-export async function product(load: Load, directory: string): Promise<void> {
+export async function product(load: Load, directory: string): Promise<Client> {
   const manager = new ConversationManager({
     home: directory,
     env: { XDG_RUNTIME_DIR: directory, OPENAI_API_KEY: "key" },
     config: { provider: "openai", api: "responses", model: "gpt-5", baseUrl: load.url },
   });
-  await Promise.all(
-    Array.from({ length: load.conversations }, async () => {
-      const { conversation } = await manager.newConversation();
-      for (let turn = 0; turn < load.turns; turn += 1) await playTurn(conversation, load.deltas);
-    }),
-  );
-  await manager.shutdown();
+  const opened = await Promise.all(Array.from({ length: load.conversations }, () => manager.newConversation()));
+  return {
+    play: async () => {
+      await Promise.all(
+        opened.map(async ({ conversation }) => {
+          for (let turn = 0; turn < load.turns; turn += 1) await playTurn(conversation, load.deltas);
+        }),
+      );
+    },
+    close: () => manager.shutdown(),
+  };
 }
 
 /** A slow reader gets neighbours merged, so letters are counted. */

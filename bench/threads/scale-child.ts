@@ -1,6 +1,6 @@
 // One process of the benchmark `scale`: the server, or one of the two clients.
 import { floor } from "../scale/floor.js";
-import { type Load, measured } from "../scale/load.js";
+import { type Load, measured, type OpenClient } from "../scale/load.js";
 import { product } from "../scale/product.js";
 import { startMockLlm } from "../support/built.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
@@ -20,11 +20,13 @@ async function serve(): Promise<void> {
   process.send?.(urls);
 }
 
-async function play(client: (load: Load, directory: string) => Promise<void>, load: Load): Promise<void> {
+async function play(open: OpenClient, load: Load): Promise<void> {
   await using directory = await temporaryDirectory();
   // Loaded and connected once before anything is measured.
-  await client({ ...load, conversations: 1, turns: 1 }, directory.path);
+  const first = await open({ ...load, conversations: 1, turns: 1 }, directory.path);
+  await first.play();
+  await first.close();
   await using measuredDirectory = await temporaryDirectory();
-  process.send?.(await measured(() => client(load, measuredDirectory.path)));
+  process.send?.(await measured(() => open(load, measuredDirectory.path)));
   process.disconnect();
 }
