@@ -14,6 +14,7 @@ import { recorderStore } from "./actors/conversation/recorder-store.js";
 import { type ConversationConfig, recordedConfig } from "./actors/conversation/resolve-settings.js";
 import { apply, emptyState } from "./actors/conversation/state.js";
 import type { Store } from "./actors/conversation/store.js";
+import { CodexLocks } from "./actors/rollout-writer/codex-lock.js";
 import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
 import { codexHome, codyHome } from "./config/paths.js";
 import { conversationPlaces } from "./config/places.js";
@@ -176,5 +177,7 @@ function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persi
     persistence,
   });
   const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
-  return fileStore({ places, outbox: writer, pool: cpu });
+  const codex = places.codexHome;
+  const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
+  return fileStore({ places, outbox: writer, codexLocks, pool: cpu });
 }

@@ -1,4 +1,5 @@
 import {
+  CodexLockError,
   ConversationError,
   ConversationInUseError,
   ConversationNotFoundError,
@@ -42,6 +43,7 @@ function describeConversationError(error: unknown): [string, ...string[]] | unde
   if (error instanceof CorruptedRolloutError) return [`${conversation} has corrupted data`, error.message];
   if (error instanceof ConversationInUseError)
     return [`${conversation} is in use by ${error.owner}`, ...forceHint(error)];
+  if (error instanceof CodexLockError) return [`${conversation} cannot be locked against Codex: ${error.reason}`];
   return [`${conversation} has no turns`];
 }
 

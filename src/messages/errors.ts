@@ -70,6 +70,18 @@ export class ConversationInUseError extends ConversationError {
   }
 }
 
+/** Codex may be writing the conversation, and there is no way to find out. */
+export class CodexLockError extends ConversationError {
+  override readonly name = "CodexLockError";
+  readonly code = "CODEX_LOCK_UNAVAILABLE";
+  readonly reason: string;
+
+  constructor(conversationId: string, reason: string) {
+    super(conversationId, `Conversation ${conversationId} cannot be locked against Codex: ${reason}`);
+    this.reason = reason;
+  }
+}
+
 /** Input that does not have the shape it must have; the message says where and what was expected. */
 export class InvalidInputError extends Error {
   override readonly name = "InvalidInputError";

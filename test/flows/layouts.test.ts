@@ -1,8 +1,10 @@
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
+import { CodexLocks } from "../../src/actors/rollout-writer/codex-lock.js";
 import type { Layout } from "../../src/messages/config.js";
 import { bareId } from "../../src/messages/conversation-id.js";
+import { CodexLockError, ConversationInUseError } from "../../src/messages/errors.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { says, scripted } from "../support/scripted-provider.js";
@@ -103,4 +105,54 @@ test("a fork and an id that is taken are seen across layouts, and Codex's ids ar
   const inCodex = await open("codex", "x");
   await expect(inCodex.manager.newConversation({ id: "mine" })).rejects.toThrow("the id of a conversation is a UUID");
   expect(await readdir(codex)).toContain("sessions");
+});
+
+test("what Codex has open is refused with its name, and left as it is", async () => {
+  const { codex, conversationId, path, open } = await said("codex");
+  await appendFile(path, '{"torn');
+  const before = await readFile(path);
+  const locks = new CodexLocks({ codexHome: codex, searchPath: process.env["PATH"] });
+  const lock = await locks.take(conversationId);
+  const { manager } = await open("cody", "x");
+  await expect(manager.resumeConversation(conversationId)).rejects.toThrow(
+    new ConversationInUseError(conversationId, "Codex"),
+  );
+  expect(await readFile(path)).toEqual(before);
+  if (lock.status === "taken") await lock.release();
+  const resumed = await manager.resumeConversation(conversationId);
+  expect(await locks.take(conversationId)).toEqual({ status: "held" });
+  await resumed.shutdown();
+  expect(await locks.take(conversationId)).toMatchObject({ status: "taken" });
+});
+
+test("another cody that has it open is named by its process, not as Codex", async () => {
+  const { conversationId, open } = await said("codex");
+  const one = await open("codex", "x");
+  await one.manager.resumeConversation(conversationId);
+  const two = await open("codex", "x");
+  await expect(two.manager.resumeConversation(conversationId)).rejects.toThrow(`pid ${process.pid}`);
+});
+
+test("without flock(1) a new conversation says so, and one Codex may have open is not gone on with", async () => {
+  const { codex, home, conversationId } = await said("codex");
+  const { manager } = await openManager({
+    home,
+    env: { CODEX_HOME: codex, PATH: home },
+    config: { persistence: { layout: "codex" } },
+    providers: [scripted([])],
+  });
+  const created = await manager.newConversation({ provider: "scripted", model: "m" });
+  expect(created.conversation.notice).toBe(
+    `Do not resume ${created.conversationId} in Codex while it is open here: flock(1) is not installed`,
+  );
+  const { manager: next } = await openManager({
+    home,
+    env: { CODEX_HOME: codex, PATH: home },
+    providers: [scripted([])],
+  });
+  await expect(next.resumeConversation(conversationId)).rejects.toThrow(
+    new CodexLockError(conversationId, "flock(1) is not installed"),
+  );
+  const forced = await next.resumeConversation(conversationId, { force: true });
+  expect(forced.notice).toContain("flock(1) is not installed");
 });

@@ -6,11 +6,13 @@ import { findById, findConversation } from "../../rollouts/find-conversation.js"
 import { newRolloutPath } from "../../rollouts/layout.js";
 import { listConversations } from "../../rollouts/list.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
+import type { CodexLocks } from "../rollout-writer/codex-lock.js";
 import { type RolloutOutbox, unsavedRollout } from "../rollout-writer/outbox.js";
 import { fileLines, foundLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
 import { KnownPaths } from "./known-paths.js";
 import { loadInThread } from "./load-in-thread.js";
+import { openForCodex } from "./open-for-codex.js";
 import type { Store, StoreOpen } from "./store.js";
 
 /** A larger file is read in a thread; to start one for a smaller would take longer than to read it. */
@@ -20,11 +22,13 @@ export interface FileStoreParts {
   readonly places: ConversationPlaces;
   /** Without one conversations can be read and nothing is written. */
   readonly outbox: RolloutOutbox | undefined;
+  /** Absent when nothing that Codex could be writing is written. */
+  readonly codexLocks?: CodexLocks | undefined;
   readonly pool: CpuPool;
 }
 
 /** Conversations as files: new ones in one layout, those that are there in any. */
-export function fileStore({ places, outbox, pool }: FileStoreParts): Store {
+export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts): Store {
   const { layout, directory, elsewhere } = places;
   const directories = [directory, ...elsewhere];
   const known = new KnownPaths();
@@ -68,7 +72,11 @@ export function fileStore({ places, outbox, pool }: FileStoreParts): Store {
       if (outbox === undefined) return { outcome: { status: "open", bytes: 0 }, rollout: unsavedRollout };
       const path = mode === "create" ? newPath(request) : await pathOf(conversationId);
       known.set({ id: conversationId, path });
-      return await outbox.open({ conversationId, path, mode, force });
+      const opening = { conversationId, path, mode, force };
+      const isCodex = (await codexLocks?.covers(path)) ?? false;
+      return codexLocks !== undefined && isCodex
+        ? await openForCodex(codexLocks, outbox, opening)
+        : await outbox.open(opening);
     },
     list: () => listConversations(directory),
     close: async () => outbox?.stop(),

@@ -78,7 +78,7 @@ export class ConversationOpener {
     const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
-    const [{ outcome, rollout }, git] = await Promise.all([
+    const [{ outcome, rollout, notice: openNotice }, git] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
       this.#gitInfo(settings.cwd),
     ]);
@@ -99,7 +99,7 @@ export class ConversationOpener {
       rollout,
       sessionSource: source,
       goesOn: false,
-      notice,
+      notice: joined([notice, openNotice]),
     });
     return { conversation, conversationId, saved };
   }
@@ -115,7 +115,11 @@ export class ConversationOpener {
     const recorded = await existingFolder(recordedConfig(before.state));
     const { settings, notice } = this.#resolveSettings(recorded.config, changes);
     const { provider, model, cwd } = settings;
-    const { outcome, rollout } = await this.#parts.store.open({
+    const {
+      outcome,
+      rollout,
+      notice: openNotice,
+    } = await this.#parts.store.open({
       conversationId,
       mode: "append",
       provider,
@@ -131,7 +135,7 @@ export class ConversationOpener {
     const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
-    const notices = [notice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
+    const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
     return this.#spawn({
       conversationId,
       state,
@@ -139,7 +143,7 @@ export class ConversationOpener {
       rollout,
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
-      notice: notices.filter((text) => text !== undefined).join("\n") || undefined,
+      notice: joined(notices),
     });
   }
 
@@ -252,6 +256,10 @@ function isNewChoice(state: ConversationState, { provider, model }: Settings, as
   return (
     state.turnContext !== undefined && (state.turnContext.provider !== provider || state.turnContext.model !== model)
   );
+}
+
+function joined(notices: readonly (string | undefined)[]): string | undefined {
+  return notices.filter((text) => text !== undefined).join("\n") || undefined;
 }
 
 const idRule = "1 to 128 letters, digits, _ and -, the first a letter or digit";

@@ -19,6 +19,8 @@ export interface StoreOpen {
 export interface OpenedRollout {
   readonly outcome: OpenOutcome;
   readonly rollout: Rollout;
+  /** What a person should know about how it was opened. */
+  readonly notice?: string;
 }
 
 /** The lines of a conversation; `end` is final when they have been read. */
