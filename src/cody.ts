@@ -4,15 +4,16 @@ import { fileStore } from "./actors/conversation/file-store.js";
 import type { Conversation } from "./actors/conversation/handle.js";
 import type {
   CountTokensOptions,
+  ForkConfig,
   ManagerOptions,
   NewConversation,
   ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
 import { ConversationOpener } from "./actors/conversation/opener.js";
+import { readParent } from "./actors/conversation/read-parent.js";
 import { recorderStore } from "./actors/conversation/recorder-store.js";
-import { type ConversationConfig, recordedConfig } from "./actors/conversation/resolve-settings.js";
-import { apply, emptyState } from "./actors/conversation/state.js";
+import type { ConversationConfig } from "./actors/conversation/resolve-settings.js";
 import type { Store } from "./actors/conversation/store.js";
 import { CodexLocks } from "./actors/rollout-writer/codex-lock.js";
 import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
@@ -20,10 +21,9 @@ import { codexHome, codyHome } from "./config/paths.js";
 import { conversationPlaces } from "./config/places.js";
 import { Config } from "./messages/config.js";
 import { isConversationId, shownId } from "./messages/conversation-id.js";
-import { ConversationNotFoundError, EmptyRolloutError, FailureError, InvalidInputError } from "./messages/errors.js";
+import { ConversationNotFoundError, FailureError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
 import { check } from "./messages/parse.js";
-import type { OwnLine } from "./messages/rollout-line.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { type CpuPool, openCpuPool } from "./workers/open-cpu-pool.js";
@@ -64,16 +64,28 @@ export class ConversationManager {
     return await this.#track(this.#opener.create(config));
   }
 
-  /** Goes on with a saved conversation, named by id, bare UUID or unique prefix, in the same file. */
+  /**
+   * Goes on with a saved conversation, named by id, bare UUID or unique prefix, in the same file. What only Codex may
+   * write goes on in a copy, with an id of its own and a notice.
+   */
   async resumeConversation(text: string, config: ResumeConfig = {}): Promise<Conversation> {
     this.#refuseAfterShutdown();
     if (!isConversationId(text)) throw new ConversationNotFoundError(text);
-    const conversationId = this.getConversation(text)?.id ?? (await this.#store.find(text));
+    return await this.#resumeById(this.getConversation(text)?.id ?? (await this.#store.find(text)), config);
+  }
+
+  /** The same for a rollout wherever it lies. Not for a path that somebody else chose: it is read and written to. */
+  async resumeRollout(path: string, config: ResumeConfig = {}): Promise<Conversation> {
+    this.#refuseAfterShutdown();
+    return await this.#resumeById(await this.#store.adopt(path), config);
+  }
+
+  async #resumeById(conversationId: string, config: ResumeConfig): Promise<Conversation> {
     const live = this.#live.get(conversationId);
     if (live !== undefined && live.ending === undefined) return live;
     // One that is just ending still holds its rollout.
     await live?.ending;
-    const underWay = this.#resuming.get(conversationId) ?? this.#track(this.#opener.resume(conversationId, config));
+    const underWay = this.#resuming.get(conversationId) ?? this.#track(this.#resume(conversationId, config));
     this.#resuming.set(conversationId, underWay);
     try {
       return await underWay;
@@ -82,32 +94,38 @@ export class ConversationManager {
     }
   }
 
+  async #resume(conversationId: string, config: ResumeConfig): Promise<Conversation> {
+    const resumed = await this.#opener.resume(conversationId, config);
+    if (resumed !== "codex_only") return resumed;
+    const { allowEmpty: _, force: __, ...changes } = config;
+    const parent = await readParent(this.#store, conversationId, undefined);
+    const copied = `Only Codex may add to ${conversationId}, so this is a copy of it`;
+    const notice = [copied, parent.notice].filter((text) => text !== undefined).join("\n");
+    return (await this.#opener.create(changes, { ...parent, notice })).conversation;
+  }
+
   /** A conversation of this manager that has not ended. */
   getConversation(conversationId: string): Conversation | undefined {
     return this.#live.get(conversationId) ?? this.#live.get(shownId(conversationId));
   }
 
   /** A new conversation that begins as another one was after so many turns, or as it is now. */
-  async forkConversation(
-    text: string,
-    config: ConversationConfig & { readonly afterTurn?: number } = {},
-  ): Promise<NewConversation> {
+  async forkConversation(text: string, config: ForkConfig = {}): Promise<NewConversation> {
     this.#refuseAfterShutdown();
     if (!isConversationId(text)) throw new ConversationNotFoundError(text);
-    const { afterTurn, ...changes } = config;
-    const live = this.getConversation(text);
-    await live?.flush();
-    const parentId = live?.id ?? (await this.#store.find(text));
-    const parent = emptyState();
-    const lines: OwnLine[] = [];
-    for await (const line of this.#store.read(parentId)) {
-      if (afterTurn !== undefined && parent.turns >= afterTurn && parent.openTurn === undefined) break;
-      apply(parent, line);
-      if (line.type !== "session_meta") lines.push(line);
-    }
-    if (parent.history.length === 0) throw new EmptyRolloutError(parentId);
-    const from = { id: parentId, lines, recorded: recordedConfig(parent) };
-    return await this.#track(this.#opener.create(changes, from));
+    return await this.#fork(this.getConversation(text)?.id ?? (await this.#store.find(text)), config);
+  }
+
+  /** The same from a rollout wherever it lies, which is only read. */
+  async forkRollout(path: string, config: ForkConfig = {}): Promise<NewConversation> {
+    this.#refuseAfterShutdown();
+    return await this.#fork(await this.#store.adopt(path), config);
+  }
+
+  async #fork(parentId: string, { afterTurn, ...changes }: ForkConfig): Promise<NewConversation> {
+    await this.#live.get(parentId)?.flush();
+    const parent = await readParent(this.#store, parentId, afterTurn);
+    return await this.#track(this.#opener.create(changes, parent));
   }
 
   /** Every saved conversation and every live one, newest first. */

@@ -4,6 +4,7 @@ export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.j
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type {
   CountTokensOptions,
+  ForkConfig,
   ManagerOptions,
   NewConversation,
   ResumeConfig,

@@ -1,30 +1,44 @@
+import { realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { ConversationPlaces } from "../config/places.js";
 import { ConversationNotFoundError } from "../messages/errors.js";
 import { findConversation } from "../rollouts/find-conversation.js";
+import { rolloutId } from "../rollouts/rollout-id.js";
+import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 import { newestConversation } from "./project-conversations.js";
 import type { Workspace } from "./workspace.js";
 
+/** A conversation that is there. */
+export interface Target {
+  readonly id: string;
+  /** Its file, when it is not to be found by its id. */
+  readonly path?: string;
+}
+
 /** Which conversation a run goes on with; `why` says why it begins a new one though an old one was looked for. */
-export type Choice = { readonly type: "resume"; readonly id: string } | { readonly type: "new"; readonly why?: string };
+export type Choice = ({ readonly type: "resume" } & Target) | { readonly type: "new"; readonly why?: string };
 
 /** What the flags ask for; undefined when they leave it open. */
 export async function chosenByFlags(context: CommandContext, workspace: Workspace): Promise<Choice | undefined> {
   const { flags } = context;
-  const { key, places } = workspace;
-  if (typeof flags.resume === "string") return { type: "resume", id: await wholeId(places, flags.resume) };
+  if (typeof flags.resume === "string") {
+    return { type: "resume", ...(await targetOf(context, workspace.places, flags.resume)) };
+  }
   if (flags.resume !== true && !flags.continue) return undefined;
-  const id = await newestConversation(context, places, key.projectRoot);
+  const id = await newestConversation(context, workspace.places, workspace.key.projectRoot);
   return id === undefined ? { type: "new", why: "No saved conversation in this project" } : { type: "resume", id };
 }
 
 /** The active conversation, if it is still there. */
 export async function chosenByPointer(context: CommandContext, workspace: Workspace): Promise<Choice> {
-  const id = await workspace.active();
-  if (id === undefined) return { type: "new", why: "No active conversation" };
+  const active = await workspace.active();
+  if (active === undefined) return { type: "new", why: "No active conversation" };
+  const { id, path } = active;
   try {
     return { type: "resume", id: await wholeId(workspace.places, id) };
   } catch (error) {
+    if (path !== undefined && (await isThere(path))) return { type: "resume", id, path };
     // A directory that cannot be read must not stop a conversation either: it goes on unsaved.
     if (!(error instanceof ConversationNotFoundError))
       context.log("warn", `conversations unreadable: ${String(error)}`);
@@ -32,7 +46,27 @@ export async function chosenByPointer(context: CommandContext, workspace: Worksp
   }
 }
 
-/** The id of what a person named. */
-export async function wholeId({ directory, elsewhere }: ConversationPlaces, text: string): Promise<string> {
+/** What a person named: an id or the beginning of one, or a file. No id ends like a file. */
+export async function targetOf(
+  { terminal }: Pick<CommandContext, "terminal">,
+  places: ConversationPlaces,
+  text: string,
+): Promise<Target> {
+  if (!text.endsWith(".jsonl")) return { id: await wholeId(places, text) };
+  const path = resolve(terminal.cwd, text);
+  if (!(await isThere(path))) throw new ConversationNotFoundError(text);
+  const id = await rolloutId(await realpath(path));
+  if (id === undefined) throw new CommandError(`${text} does not say which conversation it is`, exitCodes.failed);
+  return { id, path };
+}
+
+async function wholeId({ directory, elsewhere }: ConversationPlaces, text: string): Promise<string> {
   return (await findConversation([directory, ...elsewhere], text)).id;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
 }

@@ -1,7 +1,7 @@
 import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
-import { globalFlags, listFlags, mockLlmFlags } from "./flags.js";
+import { globalFlags, listFlags, mockLlmFlags, resumeFlags } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
 
@@ -44,7 +44,8 @@ export function defineCommands(): CAC {
   cli.command("new", "Start a conversation and print its id");
   cli.command("chat [...text]", "Say something in the active conversation; without a text it is read from stdin");
   const list = cli.command("list", "List the saved conversations");
-  cli.command("resume [id]", "Make a saved conversation the active one");
+  const resume = cli.command("resume [id]", "Make a saved conversation, named by its id or its file, the active one");
+  for (const [flag, description] of resumeFlags) resume.option(flag, description);
   cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, path");

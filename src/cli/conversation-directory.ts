@@ -2,13 +2,21 @@ import { resolve } from "node:path";
 import { readConfigText } from "../config/config-file.js";
 import { loadConfig } from "../config/load-config.js";
 import { homePaths } from "../config/paths.js";
-import { conversationPlaces, type ConversationPlaces, type PlacesInput } from "../config/places.js";
+import { codexSessions, conversationPlaces, type ConversationPlaces, type PlacesInput } from "../config/places.js";
+import { usageError } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 
 /** Where conversations are. The whole configuration, and with it the schemas, is loaded only if it may say so. */
 export async function placesOf(context: CommandContext): Promise<ConversationPlaces> {
-  const { home, codexHome } = context;
-  return conversationPlaces({ home, codexHome, persistence: await persistenceOf(context) });
+  const { home, codexHome, flags } = context;
+  const persistence = flags.codex ? codexPersistence(context) : await persistenceOf(context);
+  return conversationPlaces({ home, codexHome, persistence });
+}
+
+/** What `--codex` asks for: Codex's own rollouts, whatever is configured. */
+export function codexPersistence({ codexHome }: CommandContext): { layout: "codex"; directory: string } {
+  if (codexHome === undefined) throw usageError("--codex: there is no home directory; set CODEX_HOME");
+  return { layout: "codex", directory: codexSessions(codexHome) };
 }
 
 async function persistenceOf(context: CommandContext): Promise<PlacesInput["persistence"]> {

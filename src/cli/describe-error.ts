@@ -43,14 +43,21 @@ function describeConversationError(error: unknown): [string, ...string[]] | unde
   if (error instanceof CorruptedRolloutError) return [`${conversation} has corrupted data`, error.message];
   if (error instanceof ConversationInUseError)
     return [`${conversation} is in use by ${error.owner}`, ...forceHint(error)];
-  if (error instanceof CodexLockError) return [`${conversation} cannot be locked against Codex: ${error.reason}`];
+  if (error instanceof CodexLockError) {
+    return [`${conversation} cannot be locked against Codex: ${error.reason}`, forkHint(error)];
+  }
   return [`${conversation} has no turns`];
 }
 
 /** Only what cannot be proved dead needs force. */
 function forceHint({ owner, conversationId }: ConversationInUseError): string[] {
+  if (owner === "Codex") return [forkHint({ conversationId })];
   const far = owner.includes("another") || owner.includes("cannot be read");
   return far ? [`If nobody is writing it any more: cody resume ${conversationId} --force`] : [];
+}
+
+function forkHint({ conversationId }: Pick<ConversationError, "conversationId">): string {
+  return `Go on in a copy: cody resume ${conversationId} --fork`;
 }
 
 /** The file system or the network said no: the message names the call and the path. */

@@ -20,6 +20,10 @@ export interface Flags {
   readonly json: boolean;
   readonly list: boolean;
   readonly project: boolean;
+  /** Codex's conversations, whatever the layout is. */
+  readonly codex: boolean;
+  readonly last: boolean;
+  readonly fork: boolean;
   readonly help: boolean;
   readonly version: boolean;
   /** False after `--no-persistence`. */
@@ -49,9 +53,18 @@ export const globalFlags: readonly Definition[] = [
   ["-v, --version", "Show the version"],
 ];
 
+const codexFlag: Definition = ["--codex", "Conversations of Codex, in $CODEX_HOME or ~/.codex, instead of cody's"];
+
 export const listFlags: readonly Definition[] = [
   ["--limit <count>", "At most this many conversations"],
   ["--project", "Only conversations of this project"],
+  codexFlag,
+];
+
+export const resumeFlags: readonly Definition[] = [
+  codexFlag,
+  ["--last", "The newest conversation of this project, as without an id"],
+  ["--fork", "Go on in a copy, and leave the conversation as it is"],
 ];
 
 export const mockLlmFlags: readonly Definition[] = [

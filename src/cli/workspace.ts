@@ -1,4 +1,5 @@
-import { type ActiveKey, readActive, writeActive } from "../config/active-conversation.js";
+import { sep } from "node:path";
+import { type ActiveConversation, type ActiveKey, readActive, writeActive } from "../config/active-conversation.js";
 import { type ConfigFlags, loadConfig, type LoadedConfig } from "../config/load-config.js";
 import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
@@ -9,9 +10,11 @@ import { type ConversationConfig, resolveSettings } from "../actors/conversation
 import { estimateTokens } from "../compaction/estimate-tokens.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { builtInProviders } from "../providers/built-in.js";
+import type { Target } from "./choose-conversation.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import { configFlags } from "./config-flags.js";
 import type { CommandContext } from "./context.js";
+import { codexPersistence } from "./conversation-directory.js";
 
 /** The conversations of one project as a command sees them. Whoever opens it shuts it down. */
 export class Workspace implements AsyncDisposable {
@@ -25,15 +28,16 @@ export class Workspace implements AsyncDisposable {
   constructor(context: CommandContext, config: LoadedConfig["values"], key: ActiveKey, parts: WorkspaceParts) {
     this.config = config;
     this.key = key;
-    const { home, codexHome } = context;
-    this.places = conversationPlaces({ home, codexHome, persistence: config.persistence });
+    const { home, codexHome, flags } = context;
+    const persistence = { ...config.persistence, ...(flags.codex ? codexPersistence(context) : {}) };
+    this.places = conversationPlaces({ home, codexHome, persistence });
     this.#context = context;
     this.#changes = parts.changes;
     const { env, cwd, providers = [], tools = [] } = context.terminal;
     const writer = context.outbox === undefined ? {} : { outbox: context.outbox };
     this.#manager = new ConversationManager({
-      home: context.home,
-      config,
+      home,
+      config: { ...config, persistence },
       env,
       cwd,
       providers,
@@ -66,14 +70,30 @@ export class Workspace implements AsyncDisposable {
     return created;
   }
 
-  /** Goes on with a conversation whose whole id is known. */
-  async resume(id: string, options: { readonly allowEmpty: boolean }): Promise<Conversation> {
+  /** Goes on with a conversation that was found. What only Codex may write goes on in a copy. */
+  async resume({ id, path }: Target, options: { readonly allowEmpty: boolean }): Promise<Conversation> {
     this.#context.about(id);
     const { force } = this.#context.flags;
-    return await explainedAsync(this.#manager.resumeConversation(id, { ...this.#changes, ...options, force }));
+    const config = { ...this.#changes, ...options, force };
+    const resuming =
+      path === undefined ? this.#manager.resumeConversation(id, config) : this.#manager.resumeRollout(path, config);
+    const conversation = await explainedAsync(resuming);
+    this.#context.about(conversation.id);
+    return conversation;
   }
 
-  async active(): Promise<string | undefined> {
+  /** A copy of a conversation that was found. */
+  async fork({ id, path }: Target): Promise<Conversation> {
+    const forking =
+      path === undefined
+        ? this.#manager.forkConversation(id, this.#changes)
+        : this.#manager.forkRollout(path, this.#changes);
+    const { conversation } = await explainedAsync(forking);
+    this.#context.about(conversation.id);
+    return conversation;
+  }
+
+  async active(): Promise<ActiveConversation | undefined> {
     return await readActive(this.#context.home, this.key);
   }
 
@@ -81,11 +101,12 @@ export class Workspace implements AsyncDisposable {
    * Resolves with whether it is active now. What is not saved cannot be gone on with. A pointer that cannot be written
    * must not stop a conversation.
    */
-  async makeActive(id: string): Promise<boolean> {
-    if ((await this.active()) === id) return true;
+  async makeActive({ id, rolloutPath }: Pick<Conversation, "id" | "rolloutPath">): Promise<boolean> {
+    if ((await this.active())?.id === id) return true;
     if (!this.config.persistence.enabled) return false;
+    const isFar = rolloutPath !== null && !rolloutPath.startsWith(this.key.directory + sep);
     try {
-      await writeActive(this.#context.home, this.key, id);
+      await writeActive(this.#context.home, this.key, isFar ? { id, path: rolloutPath } : { id });
       return true;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;

@@ -11,19 +11,19 @@ test("each project and each directory of conversations has its own active one", 
   const otherProject = { ...key, projectRoot: "/projects/two" };
   const otherDirectory = { ...key, directory: "/elsewhere" };
   expect(await readActive(home, key)).toBeUndefined();
-  await writeActive(home, key, "conv_1");
-  await writeActive(home, otherProject, "conv_2");
-  expect(await readActive(home, key)).toBe("conv_1");
-  expect(await readActive(home, otherProject)).toBe("conv_2");
+  await writeActive(home, key, { id: "conv_1" });
+  await writeActive(home, otherProject, { id: "conv_2" });
+  expect(await readActive(home, key)).toEqual({ id: "conv_1" });
+  expect(await readActive(home, otherProject)).toEqual({ id: "conv_2" });
   expect(await readActive(home, otherDirectory)).toBeUndefined();
-  await writeActive(home, key, "conv_3");
-  expect(await readActive(home, key)).toBe("conv_3");
-  expect(await readActive(home, otherProject)).toBe("conv_2");
+  await writeActive(home, key, { id: "conv_3" });
+  expect(await readActive(home, key)).toEqual({ id: "conv_3" });
+  expect(await readActive(home, otherProject)).toEqual({ id: "conv_2" });
 });
 
 test("the pointer is a file of its owner, named by a hash", async () => {
   const home = await temporaryFolder();
-  await writeActive(home, key, "conv_1");
+  await writeActive(home, key, { id: "conv_1" });
   const [name, ...others] = await readdir(join(home, "active"));
   expect([name, others]).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.json$/), []]);
   expect((await stat(join(home, "active", name ?? ""))).mode & 0o777).toBe(0o600);
@@ -34,7 +34,7 @@ test.each(["", "{", "null", "[]", '{"conversationId":7}', '{"conversationId":"..
   "the damaged pointer %j is none",
   async (text) => {
     const home = await temporaryFolder();
-    await writeActive(home, key, "conv_1");
+    await writeActive(home, key, { id: "conv_1" });
     const [name] = await readdir(join(home, "active"));
     await writeFile(join(home, "active", name ?? ""), text);
     expect(await readActive(home, key)).toBeUndefined();

@@ -1,10 +1,11 @@
-import { appendFile, mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { CodexLocks } from "../../src/actors/rollout-writer/codex-lock.js";
 import type { Layout } from "../../src/messages/config.js";
 import { bareId } from "../../src/messages/conversation-id.js";
 import { CodexLockError, ConversationInUseError } from "../../src/messages/errors.js";
+import { putCodexRollouts } from "../support/codex-home.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { says, scripted } from "../support/scripted-provider.js";
@@ -155,4 +156,45 @@ test("without flock(1) a new conversation says so, and one Codex may have open i
   );
   const forced = await next.resumeConversation(conversationId, { force: true });
   expect(forced.notice).toContain("flock(1) is not installed");
+});
+
+test("a rollout that only Codex may add to is resumed as a copy, unless nothing is written", async () => {
+  const { home, codex, open } = await homes();
+  const [paginated] = await putCodexRollouts(codex, "v0.166.0/tools");
+  const { id = "", path = "" } = paginated ?? {};
+  const before = await readFile(path);
+  const { manager } = await open("codex", "Done");
+  const copy = await manager.resumeConversation(id, { provider: "scripted", model: "m" });
+  expect(copy.id).not.toBe(id);
+  expect(copy.notice).toContain(`Only Codex may add to ${id}, so this is a copy of it`);
+  expect(copy.getHistory()).toHaveLength(10);
+  await copy.submit("go on");
+  await new EventLog(copy).until("task_complete");
+  await manager.shutdown();
+  expect(await readFile(path)).toEqual(before);
+  const reading = await openManager({
+    home,
+    env: { CODEX_HOME: codex },
+    config: { persistence: { enabled: false } },
+    providers: [scripted([])],
+  });
+  const read = await reading.manager.resumeConversation(id, { provider: "scripted", model: "m" });
+  expect({ id: read.id, path: read.rolloutPath }).toEqual({ id, path: null });
+  const again = await reading.manager.resumeConversation(copy.id, { provider: "scripted", model: "m" });
+  expect(again.getHistory().slice(0, 10)).toEqual(read.getHistory());
+});
+
+test("a rollout outside of every place is resumed and forked by its path", async () => {
+  const { path, conversationId, cwd, codex, open } = await said("codex");
+  const moved = join(cwd, "moved.jsonl");
+  await rename(path, moved);
+  const { manager } = await open("cody", "Again");
+  await expect(manager.resumeConversation(conversationId)).rejects.toThrow("not found");
+  const fork = await manager.forkRollout(moved, { provider: "scripted", model: "m" });
+  expect(fork.conversation.getHistory()).toHaveLength(2);
+  const resumed = await manager.resumeRollout(moved);
+  expect(resumed).toMatchObject({ id: conversationId, rolloutPath: moved });
+  expect(await manager.resumeConversation(conversationId)).toBe(resumed);
+  await expect(manager.resumeRollout(join(codex, "none.jsonl"))).rejects.toThrow("not found");
+  await expect(manager.resumeRollout(codex)).rejects.toThrow("not a regular file");
 });

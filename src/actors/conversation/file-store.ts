@@ -1,10 +1,11 @@
-import { lstat } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import type { ConversationPlaces } from "../../config/places.js";
 import { bareId } from "../../messages/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
 import { findById, findConversation } from "../../rollouts/find-conversation.js";
 import { newRolloutPath } from "../../rollouts/layout.js";
 import { listConversations } from "../../rollouts/list.js";
+import { rolloutId } from "../../rollouts/rollout-id.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import type { CodexLocks } from "../rollout-writer/codex-lock.js";
 import { type RolloutOutbox, unsavedRollout } from "../rollout-writer/outbox.js";
@@ -54,6 +55,15 @@ export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts):
       const found = await findConversation(directories, text);
       known.set(found);
       return found.id;
+    },
+    adopt: async (path) => {
+      // A link somebody names is followed; those that lie where rollouts should are not.
+      const file = await realpath(path).catch(() => undefined);
+      if (file === undefined) throw new ConversationNotFoundError(path);
+      const id = await rolloutId(file);
+      if (id === undefined) throw new InvalidInputError(`${path} does not say which conversation it is`);
+      known.set({ id, path: file });
+      return id;
     },
     has: async (conversationId) => (await findById(directories, conversationId)) !== undefined,
     holder: async (conversationId) => outbox?.holder(await pathOf(conversationId)),

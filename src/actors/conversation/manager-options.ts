@@ -57,3 +57,8 @@ export interface ResumeConfig extends Omit<ConversationConfig, "id"> {
   /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
   readonly force?: boolean;
 }
+
+export interface ForkConfig extends ConversationConfig {
+  /** So many turns are taken over; all of them without it. */
+  readonly afterTurn?: number;
+}

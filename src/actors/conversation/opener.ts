@@ -17,6 +17,7 @@ import type { Conversation } from "./handle.js";
 import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
 import { Providers } from "./providers.js";
+import { isPaginated } from "./read-parent.js";
 import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
 import { defaultRetry } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
@@ -46,6 +47,7 @@ export interface Parent {
   readonly id: string;
   readonly lines: readonly OwnLine[];
   readonly recorded: ConversationConfig;
+  readonly notice?: string | undefined;
 }
 
 /** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
@@ -65,7 +67,7 @@ export class ConversationOpener {
 
   /** A new conversation, with what it has from the one it was forked from. */
   async create(config: ConversationConfig, parent?: Parent): Promise<NewConversation> {
-    const { id: forkedFrom, lines: inherited = [], recorded = {} } = parent ?? {};
+    const { id: forkedFrom, lines: inherited = [], recorded = {}, notice: parentNotice } = parent ?? {};
     this.#refuseAfterShutdown();
     const conversationId = config.id === undefined ? newConversationId() : shownId(config.id);
     if (!isConversationId(conversationId)) throw new InvalidInputError(`a conversation id has ${idRule}`);
@@ -99,19 +101,20 @@ export class ConversationOpener {
       rollout,
       sessionSource: source,
       goesOn: false,
-      notice: joined([notice, openNotice]),
+      notice: joined([notice, openNotice, parentNotice]),
     });
     return { conversation, conversationId, saved };
   }
 
-  /** A saved one, in the same file. */
-  async resume(conversationId: string, config: ResumeConfig): Promise<Conversation> {
+  /** A saved one, in the same file; `codex_only` when nobody but Codex may write to that. */
+  async resume(conversationId: string, config: ResumeConfig): Promise<Conversation | "codex_only"> {
     const { allowEmpty = false, force = false, ...changes } = config;
     // Looked up before the file is read, which may take long, and taken for good afterwards.
     const holder = force ? undefined : await this.#parts.store.holder(conversationId).catch(() => undefined);
     if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
     const before = await this.#parts.store.load(conversationId);
     if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
+    if (isPaginated(before.state) && this.#parts.config.persistence?.enabled !== false) return "codex_only";
     const recorded = await existingFolder(recordedConfig(before.state));
     const { settings, notice } = this.#resolveSettings(recorded.config, changes);
     const { provider, model, cwd } = settings;

@@ -1,3 +1,4 @@
+import { InvalidInputError } from "../../messages/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import { linesOfTurn } from "../../rollouts/turns.js";
@@ -9,6 +10,9 @@ import type { Store, StoredLines } from "./store.js";
 export function recorderStore(recorder: TurnRecorder): Store {
   return {
     find: async (text) => text,
+    adopt: async () => {
+      throw new InvalidInputError("a recorder keeps conversations: there are no files");
+    },
     has: async (conversationId) => (await recorder.list()).some(({ id }) => id === conversationId),
     holder: async () => undefined,
     read: (conversationId) => turnLines(recorder, conversationId),

@@ -42,6 +42,8 @@ export interface StoredState extends Readonly<StoredLines["end"]> {
 export interface Store {
   /** The whole id of what a person named by id, bare UUID or unique prefix; rejects when there is none. */
   find(text: string): Promise<string>;
+  /** The id of the conversation in a file, which from now on is that conversation's. */
+  adopt(path: string): Promise<string>;
   has(conversationId: string): Promise<boolean>;
   /** Who else is writing it. */
   holder(conversationId: string): Promise<string | undefined>;

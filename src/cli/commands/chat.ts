@@ -34,10 +34,10 @@ async function openConversation(context: CommandContext, workspace: Workspace): 
   const choice = (await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace));
   const conversation =
     choice.type === "resume"
-      ? await workspace.resume(choice.id, { allowEmpty: true })
+      ? await workspace.resume(choice, { allowEmpty: true })
       : (await workspace.create()).conversation;
   if (choice.type === "new") await context.tell(`${choice.why}: started ${conversation.id}`);
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
-  await workspace.makeActive(conversation.id);
+  await workspace.makeActive(conversation);
   return conversation;
 }

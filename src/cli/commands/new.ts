@@ -13,6 +13,6 @@ export async function newCommand(context: CommandContext): Promise<number> {
     context.log("warn", persistenceFailed(saved.reason));
     await context.tell(`Not saved: ${saved.reason}`);
   }
-  await workspace.makeActive(conversationId);
+  await workspace.makeActive(conversation);
   return 0;
 }

@@ -1,6 +1,6 @@
 import { askAtTerminal } from "../approval/ask-at-terminal.js";
-import { wholeId } from "../choose-conversation.js";
-import { CommandError, exitCodes } from "../command-error.js";
+import { type Target, targetOf } from "../choose-conversation.js";
+import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { exitCodeOf } from "../exit-code.js";
 import { watchSignals } from "../interruption.js";
@@ -16,16 +16,22 @@ import { openWorkspace, type Workspace } from "../workspace.js";
 export async function resumeCommand(context: CommandContext): Promise<number> {
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
-  const id = await wantedId(context, workspace);
-  const conversation = await workspace.resume(id, { allowEmpty: false });
+  const target = await wanted(context, workspace);
+  const conversation = context.flags.fork
+    ? await workspace.fork(target)
+    : await workspace.resume(target, { allowEmpty: false });
+  const { id } = conversation;
   const { provider, model } = conversation.settings;
-  const isActive = await workspace.makeActive(id);
+  const isActive = await workspace.makeActive(conversation);
+  const isCopy = id !== target.id;
   const lines = [
     `✓ Resumed conversation: ${id}`,
+    ...(isCopy ? [`  A copy of: ${target.id}`] : []),
     `  Provider: ${provider} (${model})`,
     ...(isActive ? [`  Continue chatting: cody chat "your message"`] : []),
   ];
-  await printResult(context, { text: lines.join("\n"), json: { id, provider, model } });
+  const json = { id, provider, model, ...(isCopy ? { forkedFrom: target.id } : {}) };
+  await printResult(context, { text: lines.join("\n"), json });
   if (!isActive && !workspace.config.persistence.enabled) {
     const reason = context.flags.persistence ? "persistence is off" : "of --no-persistence";
     await context.tell(`Not made the active conversation, because ${reason}`);
@@ -41,11 +47,13 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
   return interruption.exitCode ?? exitCodeOf(outcome);
 }
 
-async function wantedId(context: CommandContext, { key, places }: Workspace): Promise<string> {
+async function wanted(context: CommandContext, { key, places }: Workspace): Promise<Target> {
   const { args, flags } = context;
   const text = args[0] ?? (flags.resume === true ? undefined : flags.resume);
-  if (text !== undefined) return await wholeId(places, text);
+  if (text !== undefined && flags.last) throw usageError("--last: an id was given too");
+  if (text !== undefined) return await targetOf(context, places, text);
   const newest = await newestConversation(context, places, key.projectRoot);
-  if (newest !== undefined) return newest;
-  throw new CommandError("No saved conversation in this project", exitCodes.failed, ["List available: cody list"]);
+  if (newest !== undefined) return { id: newest };
+  const hint = flags.codex ? "List available: cody list --codex" : "List available: cody list";
+  throw new CommandError("No saved conversation in this project", exitCodes.failed, [hint]);
 }

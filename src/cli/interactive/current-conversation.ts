@@ -48,7 +48,7 @@ export class CurrentConversation {
       if (plan.notice !== undefined) await context.tell(plan.notice);
       return new CurrentConversation(surroundings, plan);
     }
-    const conversation = await workspace.resume(choice.id, { allowEmpty: true });
+    const conversation = await workspace.resume(choice, { allowEmpty: true });
     if (conversation.notice !== undefined) await context.tell(conversation.notice);
     const current = new CurrentConversation(surroundings, conversation.settings);
     await current.#take(conversation);
@@ -105,7 +105,7 @@ export class CurrentConversation {
   async #take(conversation: Conversation): Promise<TurnPlayer> {
     this.#id = conversation.id;
     this.#player = new TurnPlayer(conversation, rendererFor(this.#context, this.#activity));
-    await this.#workspace.makeActive(conversation.id);
+    await this.#workspace.makeActive(conversation);
     return this.#player;
   }
 }
