@@ -1,0 +1,49 @@
+import type { WireApi } from "../../src/messages/config.js";
+import type { MockFault, MockReply, MockScript } from "../../src/mock-llm/script.js";
+import { seeded, shuffled } from "./random.js";
+
+const deltas = 50;
+/** A reader that is slow gets neighbours merged, so deltas are counted by their letters. */
+export const lettersPerDelta = 2;
+/** One answer of so many goes wrong. */
+const faultEvery = 100;
+const fastestMs = 5;
+const slowestMs = 20;
+const seeds: Readonly<Record<WireApi, number>> = { responses: 1, chat: 2, messages: 3 };
+/** So many bytes into an answer some of its text was shown; Responses says much before the first of it. */
+const midBytes: Readonly<Record<WireApi, number>> = { responses: 9_000, chat: 4_000, messages: 3_000 };
+
+const text = Array.from({ length: deltas }, (_, index) => `${String.fromCodePoint(97 + (index % 26))} `).join("");
+
+const faultsOf = (api: WireApi): readonly MockFault[] => [
+  { type: "status", status: 429, retryAfter: 1 },
+  { type: "status", status: 500 },
+  { type: "status", status: api === "messages" ? 529 : 503 },
+  { type: "overflow" },
+  { type: "disconnect", afterBytes: 0 },
+  { type: "disconnect", afterBytes: 1 },
+  { type: "disconnect", afterBytes: midBytes[api] },
+  { type: "disconnect", afterBytes: midBytes[api], reset: true },
+  { type: "stall" },
+  { type: "stall", afterBytes: midBytes[api] },
+  { type: "garbage", as: "body" },
+  { type: "garbage", as: "event" },
+  { type: "cut" },
+  { type: "duplicate_terminal" },
+  { type: "ping_only" },
+  { type: "error_event" },
+  { type: "error_event", afterDeltas: deltas / 2 },
+];
+
+/** Every fault once, each among a hundred answers at its own pace; then from the start. */
+export function soakScript(api: WireApi): MockScript {
+  const next = seeded(seeds[api]);
+  const replies = shuffled(faultsOf(api), next).flatMap((fault) => {
+    const at = next(faultEvery);
+    return Array.from({ length: faultEvery }, (_, index): MockReply => {
+      const delayMs = fastestMs + next(slowestMs - fastestMs + 1);
+      return { text, deltas, delayMs, ...(index === at ? { fault } : {}) };
+    });
+  });
+  return { replies, afterLast: "repeat" };
+}
