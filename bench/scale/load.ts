@@ -24,8 +24,10 @@ export interface Measured {
   readonly closeMs: number;
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** What the process has grown by at its largest, since before the first conversation. */
-  readonly rssBytes: number;
+  /** The process at its largest. */
+  readonly peakBytes: number;
+  /** What it had grown by then, since before the first conversation. */
+  readonly grownBytes: number;
   /** Milliseconds, without the millisecond between two looks. */
   readonly delay: { readonly p50: number; readonly p99: number; readonly max: number };
 }
@@ -50,13 +52,15 @@ export async function measured(open: () => Promise<Client>): Promise<Measured> {
   histogram.disable();
   const end = performance.now();
   await client.close();
+  const peakBytes = process.resourceUsage().maxRSS * kibibyte;
   const late = (nanoseconds: number): number => Math.max(0.01, nanoseconds / nanosecondsPerMs - resolutionMs);
   return {
     openMs,
     closeMs: performance.now() - end,
     wallMs,
     cpuMs: (user + system) / 1000,
-    rssBytes: Math.max(1, process.resourceUsage().maxRSS * kibibyte - rss),
+    peakBytes,
+    grownBytes: Math.max(1, peakBytes - rss),
     delay: { p50: late(histogram.percentile(50)), p99: late(histogram.percentile(99)), max: late(histogram.max) },
   };
 }
