@@ -5,6 +5,8 @@ import { product } from "../scale/product.js";
 import { startMockLlm } from "../support/built.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
+const warmUpConversations = 50;
+
 const [what, text] = process.argv.slice(2);
 if (what === "server") await serve();
 else await play(what === "floor" ? floor : product, JSON.parse(text ?? "") as Load);
@@ -22,8 +24,8 @@ async function serve(): Promise<void> {
 
 async function play(open: OpenClient, load: Load): Promise<void> {
   await using directory = await temporaryDirectory();
-  // Loaded and connected once before anything is measured.
-  const first = await open({ ...load, conversations: 1, turns: 1 }, directory.path);
+  // What is loaded and compiled once must not count for each conversation.
+  const first = await open({ ...load, conversations: warmUpConversations, delayMs: 0 }, directory.path);
   await first.play();
   await first.close();
   await using measuredDirectory = await temporaryDirectory();
