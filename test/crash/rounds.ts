@@ -5,6 +5,13 @@ export const rounds = isFull
   ? { kills: 200, fights: 50, stops: 12, effects: 300, orphans: 100 }
   : { kills: 8, fights: 2, stops: 1, effects: 6, orphans: 5 };
 
+const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
+
+/** Kills of processes that do nothing but append: as many as fit into the time. */
+export const appending = isFull
+  ? { kills: 10_000, withinMs: minutes * 60_000, timeoutMs: minutes * 60_000 + 120_000 }
+  : { kills: 16, withinMs: 20_000, timeoutMs: 60_000 };
+
 export const timeoutMs = isFull ? 900_000 : 60_000;
 
 /** Counts are worth a line only when there are many. */
