@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
 import type { Layout } from "../messages/config.js";
 
@@ -37,13 +37,26 @@ export function idOfName(name: string): string | undefined {
   return isConversationId(id) ? id : undefined;
 }
 
+/**
+ * The path of something that stands beside a rollout. Old Codex takes any file below its sessions whose name holds the
+ * id it looks for, so beside a rollout with a name of Codex's ours must not.
+ */
+export function besideRollout(path: string, ending: string): string {
+  const name = basename(path);
+  if (!codexName.test(name.slice(0, -suffix.length))) return `${path}.${ending}`;
+  return join(dirname(path), `.cody-${shortHash(name)}.${ending}`);
+}
+
 /** The folder of a project: its path without the first slash, every other an underscore. */
 export function projectFolder(cwd: string): string {
   // A name like that of a file would be taken for one.
   const name = resolve(cwd).slice(1).replaceAll("/", "_").replaceAll(suffix, "_jsonl") || "_";
   if (Buffer.byteLength(name) <= maxFolderBytes) return name;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, 16);
-  return `${hash}_${Array.from(name).slice(-keptChars).join("")}`;
+  return `${shortHash(name)}_${Array.from(name).slice(-keptChars).join("")}`;
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 /** Codex names files by the clock on the wall; times inside of them are UTC. */

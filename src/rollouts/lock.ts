@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { link, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { LockOwner } from "../messages/rollout-command.js";
+import { besideRollout } from "./layout.js";
 import { isDead, readLock, shownOwner } from "./lock-owner.js";
 
 export type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; readonly owner: string };
@@ -49,7 +50,7 @@ export async function releaseLock(rolloutPath: string, owner: LockOwner): Promis
 }
 
 function lockPath(rolloutPath: string): string {
-  return `${rolloutPath}.lock`;
+  return besideRollout(rolloutPath, "lock");
 }
 
 async function tryOnce(lock: string, temporary: string, us: LockOwner, force: boolean): Promise<LockOutcome | "again"> {

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { basename, dirname } from "node:path";
 import { readRange, syncDirectory, writeAll, type FileSystem } from "./file-system.js";
+import { besideRollout } from "./layout.js";
 import { maxLineBytes, readLineBytes, withoutMark } from "./line-object.js";
 
 export interface MendedTail {
@@ -72,7 +73,7 @@ async function keepBeside(
 async function createBeside(fileSystem: FileSystem, path: string): Promise<{ fd: number; name: string }> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   for (let number = 1; number <= maxKept; number += 1) {
-    const kept = `${path}.torn-${number}`;
+    const kept = besideRollout(path, `torn-${number}`);
     try {
       return { fd: await fileSystem.open(kept, flags, 0o600), name: basename(kept) };
     } catch (error) {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ConversationNotFoundError, InvalidInputError } from "../../src/messages/errors.js";
 import { findById, findConversation } from "../../src/rollouts/find-conversation.js";
-import { idOfName, newRolloutPath, projectFolder } from "../../src/rollouts/layout.js";
+import { besideRollout, idOfName, newRolloutPath, projectFolder } from "../../src/rollouts/layout.js";
 import { rolloutsIn, rolloutsInSync } from "../../src/rollouts/layout-files.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -55,6 +55,14 @@ test("the folder of a project is its path in one word", () => {
   expect(Buffer.byteLength(one ?? "")).toBeLessThanOrEqual(200);
   expect(one).toMatch(/^[0-9a-f]{16}_.*_one$/);
   expect(one).not.toBe(two);
+});
+
+test("beside a rollout with a name of Codex's nothing has its id in its name", () => {
+  expect(besideRollout(`/c/conv_${uuid}.jsonl`, "lock")).toBe(`/c/conv_${uuid}.jsonl.lock`);
+  const path = `/s/2026/11/06/rollout-2026-11-06T03-04-05-${uuid}.jsonl`;
+  expect(besideRollout(path, "lock")).toMatch(/^\/s\/2026\/11\/06\/\.cody-[0-9a-f]{16}\.lock$/);
+  expect(besideRollout(path, "torn-1")).toBe(besideRollout(path, "lock").replace("lock", "torn-1"));
+  expect(besideRollout(path.replace("05-", "06-"), "lock")).not.toBe(besideRollout(path, "lock"));
 });
 
 test("a directory is read in every layout at once", async () => {
