@@ -48,7 +48,7 @@ export async function* rawLines(
 }
 
 /** Neither follows a link nor waits for the other end of a pipe. */
-async function openRegularFile(path: string, conversationId: string): Promise<FileHandle> {
+export async function openRegularFile(path: string, conversationId: string): Promise<FileHandle> {
   const file = await openNoFollow(path, conversationId);
   const stats = await file.stat().catch(async (error: unknown) => {
     await file.close();
