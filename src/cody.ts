@@ -23,7 +23,8 @@ import { Config } from "./messages/config.js";
 import { isConversationId, shownId } from "./messages/conversation-id.js";
 import { ConversationNotFoundError, FailureError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
-import { check } from "./messages/parse.js";
+import { parsed } from "./messages/parse.js";
+import { ownShape } from "./messages/written-config.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { type CpuPool, openCpuPool } from "./workers/open-cpu-pool.js";
@@ -44,7 +45,7 @@ export class ConversationManager {
   #shutdown: Promise<void> | undefined;
 
   constructor(options: ManagerOptions = {}) {
-    const config = check(Config, options.config ?? {}, "config");
+    const config = parsed(Config, ownShape(options.config ?? {}), "config");
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
     this.#store = openStore(options, config, this.#cpu);

@@ -51,4 +51,5 @@ export * from "./messages/token-usage.js";
 export * from "./messages/tool.js";
 export * from "./messages/turn-context.js";
 export { type InlineInput, UserInput } from "./messages/user-input.js";
+export type { WrittenConfig } from "./messages/written-config.js";
 export { version } from "./version.js";

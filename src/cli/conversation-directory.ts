@@ -25,5 +25,5 @@ async function persistenceOf(context: CommandContext): Promise<PlacesInput["pers
   const text = (await readConfigText(homePaths(home).config)) ?? "";
   if (flags.layout === undefined && !text.includes("directory") && !text.includes("layout")) return {};
   const { configFlags } = await import("./config-flags.js");
-  return (await loadConfig({ home, codexHome, flags: configFlags(context) })).values.persistence;
+  return (await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) })).values.persistence;
 }

@@ -133,7 +133,10 @@ export async function openWorkspace(
   const { home, codexHome, terminal } = context;
   const { cwd } = terminal;
   const flags = configFlags(context);
-  const [{ values }, projectRoot] = await Promise.all([loadConfig({ home, codexHome, flags }), findProjectRoot(cwd)]);
+  const [{ values }, projectRoot] = await Promise.all([
+    loadConfig({ home, codexHome, env: terminal.env, flags }),
+    findProjectRoot(cwd),
+  ]);
   const changes = changesOf(flags);
   return new Workspace(context, values, { projectRoot, directory: values.persistence.directory }, { changes, source });
 }

@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type * as z from "zod";
 import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { jsonValue } from "../messages/parse.js";
+import { ownShape } from "../messages/written-config.js";
 
 const role = "config.json";
 const advice = "Edit it or run: cody set-provider";
@@ -18,10 +19,17 @@ export async function readConfigText(path: string): Promise<string | undefined> 
   }
 }
 
+export async function isReadableByOthers(path: string): Promise<boolean> {
+  return await stat(path).then(
+    ({ mode }) => (mode & 0o044) !== 0,
+    () => false,
+  );
+}
+
 /** The schema is loaded only here: most runs have no configuration and should not wait for it. */
 export async function parseConfig(text: string): Promise<Config> {
   const { Config } = await import("../messages/config.js");
-  const result = Config.safeParse(jsonOf(text));
+  const result = Config.safeParse(ownShape(jsonOf(text)));
   if (result.success) return result.data;
   throw new InvalidInputError(`${role}: ${problemOf(result.error)}. ${advice}`);
 }
@@ -30,7 +38,7 @@ export async function parseConfig(text: string): Promise<Config> {
 export async function salvageConfig(text: string): Promise<Config> {
   const { Config } = await import("../messages/config.js");
   try {
-    const entries = Object.entries(Object(jsonOf(text)));
+    const entries = Object.entries(Object(ownShape(jsonOf(text))));
     return Config.parse(
       Object.fromEntries(entries.filter(([key, value]) => Config.safeParse({ [key]: value }).success)),
     );
@@ -59,5 +67,6 @@ function problemOf(error: z.ZodError): string {
 function expectationOf(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_type") return `expected ${issue.expected}`;
   if (issue.code === "invalid_value") return `expected one of ${issue.values.map(String).join(", ")}`;
+  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? issue.message;
   return issue.message;
 }

@@ -1,13 +1,14 @@
 import type { Config, Layout, TurnLimits } from "../messages/config.js";
-import { parseConfig, readConfigText } from "./config-file.js";
+import { isReadableByOthers, parseConfig, readConfigText } from "./config-file.js";
 import { homePaths } from "./paths.js";
 import { conversationPlaces } from "./places.js";
 import { choiceOf } from "./provider-choice.js";
+import { configuredKeys } from "./vendors.js";
 
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | "config.json" | "flag";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits">
+  | Exclude<keyof Config, "persistence" | "turnLimits" | "providers">
   | `turnLimits.${keyof TurnLimits}`
   | `persistence.${keyof NonNullable<Config["persistence"]>}`;
 
@@ -20,22 +21,27 @@ export interface LoadedConfig {
     readonly persistence: { readonly enabled: boolean; readonly layout: Layout; readonly directory: string };
   };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
+  /** The path of `config.json`, when keys are in it and not only its owner can read it. */
+  readonly exposed?: string;
 }
 
 export interface ConfigInput {
   readonly home: string;
   /** Where Codex keeps its files, for the layout that has them there. */
   readonly codexHome?: string | undefined;
+  /** Where keys may be, which say whose an address is that is configured without a provider. */
+  readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly flags: ConfigFlags;
 }
 
 /** Flags win over `config.json`, which wins over the defaults; relative directories lie in the home. */
-export async function loadConfig({ home, codexHome, flags }: ConfigInput): Promise<LoadedConfig> {
-  const text = await readConfigText(homePaths(home).config);
+export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): Promise<LoadedConfig> {
+  const path = homePaths(home).config;
+  const text = await readConfigText(path);
   const { provider, api, model, baseUrl, ...others }: Config = text === undefined ? {} : await parseConfig(text);
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
   const said = { provider, api, model, baseUrl };
-  const choice = choiceOf([said, given], {});
+  const choice = choiceOf([said, given], { env, providers: others.providers });
   const kept = Object.entries(said).filter(([key, value]) => value === choice[key as keyof typeof choice]);
   const file: Config = { ...others, ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)) };
   const persistence = { ...file.persistence, ...given.persistence };
@@ -45,7 +51,9 @@ export async function loadConfig({ home, codexHome, flags }: ConfigInput): Promi
     if (read(given) !== undefined) return "flag";
     return read(file) === undefined ? "default" : "config.json";
   };
+  const exposed = configuredKeys(file.providers).length > 0 && (await isReadableByOthers(path));
   return {
+    ...(exposed ? { exposed: path } : {}),
     values: {
       ...file,
       ...given,

@@ -1,5 +1,6 @@
 import type { Config } from "../messages/config.js";
-import { providerOfKey, providerOfModel } from "./resolve-provider.js";
+import { providerOfKey, providerOfModel } from "./pick-provider.js";
+import type { KeySources } from "./vendors.js";
 
 /** What is said about who answers; one layer of several, such as the configuration, a rollout and the flags. */
 export type ProviderChoice = { readonly [K in "provider" | "api" | "model" | "baseUrl"]?: Config[K] | undefined };
@@ -8,15 +9,16 @@ export type ProviderChoice = { readonly [K in "provider" | "api" | "model" | "ba
  * What holds when layers are put one over the other. A model, an API and above all an address, which is sent the key,
  * go with their provider: what a layer says for another provider than the last one named does not count.
  */
-export function choiceOf(layers: readonly ProviderChoice[], env: Readonly<NodeJS.ProcessEnv>): ProviderChoice {
+export function choiceOf(layers: readonly ProviderChoice[], keys: KeySources): ProviderChoice {
   let provider: string | undefined;
   let baseUrl: string | undefined;
   let owner: string | undefined;
   const owned = layers.map((layer) => {
-    const next = layer.provider ?? elsewhere(layer.model, { provider, baseUrl }) ?? provider;
+    const next =
+      layer.provider ?? elsewhere(layer.model, { provider, baseUrl: baseUrl ?? addressOf(provider, keys) }) ?? provider;
     baseUrl = layer.baseUrl ?? (next === provider ? baseUrl : undefined);
     provider = next;
-    owner = provider ?? (layer.model === undefined ? owner : providerOfModel(layer.model)) ?? providerOfKey(env);
+    owner = provider ?? (layer.model === undefined ? owner : providerOfModel(layer.model)) ?? providerOfKey(keys);
     return { owner, layer };
   });
   const fitting = owned.filter((candidate) => candidate.owner === owner || candidate.owner === undefined);
@@ -32,6 +34,10 @@ function elsewhere(model: string | undefined, { provider, baseUrl }: ProviderCho
   if (model === undefined || baseUrl !== undefined) return undefined;
   if (provider === "openai" && model.startsWith("claude-")) return "anthropic";
   return provider === "anthropic" && providerOfModel(model) === "openai" ? "openai" : undefined;
+}
+
+function addressOf(provider: string | undefined, { providers = {} }: KeySources): string | undefined {
+  return provider === undefined ? undefined : providers[provider]?.baseUrl;
 }
 
 function defined({ provider, api, model, baseUrl }: ProviderChoice): ProviderChoice {

@@ -1,8 +1,9 @@
 import type { Config, WireApi } from "../messages/config.js";
+import { providerOfKey, providerOfModel } from "./pick-provider.js";
 import { apiKey, apiProblem, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
 
 export interface ResolveProviderInput {
-  readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl">;
+  readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers">;
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The providers in this process, which need no key and no address: the offline one and those that were injected. */
   readonly inProcess: ReadonlySet<string>;
@@ -23,8 +24,6 @@ export type ResolvedProvider =
     }
   | { readonly ok: false; readonly message: string };
 
-/** Whose key is looked for when nothing is named, in this order. */
-const guessed = ["openai", "anthropic", "openrouter"];
 /** The two a person is told about. */
 const suggested = ["openai", "anthropic"];
 const useOffline = "Or use the built-in offline model: cody set-provider offline";
@@ -35,17 +34,6 @@ export function resolveProvider(input: ResolveProviderInput): ResolvedProvider {
   return model === undefined ? unnamed(input) : named(input, providerOfModel(model));
 }
 
-/** The provider a model's name stands for; who has an unusual name is taken for Anthropic's. */
-export function providerOfModel(model: string): string {
-  if (model === "offline") return "offline";
-  return /^(?:gpt-|o\d)/.test(model) ? "openai" : "anthropic";
-}
-
-/** The provider whose key is there. */
-export function providerOfKey(env: Readonly<NodeJS.ProcessEnv>): string | undefined {
-  return guessed.find((provider) => apiKey(provider, env) !== undefined);
-}
-
 function named(input: ResolveProviderInput, provider: string): ResolvedProvider {
   const { config, inProcess } = input;
   if (provider === "offline" && config.model !== undefined && config.model !== "offline") {
@@ -54,8 +42,16 @@ function named(input: ResolveProviderInput, provider: string): ResolvedProvider 
     );
   }
   if (inProcess.has(provider)) return { ok: true, provider, model: config.model ?? provider };
-  const vendor = vendorOf(provider) ?? compatible(config.baseUrl);
+  const vendor = vendorOf(provider) ?? compatible(saidAddress(config, provider));
   return vendor === undefined ? refused(unknown(provider, inProcess)) : reached(input, provider, vendor);
+}
+
+/** What is said for this run or this provider comes before what is said about the provider in general. */
+function saidAddress(
+  { baseUrl, providers = {} }: ResolveProviderInput["config"],
+  provider: string,
+): string | undefined {
+  return baseUrl ?? providers[provider]?.baseUrl;
 }
 
 /** A server we know nothing of but its address. */
@@ -68,10 +64,10 @@ function reached({ config, env }: ResolveProviderInput, provider: string, vendor
   const api = config.api ?? apis[0];
   const problem = apiProblem(provider, api);
   if (problem !== undefined) return refused(problem);
-  if (key !== undefined && apiKey(provider, env) === undefined) {
+  if (key !== undefined && apiKey(provider, { env, providers: config.providers }) === undefined) {
     return refused(`${key.missing}\nGet a key: ${key.page}`);
   }
-  const baseUrl = config.baseUrl ?? saidBaseUrl(provider, env) ?? vendor.baseUrl;
+  const baseUrl = saidAddress(config, provider) ?? saidBaseUrl(provider, env) ?? vendor.baseUrl;
   if (baseUrl !== undefined && !isAddress(baseUrl)) {
     return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
   }
@@ -101,7 +97,7 @@ function unknown(provider: string, inProcess: ReadonlySet<string>): string {
 }
 
 function unnamed(input: ResolveProviderInput): ResolvedProvider {
-  const provider = providerOfKey(input.env);
+  const provider = providerOfKey({ env: input.env, providers: input.config.providers });
   if (provider !== undefined) return named(input, provider);
   const reason = `No ${suggested.map(keyVariable).join(" or ")} is set`;
   if (input.command === "other") {

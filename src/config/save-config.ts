@@ -1,5 +1,5 @@
-import { copyFile, mkdir } from "node:fs/promises";
-import type { Config } from "../messages/config.js";
+import { chmod, copyFile, mkdir } from "node:fs/promises";
+import type { Config, ProviderEntry } from "../messages/config.js";
 import { check } from "../messages/parse.js";
 import { parseConfig, readConfigText, salvageConfig } from "./config-file.js";
 import { withFileLock } from "./file-lock.js";
@@ -31,12 +31,24 @@ export async function saveConfig(home: string, change: ConfigFlags): Promise<Sav
 function merged(old: Config, change: ConfigFlags): ConfigFlags {
   const persistence = { ...old.persistence, ...change.persistence };
   const turnLimits = { ...old.turnLimits, ...change.turnLimits };
+  const providers = mergedProviders(old.providers, change.providers);
   return {
     ...old,
     ...change,
+    providers: Object.keys(providers).length > 0 ? providers : undefined,
     ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
     ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
   };
+}
+
+/** A provider about which nothing is said any more goes. */
+function mergedProviders(
+  old: Config["providers"] = {},
+  change: Config["providers"] = {},
+): Record<string, ProviderEntry> {
+  const names = [...new Set([...Object.keys(old), ...Object.keys(change)])];
+  const entries = names.map((name) => [name, { ...old[name], ...change[name] }] as const);
+  return Object.fromEntries(entries.filter(([, entry]) => Object.values(entry).some((value) => value !== undefined)));
 }
 
 /** Saving also mends: a damaged configuration must not stand in the way of the command that replaces it. */
@@ -48,6 +60,8 @@ async function readOld(path: string): Promise<SavedConfig> {
   } catch {
     const setAside = `${path}.invalid`;
     await copyFile(path, setAside);
+    // There may be keys in it.
+    await chmod(setAside, 0o600);
     return { config: await salvageConfig(text), setAside };
   }
 }

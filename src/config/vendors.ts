@@ -1,4 +1,4 @@
-import type { WireApi } from "../messages/config.js";
+import type { Config, WireApi } from "../messages/config.js";
 import { ollamaBaseUrl } from "./ollama-host.js";
 
 type Env = Readonly<NodeJS.ProcessEnv>;
@@ -88,9 +88,19 @@ export function keyVariable(provider: string): string {
   return `${provider.toUpperCase().replaceAll("-", "_")}_API_KEY`;
 }
 
+/** Where keys are. What is configured comes before what lies around in the environment. */
+export interface KeySources {
+  readonly env: Env;
+  readonly providers?: Config["providers"];
+}
+
 /** Undefined when there is none, also where none is needed. */
-export function apiKey(provider: string, env: Env): string | undefined {
-  return env[keyVariable(provider)]?.trim() || undefined;
+export function apiKey(provider: string, { env, providers = {} }: KeySources): string | undefined {
+  return providers[provider]?.apiKey ?? (env[keyVariable(provider)]?.trim() || undefined);
+}
+
+export function configuredKeys(providers: Config["providers"] = {}): string[] {
+  return Object.values(providers).flatMap(({ apiKey: key }) => (key === undefined ? [] : [key]));
 }
 
 function asWritten(value: string): string {

@@ -12,6 +12,18 @@ export const BaseUrl = z
     "expected an http or https URL",
   );
 
+/** It stands in a header, so it has no blanks and no control characters. */
+export const ApiKey = z.string().regex(/^[!-~]{1,1000}$/, "a key is one word of visible ASCII characters");
+
+/** What is said about one provider, whether it is the chosen one or not. */
+export const ProviderEntry = z.strictObject({
+  /** Counts before the one in the environment. */
+  apiKey: ApiKey.optional(),
+  /** Counts before the one in the environment; `baseUrl` of the whole configuration counts before it. */
+  baseUrl: BaseUrl.optional(),
+});
+export type ProviderEntry = z.infer<typeof ProviderEntry>;
+
 /** How cody proves who it is to a provider. */
 export const AuthMethod = z.enum(["openai-api-key", "anthropic-api-key", "chatgpt-oauth", "claude-oauth"]);
 export type AuthMethod = z.infer<typeof AuthMethod>;
@@ -40,6 +52,7 @@ export const Config = z.strictObject({
   model: z.string().min(1).max(200).optional(),
   /** Where the provider is reached, instead of its own address. */
   baseUrl: BaseUrl.optional(),
+  providers: z.record(ProviderName, ProviderEntry).optional(),
   auth: AuthMethod.optional(),
   approvalPolicy: ApprovalPolicy.optional(),
   sandbox: SandboxMode.optional(),

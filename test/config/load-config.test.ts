@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -33,7 +33,7 @@ const allDefault = {
 
 test("without a file everything is default", async () => {
   const home = join(await temporaryFolder(), "missing");
-  expect(await loadConfig({ home, flags: {} })).toEqual({
+  expect(await loadConfig({ home, env: {}, flags: {} })).toEqual({
     values: { persistence: { enabled: true, layout: "cody", directory: join(home, "conversations") } },
     sources: allDefault,
   });
@@ -42,7 +42,7 @@ test("without a file everything is default", async () => {
 test("a flag wins over the file, the file over the default, and each value says where it is from", async () => {
   const home = await homeWith({ provider: "openai", model: "gpt-4o", persistence: { directory: "elsewhere" } });
   const flags = { model: "o3", sandbox: "read-only" as const, provider: undefined, persistence: { enabled: false } };
-  expect(await loadConfig({ home, flags })).toEqual({
+  expect(await loadConfig({ home, env: {}, flags })).toEqual({
     values: {
       provider: "openai",
       model: "o3",
@@ -64,17 +64,51 @@ test("what the file says for one provider does not hold for another one", async 
   const file = { provider: "openai", api: "chat", model: "m", baseUrl: "http://lab/v1", sandbox: "read-only" };
   const home = await homeWith(file);
   const persistence = { enabled: true, layout: "cody", directory: join(home, "conversations") };
-  expect(await loadConfig({ home, flags: { provider: "ollama" } })).toEqual({
+  expect(await loadConfig({ home, env: {}, flags: { provider: "ollama" } })).toEqual({
     values: { provider: "ollama", sandbox: "read-only", persistence },
     sources: { ...allDefault, provider: "flag", sandbox: "config.json" },
   });
-  const { values } = await loadConfig({ home, flags: { provider: "openai", baseUrl: "http://other/v1" } });
+  const { values } = await loadConfig({ home, env: {}, flags: { provider: "openai", baseUrl: "http://other/v1" } });
   expect(values).toEqual({ ...file, baseUrl: "http://other/v1", persistence });
+});
+
+test("an address without a provider is the one's whose key is there, and no other gets it", async () => {
+  const home = await homeWith({ baseUrl: "http://lab/v1" });
+  const env = { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" };
+  const addressFor = async (provider: string) => (await loadConfig({ home, env, flags: { provider } })).values.baseUrl;
+  expect(await addressFor("openai")).toBe("http://lab/v1");
+  expect(await addressFor("anthropic")).toBeUndefined();
+});
+
+const entries = { openai: { apiKey: "sk-1", baseUrl: "http://lab/v1" }, anthropic: { apiKey: "sk-2" } };
+
+test.each([
+  [{ providers: entries }, entries],
+  [{ provider: entries }, entries],
+  [
+    { provider: entries, providers: { openai: { apiKey: "sk-3" }, openrouter: { apiKey: "sk-4" } } },
+    { ...entries, openai: { apiKey: "sk-3", baseUrl: "http://lab/v1" }, openrouter: { apiKey: "sk-4" } },
+  ],
+])("what %j says about providers is read", async (config, providers) => {
+  const { values } = await loadConfig({ home: await homeWith(config), env: {}, flags: {} });
+  expect(values).toEqual({ providers, persistence: expect.anything() });
+});
+
+test.each([
+  [0o600, { providers: entries }, false],
+  [0o640, { providers: entries }, true],
+  [0o604, { providers: entries }, true],
+  [0o644, { providers: { openai: { baseUrl: "http://lab/v1" } } }, false],
+])("a file of mode %o with %j is exposed: %j", async (mode, config, exposed) => {
+  const home = await homeWith(config);
+  const file = join(home, "config.json");
+  await chmod(file, mode);
+  expect((await loadConfig({ home, env: {}, flags: {} })).exposed).toBe(exposed ? file : undefined);
 });
 
 test("layout codex has its directory where Codex keeps its rollouts", async () => {
   const home = await homeWith({ persistence: { layout: "codex" } });
-  expect(await loadConfig({ home, codexHome: "/codex", flags: {} })).toEqual({
+  expect(await loadConfig({ home, codexHome: "/codex", env: {}, flags: {} })).toEqual({
     values: { persistence: { enabled: true, layout: "codex", directory: "/codex/sessions" } },
     sources: { ...allDefault, "persistence.layout": "config.json" },
   });
@@ -82,7 +116,7 @@ test("layout codex has its directory where Codex keeps its rollouts", async () =
 
 test("the limits of a turn come one by one from the flags and the file", async () => {
   const home = await homeWith({ turnLimits: { steps: 5, seconds: 60 }, toolEnv: ["GOPATH"] });
-  expect(await loadConfig({ home, flags: { turnLimits: { steps: 7 } } })).toMatchObject({
+  expect(await loadConfig({ home, env: {}, flags: { turnLimits: { steps: 7 } } })).toMatchObject({
     values: { turnLimits: { steps: 7, seconds: 60 }, toolEnv: ["GOPATH"] },
     sources: {
       ...allDefault,
@@ -107,19 +141,36 @@ test.each([
     { provider: "Open AI" },
     "config.json: provider: a provider is a lower-case word. Edit it or run: cody set-provider",
   ],
+  [
+    { providers: { openai: "sk-secret" } },
+    "config.json: providers.openai: expected object. Edit it or run: cody set-provider",
+  ],
+  [
+    { provider: { openai: { apiKey: "sk secret" } } },
+    "config.json: providers.openai.apiKey: a key is one word of visible ASCII characters. Edit it or run: cody set-provider",
+  ],
+  [
+    { providers: { "Open AI": {} } },
+    "config.json: providers.Open AI: a provider is a lower-case word. Edit it or run: cody set-provider",
+  ],
+  [
+    { providers: { openai: { key: "sk-secret" } } },
+    "config.json: providers.openai.key: unknown key. Edit it or run: cody set-provider",
+  ],
+  [{ provider: {}, providers: 7 }, "config.json: providers: expected record. Edit it or run: cody set-provider"],
   [[], "config.json: expected object. Edit it or run: cody set-provider"],
   ['{"model": sk-secret}', "config.json: invalid JSON. Edit it or run: cody set-provider"],
   ['{"model": "o3",}', "config.json: invalid JSON at position 15. Edit it or run: cody set-provider"],
   ["", "config.json: invalid JSON. Edit it or run: cody set-provider"],
 ])("the file %j is refused, with its key and what to do", async (config, message) => {
   const home = await homeWith(config);
-  await expect(loadConfig({ home, flags: {} })).rejects.toMatchObject({ name: "InvalidInputError", message });
+  await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toMatchObject({ name: "InvalidInputError", message });
 });
 
 test("a file that cannot be read is said to be so", async () => {
   const home = await temporaryFolder();
   await mkdir(join(home, "config.json"));
-  await expect(loadConfig({ home, flags: {} })).rejects.toMatchObject({
+  await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toMatchObject({
     name: "InvalidInputError",
     message: "config.json: cannot be read (EISDIR). Check what it is and who may read it",
   });
@@ -127,14 +178,14 @@ test("a file that cannot be read is said to be so", async () => {
 
 test("a byte order mark does no harm", async () => {
   const home = await homeWith('\uFEFF{"model":"o3"}');
-  expect((await loadConfig({ home, flags: {} })).values.model).toBe("o3");
+  expect((await loadConfig({ home, env: {}, flags: {} })).values.model).toBe("o3");
 });
 
 test("the schema library is not loaded when there is no file", async () => {
   await using bundle = await bundleModule("src/config/load-config.ts");
   const script = `
     const { loadConfig } = await import(process.argv[1]);
-    await loadConfig({ home: process.argv[2], flags: {} });
+    await loadConfig({ home: process.argv[2], env: {}, flags: {} });
     process.stdout.write(String("__zod_globalConfig" in globalThis));
   `;
   const run = async (home: string) => {

@@ -39,10 +39,26 @@ test.each<[string, ProviderChoice[], ProviderChoice]>([
   ["and with no other model", [{ baseUrl: "http://lab/v1" }, { model: "claude-x" }], { model: "claude-x" }],
   ["nothing said is nothing chosen", [{}, { model: undefined }], {}],
 ])("%s", (_, layers, expected) => {
-  expect(choiceOf(layers, key)).toEqual(expected);
+  expect(choiceOf(layers, { env: key })).toEqual(expected);
 });
 
 test("an address without a name, where there is no key either, goes with whoever is named", () => {
   const layers = [{ baseUrl: "http://lab/v1" }, { provider: "ollama" }];
-  expect(choiceOf(layers, {})).toEqual({ provider: "ollama", baseUrl: "http://lab/v1" });
+  expect(choiceOf(layers, { env: {} })).toEqual({ provider: "ollama", baseUrl: "http://lab/v1" });
+});
+
+test("a key that is configured says whose an address is, before one in the environment", () => {
+  const keys = { env: key, providers: { anthropic: { apiKey: "k" } } };
+  const address = { baseUrl: "http://lab/v1" };
+  expect(choiceOf([address, { provider: "anthropic" }], keys)).toEqual({ provider: "anthropic", ...address });
+  expect(choiceOf([address, { provider: "openai" }], keys)).toEqual({ provider: "openai" });
+});
+
+test("at the address of a provider's entry there may be any model, and it goes with no other provider", () => {
+  const keys = { env: key, providers: { openai: { baseUrl: "http://lab/v1" } } };
+  expect(choiceOf([{ provider: "openai" }, { model: "claude-x" }], keys)).toEqual({
+    provider: "openai",
+    model: "claude-x",
+  });
+  expect(choiceOf([{ provider: "anthropic" }, { model: "o3" }], keys)).toEqual({ provider: "openai", model: "o3" });
 });

@@ -33,7 +33,31 @@ test.each([
   expect(resolveProvider({ config, env, inProcess, command: "other" })).toEqual({ ok: true, ...expected });
 });
 
+const configured = {
+  providers: { openai: { apiKey: "sk-2", baseUrl: "http://lab/v1" }, anthropic: { apiKey: "sk-3" } },
+};
+const atLab = { ...atOpenai, baseUrl: "http://lab/v1" };
+
 test.each([
+  [configured, {}, { ...atLab, model: "gpt-4o" }],
+  [{ ...configured, model: "claude-x" }, {}, { ...atAnthropic, model: "claude-x" }],
+  [{ ...configured, provider: "anthropic" }, openai, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
+  [{ providers: { anthropic: { apiKey: "sk-3" } } }, openai, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
+  [{ providers: { openai: { baseUrl: "http://lab/v1" } } }, openai, { ...atLab, model: "gpt-4o" }],
+  [{ providers: { openrouter: { apiKey: "k" } } }, {}, { ...atOpenrouter, model: "openrouter/auto" }],
+  [
+    { provider: "my-lab", model: "m", providers: { "my-lab": { baseUrl: "http://lab/v1" } } },
+    {},
+    { provider: "my-lab", api: "chat", model: "m", baseUrl: "http://lab/v1" },
+  ],
+])("%j configured, with the keys %j, is %j", (config, env, expected) => {
+  expect(resolveProvider({ config, env, inProcess, command: "other" })).toEqual({ ok: true, ...expected });
+});
+
+test.each([
+  [{ ...configured, provider: "openai" }, { OPENAI_BASE_URL: "http://env/v1" }, "http://lab/v1"],
+  [{ ...configured, provider: "openai", baseUrl: "http://said/v1" }, {}, "http://said/v1"],
+  [{ ...configured, provider: "anthropic" }, {}, undefined],
   [{ provider: "openai" }, { OPENAI_BASE_URL: "http://localhost:1/v1" }, "http://localhost:1/v1"],
   [{ provider: "openai" }, { OPENAI_BASE_URL: " " }, undefined],
   [{ provider: "openai", baseUrl: "http://said/v1" }, { OPENAI_BASE_URL: "http://env/v1" }, "http://said/v1"],
@@ -70,6 +94,7 @@ test.each([
   [{ provider: "openai", baseUrl: "http://localhost:1/v1" }, {}, openaiText],
   [{ model: "gpt-4o" }, { OPENAI_API_KEY: " " }, openaiText],
   [{ model: "claude-x" }, openai, anthropicText],
+  [{ provider: "anthropic", providers: { openai: { apiKey: "k" }, anthropic: {} } }, {}, anthropicText],
   [
     { provider: "openrouter" },
     openai,

@@ -36,6 +36,19 @@ test("other settings stay, and one given as undefined goes", async () => {
   });
 });
 
+test("what is said about providers is changed one by one, and an entry that says nothing goes", async () => {
+  const home = await temporaryFolder();
+  await writeFile(join(home, "config.json"), JSON.stringify({ provider: { openai: { apiKey: "k1" } } }));
+  await saveConfig(home, { provider: "openai", providers: { openai: { baseUrl: "http://lab/v1" } } });
+  await saveConfig(home, { providers: { anthropic: { apiKey: "k2" } } });
+  const openai = { apiKey: "k1", baseUrl: "http://lab/v1" };
+  expect(await readJson(home)).toEqual({ provider: "openai", providers: { openai, anthropic: { apiKey: "k2" } } });
+  await saveConfig(home, { providers: { anthropic: { apiKey: undefined } } });
+  expect(await readJson(home)).toEqual({ provider: "openai", providers: { openai } });
+  await saveConfig(home, { providers: { openai: { apiKey: undefined, baseUrl: undefined } } });
+  expect(await readJson(home)).toEqual({ provider: "openai" });
+});
+
 test("a setting that is not allowed changes nothing", async () => {
   const home = await temporaryFolder();
   await saveConfig(home, { model: "o3" });
@@ -50,14 +63,16 @@ test("a setting that is not allowed changes nothing", async () => {
 test.each([
   ["{ not json", { provider: "offline" }],
   ['{"model":"o3","colour":"red","api":7}', { provider: "offline", model: "o3" }],
+  ['{"provider":{"openai":{"apiKey":"k"}},"api":7}', { provider: "offline", providers: { openai: { apiKey: "k" } } }],
   ["[1,2]", { provider: "offline" }],
 ])("saving over the damaged file %j keeps what is right and sets the old file aside", async (text, config) => {
   const home = await temporaryFolder();
-  await writeFile(join(home, "config.json"), text);
+  await writeFile(join(home, "config.json"), text, { mode: 0o644 });
   const setAside = join(home, "config.json.invalid");
   expect(await saveConfig(home, { provider: "offline" })).toEqual({ config, setAside });
   expect(await readJson(home)).toEqual(config);
   expect(await readFile(setAside, "utf8")).toBe(text);
+  expect((await stat(setAside)).mode & 0o777).toBe(0o600);
 });
 
 test("a file that cannot be read is not replaced", async () => {

@@ -1,5 +1,5 @@
-import type { Config } from "../../messages/config.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
+import type { WrittenConfig } from "../../messages/written-config.js";
 import type { ModelClient } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
@@ -19,8 +19,8 @@ export interface ManagerOptions {
   readonly home?: string;
   /** Where conversations are played unless they say otherwise; the process's working directory by default. */
   readonly cwd?: string;
-  readonly config?: Config;
-  /** Keys and directories are looked up here and nowhere else; pass `process.env` to use the process's. */
+  readonly config?: WrittenConfig;
+  /** Directories and keys that are not configured are looked up here alone; pass `process.env` to use the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Answers instead of any provider. */
   readonly client?: ModelClient;

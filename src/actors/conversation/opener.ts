@@ -62,7 +62,7 @@ export class ConversationOpener {
     this.#parts = parts;
     this.#tools = new Toolbox(parts.options.tools ?? []);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
-    this.#providers = new Providers(parts.options, (text) => this.#countTokens(text));
+    this.#providers = new Providers(parts.options, parts.config, (text) => this.#countTokens(text));
   }
 
   /** A new conversation, with what it has from the one it was forked from. */

@@ -1,4 +1,5 @@
-import { apiKey } from "../../config/vendors.js";
+import { apiKey, type KeySources } from "../../config/vendors.js";
+import type { Config } from "../../messages/config.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
@@ -9,14 +10,15 @@ import type { Settings } from "./settings.js";
 
 /** Who answers in the conversations of one manager, with the connections they share. */
 export class Providers {
-  readonly #env: NonNullable<ManagerOptions["env"]>;
+  readonly #keys: KeySources;
   readonly #client: Provider | undefined;
   readonly #inProcess: ReadonlyMap<string, Provider>;
   readonly #wired = new Map<string, Provider>();
   #transport: Promise<Transport> | undefined;
 
-  constructor({ client, providers = [], env = {} }: ManagerOptions, countTokens: (text: string) => number) {
-    this.#env = env;
+  constructor(options: ManagerOptions, config: Config, countTokens: (text: string) => number) {
+    const { client, providers = [], env = {} } = options;
+    this.#keys = { env, providers: config.providers };
     this.#client = client === undefined ? undefined : clientProvider(client);
     const known = [...builtInProviders({ countTokens }), ...providers];
     this.#inProcess = new Map(known.map((provider) => [provider.name, provider]));
@@ -45,7 +47,7 @@ export class Providers {
       api,
       baseUrl,
       transport: () => (this.#transport ??= this.#connect()),
-      apiKey: () => apiKey(provider, this.#env),
+      apiKey: () => apiKey(provider, this.#keys),
     });
     this.#wired.set(key, made);
     return made;
@@ -54,6 +56,6 @@ export class Providers {
   /** Loaded on first use: the offline model needs none of it. */
   async #connect(): Promise<Transport> {
     const { createTransport } = await import("../../providers/node-transport.js");
-    return createTransport(this.#env);
+    return createTransport(this.#keys.env);
   }
 }

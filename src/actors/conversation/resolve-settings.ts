@@ -7,7 +7,7 @@ import { onFailureNotice, presentPolicy, type Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
 /** What one conversation may say differently from the configuration. */
-export interface ConversationConfig extends Omit<Config, "persistence"> {
+export interface ConversationConfig extends Omit<Config, "persistence" | "providers"> {
   /** Kept verbatim; a conversation whose id is no UUID cannot be read by Codex. */
   readonly id?: string;
   readonly cwd?: string;
@@ -52,9 +52,10 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
 type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok">;
 
 function providerOf({ config, recorded = {}, conversation, env, inProcess }: ResolveInput): FoundProvider {
-  const choice = choiceOf([config, recorded, conversation], env);
+  const { providers } = config;
+  const choice = choiceOf([config, recorded, conversation], { env, providers });
   if (inProcess === undefined) return { provider: choice.provider ?? "client", model: choice.model ?? "client" };
-  const found = resolveProvider({ config: choice, env, inProcess, command: "chat" });
+  const found = resolveProvider({ config: { ...choice, providers }, env, inProcess, command: "chat" });
   if (!found.ok) throw new InvalidInputError(found.message);
   const { ok: _, ...rest } = found;
   return rest;

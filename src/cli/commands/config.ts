@@ -69,8 +69,8 @@ type Shown = Record<ConfigKey, ConfigValue | undefined>;
 
 /** What a conversation started now would have, defaults included. */
 async function effectiveConfig(context: CommandContext): Promise<{ values: Shown; sources: LoadedConfig["sources"] }> {
-  const { home, codexHome } = context;
-  const { values, sources } = await loadConfig({ home, codexHome, flags: configFlags(context) });
+  const { home, codexHome, terminal } = context;
+  const { values, sources } = await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) });
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
   const { provider = "", baseUrl } = settings;

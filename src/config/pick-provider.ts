@@ -1,0 +1,18 @@
+import { apiKey, type KeySources } from "./vendors.js";
+
+/** Whose key is looked for when nothing is named, in this order. */
+const guessed = ["openai", "anthropic", "openrouter"];
+
+/** The provider a model's name stands for; who has an unusual name is taken for Anthropic's. */
+export function providerOfModel(model: string): string {
+  if (model === "offline") return "offline";
+  return /^(?:gpt-|o\d)/.test(model) ? "openai" : "anthropic";
+}
+
+/** The provider whose key is there. Who configured a key for cody meant it more than who has one in the environment. */
+export function providerOfKey({ env, providers }: KeySources): string | undefined {
+  const places: readonly KeySources[] = [{ env: {}, providers }, { env }];
+  return places
+    .map((place) => guessed.find((provider) => apiKey(provider, place) !== undefined))
+    .find((provider) => provider !== undefined);
+}
