@@ -11,10 +11,15 @@ export interface Runnable extends Linked<Runnable> {
 
 // A loop of ready promises never lets sockets and timers run, and all actors of a thread are one such loop.
 const messagesPerTurn = 64;
+/** Where the rest of the event loop takes long, actors may take half of that: an interrupt must not wait for many rounds. */
+const share = 0.5;
+const longestTurnMs = 50;
 
 const line = new LinkedList<Runnable>();
 let left = messagesPerTurn;
 let armed = false;
+let waitsSince = 0;
+let deadline = 0;
 
 /** Lets an actor handle its messages soon: from a microtask, or once the event loop has had its turn. */
 export function schedule(runnable: Runnable): void {
@@ -26,17 +31,23 @@ export function schedule(runnable: Runnable): void {
 
 function arm(): void {
   armed = true;
-  if (left > 0) queueMicrotask(work);
-  else setImmediate(nextTurn);
+  if (left > 0) {
+    queueMicrotask(work);
+  } else {
+    waitsSince = performance.now();
+    setImmediate(nextTurn);
+  }
 }
 
 function nextTurn(): void {
+  const now = performance.now();
   left = messagesPerTurn;
+  deadline = now + Math.min((now - waitsSince) * share, longestTurnMs);
   work();
 }
 
 function work(): void {
-  while (left > 0) {
+  while (left > 0 || goesOn()) {
     const runnable = line.shift();
     if (runnable === undefined) break;
     left -= runnable.take(left);
@@ -46,4 +57,10 @@ function work(): void {
   }
   armed = false;
   if (!line.isEmpty) arm();
+}
+
+function goesOn(): boolean {
+  if (performance.now() >= deadline) return false;
+  left = messagesPerTurn;
+  return true;
 }

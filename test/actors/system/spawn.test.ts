@@ -78,6 +78,24 @@ describe("an actor in this thread", () => {
     await Promise.all(refs.map((ref) => ref.stop()));
   });
 
+  test("messages do not wait for many rounds of a busy event loop", async () => {
+    const { ref } = host({}, { capacity: 10_000 });
+    await ref.ask({ type: "notes" });
+    let rounds = 0;
+    const isBusy = new AbortController();
+    const round = (): void => {
+      rounds += 1;
+      for (const end = performance.now() + 20; performance.now() < end;);
+      if (!isBusy.signal.aborted) setImmediate(round);
+    };
+    setImmediate(round);
+    await Promise.all(Array.from({ length: 6_400 }, (_, value) => ref.tell({ type: "note", value })));
+    expect(await ref.ask({ type: "notes" })).toHaveLength(6_400);
+    isBusy.abort();
+    // A hundred, if each round took as few as an idle loop does.
+    expect(rounds).toBeLessThan(50);
+  });
+
   test("an actor that has many messages does not keep another one waiting", async () => {
     const busy = host();
     const other = host();
