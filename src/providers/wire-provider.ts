@@ -22,8 +22,7 @@ export function wireProvider(lazy: LazyConnection): Provider {
 
   async function load(): Promise<Provider["stream"]> {
     const [stream, transport] = await Promise.all([streams[lazy.api](), lazy.transport()]);
-    const { provider, api, baseUrl } = lazy;
-    const connection: WireConnection = { provider, api, baseUrl, transport, apiKey: () => lazy.apiKey() };
+    const connection: WireConnection = { ...lazy, transport, apiKey: () => lazy.apiKey() };
     return (request, signal) => stream(connection, request, signal);
   }
 
