@@ -1,5 +1,5 @@
 import { appendFile, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { CodexLocks } from "../../src/actors/rollout-writer/codex-lock.js";
 import type { Layout } from "../../src/messages/config.js";
@@ -121,6 +121,10 @@ test("what Codex has open is refused with its name, and left as it is", async ()
   expect(await readFile(path)).toEqual(before);
   if (lock.status === "taken") await lock.release();
   const resumed = await manager.resumeConversation(conversationId);
+  expect(resumed.notice).toMatch(/torn by a crash: its 6 bytes are kept in \.cody-[0-9a-f]{16}\.torn-1/);
+  // Old Codex would take any file with the id in its name for the rollout.
+  const named = (await readdir(dirname(path))).filter((name) => name.includes(bareId(conversationId)));
+  expect(named).toEqual([basename(path)]);
   expect(await locks.take(conversationId)).toEqual({ status: "held" });
   await resumed.shutdown();
   expect(await locks.take(conversationId)).toMatchObject({ status: "taken" });
@@ -197,4 +201,16 @@ test("a rollout outside of every place is resumed and forked by its path", async
   expect(await manager.resumeConversation(conversationId)).toBe(resumed);
   await expect(manager.resumeRollout(join(codex, "none.jsonl"))).rejects.toThrow("not found");
   await expect(manager.resumeRollout(codex)).rejects.toThrow("not a regular file");
+});
+
+test("after a turn of Codex a conversation goes on with the provider and model it had here", async () => {
+  const { conversationId, path, open } = await said("codex");
+  const payload = { cwd: "/", approval_policy: "never", sandbox_policy: { type: "read-only" }, model: "gpt-x" };
+  const line = { timestamp: now.toISOString(), type: "turn_context", payload: { ...payload, summary: "auto" } };
+  await appendFile(path, `${JSON.stringify(line)}\n`);
+  const { manager } = await open("codex", "Again");
+  expect((await manager.resumeConversation(conversationId)).settings).toMatchObject({
+    provider: "scripted",
+    model: "m",
+  });
 });

@@ -73,8 +73,8 @@ const placeholders: ReadonlySet<string> = new Set(["offline", "client", "unknown
  * the offline provider: a conversation that fell back to it may have a real one by now.
  */
 export function recordedConfig(state: ConversationState): ConversationConfig {
-  const provider = state.turnContext?.provider ?? state.metadata?.provider;
-  const model = state.turnContext?.model ?? state.metadata?.model;
+  // They go together: a turn that names no provider was played by Codex, with a model that may be Codex's alone.
+  const { provider, model } = state.turnContext?.provider === undefined ? (state.metadata ?? {}) : state.turnContext;
   const cwd = state.turnContext?.cwd ?? state.meta?.cwd;
   const known = provider !== undefined && !placeholders.has(provider);
   return {
