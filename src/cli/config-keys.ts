@@ -1,7 +1,11 @@
 import type { ConfigFlags, ConfigKey } from "../config/load-config.js";
+import type { ProviderEntry } from "../messages/config.js";
 import { usageError } from "./command-error.js";
 
 export type ConfigValue = string | boolean | number | readonly string[];
+/** A setting of one provider. */
+export type ProviderKey = `providers.${string}.${keyof ProviderEntry}`;
+export type SettingKey = ConfigKey | ProviderKey;
 
 /** How the text of a command line becomes the value of a setting. */
 const readers = {
@@ -24,20 +28,41 @@ const readers = {
 
 export const configKeys = Object.keys(readers) as ConfigKey[];
 
-export function checkedKey(text: string | undefined): ConfigKey {
-  const key = configKeys.find((candidate) => candidate === text);
+/** Also as the object under `provider` has it. */
+const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl)$/;
+
+export function checkedKey(text: string | undefined): SettingKey {
+  const key = configKeys.find((candidate) => candidate === text) ?? providerKey(text);
   if (key !== undefined) return key;
-  throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${configKeys.join(", ")}`);
+  const known = [...configKeys, "providers.<name>.apiKey", "providers.<name>.baseUrl"];
+  throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${known.join(", ")}`);
+}
+
+function providerKey(text = ""): ProviderKey | undefined {
+  const [, name, field] = providerSetting.exec(text) ?? [];
+  return name === undefined ? undefined : `providers.${name}.${field === "apiKey" ? "apiKey" : "baseUrl"}`;
+}
+
+/** Whose setting it is. */
+export function providerNamed(key: SettingKey): string | undefined {
+  return providerSetting.exec(key)?.[1];
+}
+
+/** Whether a value is nobody's business. */
+export function isSecret(key: SettingKey): boolean {
+  return key.endsWith(".apiKey");
 }
 
 /** What does not fit is refused where it is saved, with what is allowed. */
-export function valueOf(key: ConfigKey, text: string): ConfigValue {
-  return readers[key](text);
+export function valueOf(key: SettingKey, text: string): ConfigValue {
+  const known = configKeys.find((candidate) => candidate === key);
+  return known === undefined ? text : readers[known](text);
 }
 
-export function changeOf(key: ConfigKey, value: ConfigValue): ConfigFlags {
-  const [outer = key, inner] = key.split(".");
-  return { [outer]: inner === undefined ? value : { [inner]: value } };
+/** Without a value the setting is taken out. */
+export function changeOf(key: SettingKey, value: ConfigValue | undefined): ConfigFlags {
+  const nested = key.split(".").reduceRight<unknown>((inner, part) => ({ [part]: inner }), value);
+  return nested as ConfigFlags;
 }
 
 function asText(text: string): string {

@@ -9,6 +9,8 @@ export interface Diagnostics {
   readonly place: string;
   /** A line on stderr, without secrets. */
   tell(text: string): Promise<void>;
+  /** From now on these are in no line any more. */
+  hide(secrets: readonly string[]): void;
   /** From now on every line of the debug log carries this conversation's id. */
   about(conversationId: string): void;
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -17,9 +19,10 @@ export interface Diagnostics {
 
 export function openDiagnostics(terminal: Terminal, home: string): Diagnostics {
   const place = homePaths(home).logs;
+  let hidden: readonly string[] = [];
   let redactor: ((text: string) => string) | undefined;
   const redact = (text: string): string => {
-    redactor ??= createRedactor(secretsOf(terminal.env));
+    redactor ??= createRedactor([...secretsOf(terminal.env), ...hidden]);
     return redactor(text);
   };
   const level: LogLevel = terminal.env["CODY_DEBUG"] === "1" ? "debug" : "info";
@@ -31,6 +34,10 @@ export function openDiagnostics(terminal: Terminal, home: string): Diagnostics {
   return {
     place,
     tell: (text) => terminal.stderr.write(`${redact(text)}\n`),
+    hide: (secrets) => {
+      hidden = [...hidden, ...secrets];
+      redactor = undefined;
+    },
     about: (conversationId) => {
       aboutFields = { conversationId };
     },

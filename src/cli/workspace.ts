@@ -1,6 +1,6 @@
 import { sep } from "node:path";
 import { type ActiveConversation, type ActiveKey, readActive, writeActive } from "../config/active-conversation.js";
-import { type ConfigFlags, loadConfig, type LoadedConfig } from "../config/load-config.js";
+import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
 import type { NewConversation } from "../actors/conversation/manager-options.js";
@@ -15,6 +15,7 @@ import { CommandError, exitCodes } from "./command-error.js";
 import { configFlags } from "./config-flags.js";
 import type { CommandContext } from "./context.js";
 import { codexPersistence } from "./conversation-directory.js";
+import { loadSettings } from "./load-settings.js";
 
 /** The conversations of one project as a command sees them. Whoever opens it shuts it down. */
 export class Workspace implements AsyncDisposable {
@@ -130,14 +131,8 @@ export async function openWorkspace(
   context: CommandContext,
   source: "interactive" | "non_interactive" = "non_interactive",
 ): Promise<Workspace> {
-  const { home, codexHome, terminal } = context;
-  const { cwd } = terminal;
-  const flags = configFlags(context);
-  const [{ values }, projectRoot] = await Promise.all([
-    loadConfig({ home, codexHome, env: terminal.env, flags }),
-    findProjectRoot(cwd),
-  ]);
-  const changes = changesOf(flags);
+  const [{ values }, projectRoot] = await Promise.all([loadSettings(context), findProjectRoot(context.terminal.cwd)]);
+  const changes = changesOf(configFlags(context));
   return new Workspace(context, values, { projectRoot, directory: values.persistence.directory }, { changes, source });
 }
 

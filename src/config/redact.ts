@@ -11,8 +11,9 @@ const shapes: readonly [RegExp, string][] = [
     /((?:authorization|cookie|x-api-key)[\\"']{0,4}\s{0,10}[:=]\s{0,10})(?:"[^"\r\n]*"|'[^'\r\n]*'|[^"'\r\n][^\r\n]*)/gi,
     `$1${mask}`,
   ],
+  // A single letter is the beginning of a sentence about the field.
   [
-    /((?:passw(?:or)?d|api[_-]?key|secret|(?:access|refresh|auth|id)_token)[\\"']{0,4}\s{0,10}[:=]\s{0,10})(?:"[^"\r\n]*"|'[^'\r\n]*'|[^\s"'&,;]+)/gi,
+    /((?:passw(?:or)?d|api[_-]?key|secret|(?:access|refresh|auth|id)_token)[\\"']{0,4}\s{0,10}[:=]\s{0,10})(?:"[^"\r\n]*"|'[^'\r\n]*'|[^\s"'&,;]{2,})/gi,
     `$1${mask}`,
   ],
   [/(\bbearer\s{1,10})[\w.~+/=-]{6,}/gi, `$1${mask}`],

@@ -1,16 +1,12 @@
-import { resolveSettings } from "../../actors/conversation/resolve-settings.js";
-import { type ConfigKey, loadConfig, type LoadedConfig } from "../../config/load-config.js";
 import { homePaths } from "../../config/paths.js";
 import { saveConfig } from "../../config/save-config.js";
-import { effectiveLimits } from "../../config/turn-limits.js";
-import { saidBaseUrl } from "../../config/vendors.js";
-import { InvalidInputError } from "../../messages/errors.js";
 import { exitCodes, usageError } from "../command-error.js";
-import { configFlags } from "../config-flags.js";
-import { changeOf, checkedKey, configKeys, type ConfigValue, valueOf } from "../config-keys.js";
+import { changeOf, checkedKey, isSecret, providerNamed, type SettingKey, valueOf } from "../config-keys.js";
 import { type CommandContext, printLine, printResult } from "../context.js";
+import { effectiveConfig, hiddenValue } from "../effective-config.js";
+import { watchSignals } from "../interruption.js";
+import { readSecret } from "../read-secret.js";
 import { tellSetAside } from "../tell-set-aside.js";
-import { inProcessProviders } from "../workspace.js";
 
 export async function configCommand(context: CommandContext): Promise<number> {
   const [action, key, value] = context.args;
@@ -23,19 +19,22 @@ export async function configCommand(context: CommandContext): Promise<number> {
       return await showOne(context, checkedKey(key));
     case "set":
       return await change(context, checkedKey(key), value);
+    case "unset":
+      return await takeOut(context, checkedKey(key));
     default:
       throw usageError(`Unknown action '${action}'`, usage);
   }
 }
 
-const usage = "Usage: cody config [get KEY | set KEY VALUE | path]";
+const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path]";
 
 async function showAll(context: CommandContext): Promise<number> {
-  const { values, sources } = await effectiveConfig(context);
-  const lines = configKeys.map((key) => `${key} = ${String(values[key] ?? "(not set)")}  (${sources[key]})`);
+  const settings = [...(await effectiveConfig(context))];
+  const lines = settings.map(([key, { value, source }]) => `${key} = ${String(value ?? "(not set)")}  (${source})`);
   // Every setting has its place, those without a value too.
-  const all = Object.fromEntries(configKeys.map((key) => [key, values[key] ?? null]));
-  await printResult(context, { text: lines.join("\n"), json: { values: all, sources } });
+  const values = Object.fromEntries(settings.map(([key, { value }]) => [key, value ?? null]));
+  const sources = Object.fromEntries(settings.map(([key, { source }]) => [key, source]));
+  await printResult(context, { text: lines.join("\n"), json: { values, sources } });
   return 0;
 }
 
@@ -45,9 +44,8 @@ async function showPath(context: CommandContext): Promise<number> {
   return 0;
 }
 
-async function showOne(context: CommandContext, key: ConfigKey): Promise<number> {
-  const { values } = await effectiveConfig(context);
-  const value = values[key];
+async function showOne(context: CommandContext, key: SettingKey): Promise<number> {
+  const value = (await effectiveConfig(context, providerNamed(key))).get(key)?.value;
   if (value === undefined) {
     if (context.flags.json) await printLine(context, "null");
     await context.tell(`${key} is not set`);
@@ -57,63 +55,30 @@ async function showOne(context: CommandContext, key: ConfigKey): Promise<number>
   return 0;
 }
 
-async function change(context: CommandContext, key: ConfigKey, text: string | undefined): Promise<number> {
+async function change(context: CommandContext, key: SettingKey, text: string | undefined): Promise<number> {
   if (text === undefined) throw usageError(`A value for ${key} is missing`, usage);
+  if (isSecret(key)) return await changeSecret(context, key, text);
   const value = valueOf(key, text);
   await tellSetAside(context, await saveConfig(context.home, changeOf(key, value)));
   await printResult(context, { text: `${key} = ${text}`, json: { [key]: value } });
   return 0;
 }
 
-type Shown = Record<ConfigKey, ConfigValue | undefined>;
-
-/** What a conversation started now would have, defaults included. */
-async function effectiveConfig(context: CommandContext): Promise<{ values: Shown; sources: LoadedConfig["sources"] }> {
-  const { home, codexHome, terminal } = context;
-  const { values, sources } = await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) });
-  const settings = await settingsOf(context, values);
-  const limits = effectiveLimits(values.turnLimits);
-  const { provider = "", baseUrl } = settings;
-  const fromEnvironment = baseUrl !== values.baseUrl && baseUrl === saidBaseUrl(provider, context.terminal.env);
-  return {
-    sources: fromEnvironment ? { ...sources, baseUrl: "environment" } : sources,
-    values: {
-      provider: settings.provider,
-      api: settings.api,
-      model: settings.model,
-      baseUrl,
-      auth: values.auth,
-      approvalPolicy: settings.approvalPolicy,
-      sandbox: settings.sandbox,
-      "turnLimits.steps": limits.steps,
-      "turnLimits.seconds": limits.seconds,
-      "turnLimits.tokens": limits.tokens,
-      "turnLimits.approvalSeconds": limits.approvalSeconds,
-      toolEnv: values.toolEnv,
-      "persistence.enabled": values.persistence.enabled,
-      "persistence.layout": values.persistence.layout,
-      "persistence.directory": values.persistence.directory,
-    },
-  };
+/** A dash stands for stdin: what is an argument can be read in the shell's history and in the list of processes. */
+async function changeSecret(context: CommandContext, key: SettingKey, text: string): Promise<number> {
+  using interruption = watchSignals(context.terminal);
+  const secret = text === "-" ? await readSecret(context, key, interruption) : text;
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  if (secret === "") throw usageError("There is no key on stdin");
+  context.hide([secret]);
+  await tellSetAside(context, await saveConfig(context.home, changeOf(key, secret)));
+  await printResult(context, { text: `${key} = ${hiddenValue}`, json: { [key]: hiddenValue } });
+  if (text !== "-") await context.tell(`Your shell may remember the key. To type it instead: cody config set ${key} -`);
+  return 0;
 }
 
-/** Without the key a named provider needs, what is configured is still shown. */
-async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<ReturnType<typeof shown>> {
-  const { env, cwd } = context.terminal;
-  const inProcess = inProcessProviders(context);
-  try {
-    const { settings } = resolveSettings({ config, conversation: {}, env, inProcess, cwd });
-    return shown(settings);
-  } catch (error) {
-    if (!(error instanceof InvalidInputError)) throw error;
-    await context.tell(error.message);
-    return shown(config);
-  }
-}
-
-function shown(
-  said: Pick<LoadedConfig["values"], "provider" | "api" | "model" | "baseUrl" | "approvalPolicy" | "sandbox">,
-) {
-  const { provider, api, model, baseUrl, approvalPolicy, sandbox } = said;
-  return { provider, api, model, baseUrl, approvalPolicy, sandbox };
+async function takeOut(context: CommandContext, key: SettingKey): Promise<number> {
+  await tellSetAside(context, await saveConfig(context.home, changeOf(key, undefined)));
+  await printResult(context, { text: `${key} is not set any more`, json: { [key]: null } });
+  return 0;
 }

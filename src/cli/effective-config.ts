@@ -1,0 +1,95 @@
+import { resolveSettings } from "../actors/conversation/resolve-settings.js";
+import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
+import { effectiveLimits } from "../config/turn-limits.js";
+import { apiKey, saidBaseUrl } from "../config/vendors.js";
+import { InvalidInputError } from "../messages/errors.js";
+import { configKeys, type ConfigValue, type SettingKey } from "./config-keys.js";
+import type { CommandContext } from "./context.js";
+import { loadSettings } from "./load-settings.js";
+import { inProcessProviders } from "./workspace.js";
+
+export interface ShownSetting {
+  readonly value: ConfigValue | undefined;
+  readonly source: ConfigSource;
+}
+
+/** All that is ever shown of a key. */
+export const hiddenValue = "(set)";
+
+/** What a conversation started now would have, defaults included, and of providers what is said about them or `asked`. */
+export async function effectiveConfig(
+  context: CommandContext,
+  asked?: string,
+): Promise<ReadonlyMap<SettingKey, ShownSetting>> {
+  const { values, sources } = await loadSettings(context);
+  const settings = await settingsOf(context, values);
+  const limits = effectiveLimits(values.turnLimits);
+  const { provider, api, model, baseUrl, approvalPolicy, sandbox } = settings;
+  const shown: Record<(typeof configKeys)[number], ConfigValue | undefined> = {
+    provider,
+    api,
+    model,
+    baseUrl,
+    auth: values.auth,
+    approvalPolicy,
+    sandbox,
+    "turnLimits.steps": limits.steps,
+    "turnLimits.seconds": limits.seconds,
+    "turnLimits.tokens": limits.tokens,
+    "turnLimits.approvalSeconds": limits.approvalSeconds,
+    toolEnv: values.toolEnv,
+    "persistence.enabled": values.persistence.enabled,
+    "persistence.layout": values.persistence.layout,
+    "persistence.directory": values.persistence.directory,
+  };
+  const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources }, settings) };
+  const names = new Set([...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined));
+  return new Map<SettingKey, ShownSetting>([
+    ...configKeys.map((key) => [key, { value: shown[key], source: found[key] }] as const),
+    ...[...names].toSorted().flatMap((name) => providerSettings(context, values, name)),
+  ]);
+}
+
+function baseUrlSource(
+  { terminal }: CommandContext,
+  { values, sources }: Pick<LoadedConfig, "values" | "sources">,
+  { provider = "", baseUrl }: SaidSettings,
+): ConfigSource {
+  if (values.baseUrl !== undefined || baseUrl === undefined) return sources.baseUrl;
+  if (baseUrl === values.providers?.[provider]?.baseUrl) return "config.json";
+  return baseUrl === saidBaseUrl(provider, terminal.env) ? "environment" : "default";
+}
+
+function providerSettings(
+  { terminal: { env } }: CommandContext,
+  { providers = {} }: LoadedConfig["values"],
+  name: string,
+): (readonly [SettingKey, ShownSetting])[] {
+  const entry = providers[name] ?? {};
+  const hasKey = apiKey(name, { env, providers }) !== undefined;
+  const source = entry.apiKey === undefined ? "environment" : "config.json";
+  return [
+    ...(hasKey ? [[`providers.${name}.apiKey`, { value: hiddenValue, source }] as const] : []),
+    ...(entry.baseUrl === undefined
+      ? []
+      : [[`providers.${name}.baseUrl`, { value: entry.baseUrl, source: "config.json" }] as const]),
+  ];
+}
+
+type SaidSettings = Pick<
+  LoadedConfig["values"],
+  "provider" | "api" | "model" | "baseUrl" | "approvalPolicy" | "sandbox"
+>;
+
+/** Without the key a named provider needs, what is configured is still shown. */
+async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<SaidSettings> {
+  const { env, cwd } = context.terminal;
+  const inProcess = inProcessProviders(context);
+  try {
+    return resolveSettings({ config, conversation: {}, env, inProcess, cwd }).settings;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    await context.tell(error.message);
+    return config;
+  }
+}

@@ -1,0 +1,17 @@
+import { loadConfig, type LoadedConfig } from "../config/load-config.js";
+import { configuredKeys } from "../config/vendors.js";
+import { configFlags } from "./config-flags.js";
+import type { CommandContext } from "./context.js";
+import { quotedWord } from "./quoted-command.js";
+
+/** What holds for this run. Its keys are in no message from then on, and who else can read them is told. */
+export async function loadSettings(context: CommandContext): Promise<LoadedConfig> {
+  const { home, codexHome, terminal } = context;
+  const loaded = await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) });
+  context.hide(configuredKeys(loaded.values.providers));
+  if (loaded.exposed !== undefined) {
+    const remedy = `chmod 600 ${quotedWord(loaded.exposed)}`;
+    await context.tell(`Others can read config.json, and there is a key in it. Run: ${remedy}`);
+  }
+  return loaded;
+}
