@@ -9,7 +9,7 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.element), { minLength: 1, maxLength: 3 });
   if (schema instanceof z.ZodOptional) return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.unwrap()), { nil: null });
-  if (schema instanceof z.ZodRecord) return fc.dictionary(fc.string().filter(isPlainKey), jsonValue());
+  if (schema instanceof z.ZodRecord) return dictionaryOf(schema);
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
   if (schema instanceof z.ZodString) return stringOf(schema);
@@ -24,6 +24,11 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
 function objectOf(schema: z.ZodObject): Arbitrary<unknown> {
   const entries = Object.entries(schema.shape).map(([key, value]) => [key, arbitraryOf(value)] as const);
   return fc.record(Object.fromEntries(entries));
+}
+
+function dictionaryOf({ keyType, valueType }: z.ZodRecord): Arbitrary<unknown> {
+  const keys = arbitraryOf(keyType) as Arbitrary<string>;
+  return fc.dictionary(keys.filter(isPlainKey), arbitraryOf(valueType));
 }
 
 function stringOf(schema: z.ZodString): Arbitrary<string> {
