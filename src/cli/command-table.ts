@@ -1,7 +1,7 @@
 import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
-import { globalFlags, listFlags, mockLlmFlags, resumeFlags } from "./flags.js";
+import { globalFlags, listFlags, mockLlmFlags, repairFlags, resumeFlags } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
 
@@ -17,6 +17,8 @@ const loaders = {
   "set-provider": async () => (await managerCommands()).setProvider,
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
+  // Apart from the others, and rarely needed.
+  repair: async () => (await import("./commands/repair.js")).repairCommand,
   // Apart from the others: it loads a server that nobody else needs.
   "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
   /** What cody does without a command. */
@@ -48,7 +50,9 @@ export function defineCommands(): CAC {
   for (const [flag, description] of resumeFlags) resume.option(flag, description);
   cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
-  cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, path");
+  cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
+  const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
+  for (const [flag, description] of repairFlags) repair.option(flag, description);
   const mock = cli.command("mock-llm", "Serve the three wire APIs on this machine, to test agents against");
   for (const [flag, description] of mockLlmFlags) mock.option(flag, description);
   const bare = cli.command("", "Talk interactively, or answer each line of stdin");

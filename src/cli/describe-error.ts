@@ -40,7 +40,10 @@ function describeConversationError(error: unknown): [string, ...string[]] | unde
   if (!(error instanceof ConversationError)) return undefined;
   const conversation = `Conversation '${error.conversationId}'`;
   if (error instanceof ConversationNotFoundError) return [`${conversation} not found`, "List available: cody list"];
-  if (error instanceof CorruptedRolloutError) return [`${conversation} has corrupted data`, error.message];
+  if (error instanceof CorruptedRolloutError) {
+    const hint = `See what can be saved: cody repair ${error.conversationId}`;
+    return [`${conversation} has corrupted data`, error.message, hint];
+  }
   if (error instanceof ConversationInUseError)
     return [`${conversation} is in use by ${error.owner}`, ...forceHint(error)];
   if (error instanceof CodexLockError) {

@@ -24,6 +24,8 @@ export interface Flags {
   readonly codex: boolean;
   readonly last: boolean;
   readonly fork: boolean;
+  /** Change something that would otherwise only be looked at. */
+  readonly write: boolean;
   readonly help: boolean;
   readonly version: boolean;
   /** False after `--no-persistence`. */
@@ -65,6 +67,11 @@ export const resumeFlags: readonly Definition[] = [
   codexFlag,
   ["--last", "The newest conversation of this project, as without an id"],
   ["--fork", "Go on in a copy, and leave the conversation as it is"],
+];
+
+export const repairFlags: readonly Definition[] = [
+  ["--write", "Repair it, and keep the original beside it; without this it is only said what would be done"],
+  codexFlag,
 ];
 
 export const mockLlmFlags: readonly Definition[] = [

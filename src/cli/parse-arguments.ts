@@ -56,6 +56,7 @@ const nothingGiven: Flags = {
   codex: false,
   last: false,
   fork: false,
+  write: false,
   help: false,
   version: false,
   persistence: true,

@@ -3,6 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FailureError } from "../messages/errors.js";
 import { syncDirectory, writeAll } from "./file-system.js";
+import { besideRollout } from "./layout.js";
 import { openRegularFile } from "./raw-lines.js";
 import type { RepairFiles } from "./repair-files.js";
 import { allLines } from "./repair-lines.js";
@@ -33,7 +34,7 @@ const flushBytes = 1024 * 1024;
 export async function repairRollout(files: RepairFiles, request: RepairRequest): Promise<RepairResult> {
   const { path, conversationId } = request;
   const file = await openRegularFile(path, conversationId);
-  const temporary = `${path}.repair.tmp`;
+  const temporary = besideRollout(path, "repair.tmp");
   try {
     const before = await file.stat();
     if (before.uid !== request.uid) throw refused(request, "belongs to another user");
@@ -97,7 +98,7 @@ async function replace(files: RepairFiles, temporary: string, request: RepairReq
 }
 
 async function linkBackup(files: RepairFiles, request: RepairRequest): Promise<string> {
-  const name = `${request.path}.backup-${request.now.toISOString().replaceAll(":", "-")}`;
+  const name = besideRollout(request.path, `backup-${request.now.toISOString().replaceAll(":", "-")}`);
   for (let number = 1; number <= maxBackups; number += 1) {
     const backup = number === 1 ? name : `${name}-${number}`;
     try {

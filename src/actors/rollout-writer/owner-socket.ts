@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { readFile, readlink, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { hostname } from "node:os";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { socketPath } from "../../rollouts/runtime-directory.js";
 import { sweepSockets } from "../../rollouts/sweep-sockets.js";
+import { processIdentity } from "./process-identity.js";
 
 export interface OwnerSocket {
   readonly owner: LockOwner;
@@ -26,21 +26,8 @@ export async function openOwnerSocket(directory: string): Promise<OwnerSocket> {
   removeAtExit(path);
   // Nobody waits for it: it tidies up after others.
   void sweepSockets(directory, Date.now()).catch(() => undefined);
-  const owner: LockOwner = {
-    token,
-    pid: process.pid,
-    host: await hostIdentity(),
-    bootId: (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "")).trim(),
-    pidNamespace: await readlink("/proc/self/ns/pid").catch(() => ""),
-    socket: path,
-  };
+  const owner: LockOwner = { token, ...(await processIdentity()), socket: path };
   return { owner, close: () => close(server, path) };
-}
-
-/** A machine id alone may be that of an image many machines were made from. */
-async function hostIdentity(): Promise<string> {
-  const id = (await readFile("/etc/machine-id", "utf8").catch(() => "")).trim();
-  return id === "" ? "" : `${id} ${hostname()}`;
 }
 
 function listen(server: Server, path: string): Promise<void> {
