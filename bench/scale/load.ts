@@ -8,6 +8,8 @@ export interface Load {
   readonly delayMs: number;
   /** The base URL of the server that answers at this pace. */
   readonly url: string;
+  /** The base URL of the server that answers at once. */
+  readonly warmUpUrl: string;
 }
 
 /** Conversations that are open. */

@@ -25,7 +25,8 @@ async function serve(): Promise<void> {
 async function play(open: OpenClient, load: Load): Promise<void> {
   await using directory = await temporaryDirectory();
   // What is loaded and compiled once must not count for each conversation.
-  const first = await open({ ...load, conversations: warmUpConversations, delayMs: 0 }, directory.path);
+  const warmUp: Load = { ...load, conversations: warmUpConversations, delayMs: 0, url: load.warmUpUrl };
+  const first = await open(warmUp, directory.path);
   await first.play();
   await first.close();
   await using measuredDirectory = await temporaryDirectory();
