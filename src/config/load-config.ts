@@ -41,7 +41,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
   const { provider, api, model, baseUrl, ...others }: Config = text === undefined ? {} : await parseConfig(text);
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
   const said = { provider, api, model, baseUrl };
-  const choice = choiceOf([said, given], { env, providers: others.providers });
+  const choice = choiceOf([said, given], { env, providers: others.providers, auth: others.auth });
   const kept = Object.entries(said).filter(([key, value]) => value === choice[key as keyof typeof choice]);
   const file: Config = { ...others, ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)) };
   const persistence = { ...file.persistence, ...given.persistence };

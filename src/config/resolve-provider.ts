@@ -3,7 +3,7 @@ import { providerOfKey, providerOfModel } from "./pick-provider.js";
 import { apiKey, apiProblem, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
 
 export interface ResolveProviderInput {
-  readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers">;
+  readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers" | "auth">;
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The providers in this process, which need no key and no address: the offline one and those that were injected. */
   readonly inProcess: ReadonlySet<string>;
@@ -97,7 +97,8 @@ function unknown(provider: string, inProcess: ReadonlySet<string>): string {
 }
 
 function unnamed(input: ResolveProviderInput): ResolvedProvider {
-  const provider = providerOfKey({ env: input.env, providers: input.config.providers });
+  const { providers, auth } = input.config;
+  const provider = providerOfKey({ env: input.env, providers, auth });
   if (provider !== undefined) return named(input, provider);
   const reason = `No ${suggested.map(keyVariable).join(" or ")} is set`;
   if (input.command === "other") {

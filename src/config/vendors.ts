@@ -1,4 +1,4 @@
-import type { Config, WireApi } from "../messages/config.js";
+import type { AuthMethod, Config, WireApi } from "../messages/config.js";
 import { ollamaBaseUrl } from "./ollama-host.js";
 
 type Env = Readonly<NodeJS.ProcessEnv>;
@@ -92,6 +92,8 @@ export function keyVariable(provider: string): string {
 export interface KeySources {
   readonly env: Env;
   readonly providers?: Config["providers"];
+  /** Which of them a person has chosen. */
+  readonly auth?: AuthMethod | undefined;
 }
 
 /** Undefined when there is none, also where none is needed. */

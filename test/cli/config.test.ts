@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { startMockLlm } from "../../src/mock-llm/server.js";
 import { Cli } from "../support/cli.js";
 
 test("config shows what holds and who said so", async () => {
@@ -165,10 +166,30 @@ test("set-auth is remembered, takes only what it knows, and never keeps a key", 
   });
   expect((await cli.run(["config", "get", "auth"])).stdout).toBe("openai-api-key\n");
   const env = { OPENAI_API_KEY: "sk-canary-1234567890" };
-  expect((await cli.run(["set-auth", "chatgpt-oauth"], { env })).stderr).toBe("");
+  expect((await cli.run(["set-auth", "chatgpt-oauth"], { env })).stderr).toBe(
+    "This version cannot use chatgpt-oauth yet: it goes on with the key of the provider\n",
+  );
   expect(await readFile(join(cli.home, "config.json"), "utf8")).not.toContain("canary");
   expect(await cli.run(["set-auth", "magic"])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("Methods: openai-api-key, anthropic-api-key, chatgpt-oauth, claude-oauth"),
   });
+});
+
+test("set-auth decides which of two keys is used, in every process after it", async () => {
+  const mock = await startMockLlm({ script: [{ text: "one" }, { text: "two" }] });
+  onTestFinished(() => mock.close());
+  const cli = await Cli.open();
+  const env = {
+    OPENAI_API_KEY: "key-of-openai",
+    OPENAI_BASE_URL: `${mock.url}/v1`,
+    ANTHROPIC_API_KEY: "key-of-anthropic",
+    ANTHROPIC_BASE_URL: mock.url,
+  };
+  await cli.run(["set-auth", "anthropic-api-key"]);
+  expect(await cli.run(["chat", "Hi"], { env })).toMatchObject({ code: 0, stdout: "one\n" });
+  await cli.run(["set-auth", "openai-api-key"]);
+  await cli.run(["new"], { env });
+  expect(await cli.run(["chat", "Hi"], { env })).toMatchObject({ code: 0, stdout: "two\n" });
+  expect(mock.requests.map(({ path }) => path)).toEqual(["/v1/messages", "/v1/responses"]);
 });

@@ -155,3 +155,18 @@ test("a program that needs a real model is not given the offline one", () => {
     ].join("\n"),
   });
 });
+
+test("the auth method that was chosen says whose key is used, and asks for it when it is missing", () => {
+  const config = { auth: "anthropic-api-key" } as const;
+  expect(resolveProvider({ config, env: { ...openai, ...anthropic }, inProcess, command })).toMatchObject({
+    ok: true,
+    provider: "anthropic",
+  });
+  expect(resolveProvider({ config, env: openai, inProcess, command })).toEqual({
+    ok: false,
+    message: expect.stringContaining("ANTHROPIC_API_KEY environment variable is required."),
+  });
+  expect(resolveProvider({ config: { ...config, provider: "openai" }, env: openai, inProcess, command })).toMatchObject(
+    { ok: true, provider: "openai" },
+  );
+});

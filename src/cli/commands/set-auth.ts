@@ -1,14 +1,11 @@
+import { providerOfAuth } from "../../config/pick-provider.js";
 import { saveConfig } from "../../config/save-config.js";
+import { apiKey, keyVariable } from "../../config/vendors.js";
 import { AuthMethod } from "../../messages/config.js";
 import { usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
+import { loadSettings } from "../load-settings.js";
 import { tellSetAside } from "../tell-set-aside.js";
-
-/** The variable a method takes its key from; the others read the files of another program's login. */
-const keyVariables: Readonly<Partial<Record<AuthMethod, string>>> = {
-  "openai-api-key": "OPENAI_API_KEY",
-  "anthropic-api-key": "ANTHROPIC_API_KEY",
-};
 
 /** Remembers how to prove who we are, never the proof itself. */
 export async function setAuthCommand(context: CommandContext): Promise<number> {
@@ -17,7 +14,12 @@ export async function setAuthCommand(context: CommandContext): Promise<number> {
   if (auth === undefined) throw usageError(`Unknown method '${text}'`, `Methods: ${AuthMethod.options.join(", ")}`);
   await tellSetAside(context, await saveConfig(context.home, { auth }));
   await printResult(context, { text: `✓ Auth method set: ${auth}`, json: { auth } });
-  const variable = keyVariables[auth];
-  if (variable !== undefined && !context.terminal.env[variable]) await context.tell(`${variable} is not set yet`);
+  const { values } = await loadSettings(context);
+  const provider = providerOfAuth[auth];
+  if (provider === undefined) {
+    await context.tell(`This version cannot use ${auth} yet: it goes on with the key of the provider`);
+  } else if (apiKey(provider, { env: context.terminal.env, providers: values.providers }) === undefined) {
+    await context.tell(`${keyVariable(provider)} is not set yet`);
+  }
   return 0;
 }
