@@ -13,7 +13,12 @@ export interface FakeOptions {
   readonly notTTY?: readonly ("stdin" | "stdout" | "stderr")[];
   readonly home?: string;
   readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The flags that say who answers; without them the scripted model. */
+  readonly answering?: readonly string[];
 }
+
+const scriptedFlags = ["--provider", "scripted", "--model", "scripted"];
 
 /** A terminal without a process: keys go in, a screen comes out. */
 export class FakeTerminal {
@@ -25,15 +30,18 @@ export class FakeTerminal {
   readonly #stderr: Screen;
   readonly #listeners = new Set<(name: SignalName) => void>();
   readonly #terminal: Terminal;
+  readonly #answering: readonly string[];
 
-  private constructor(home: string, cwd: string, provider: Provider, { tools = [], notTTY = [] }: FakeOptions) {
+  private constructor(home: string, cwd: string, provider: Provider, options: FakeOptions) {
+    const { tools = [], notTTY = [], env = {}, answering = scriptedFlags } = options;
     this.home = home;
     this.cwd = cwd;
+    this.#answering = answering;
     this.#stdin = Object.assign(new PassThrough(), { isTTY: !notTTY.includes("stdin") });
     this.#stdout = new Screen(!notTTY.includes("stdout"));
     this.#stderr = new Screen(!notTTY.includes("stderr"));
     this.#terminal = {
-      env: { CODY_HOME: home },
+      env: { CODY_HOME: home, ...env },
       cwd,
       homedir: cwd,
       stdin: this.#stdin,
@@ -55,9 +63,9 @@ export class FakeTerminal {
     return new FakeTerminal(home, cwd, provider, options);
   }
 
-  /** Runs a command with the scripted model; resolves with the exit code. */
+  /** Runs a command; resolves with the exit code. */
   run(...args: string[]): Promise<number> {
-    const running = runCommandLine(["--provider", "scripted", "--model", "scripted", ...args], this.#terminal);
+    const running = runCommandLine([...this.#answering, ...args], this.#terminal);
     onTestFinished(async () => {
       // A test that failed half way leaves a prompt open.
       this.#stdin.end();
