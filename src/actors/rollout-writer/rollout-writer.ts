@@ -1,11 +1,12 @@
 import type { OpenOutcome, RolloutAnswers, RolloutCommand, RolloutEvent } from "../../messages/rollout-command.js";
-import { nodeFileSystem, type FileSystem } from "../../rollouts/file-system.js";
+import type { FileSystem } from "../../rollouts/file-system.js";
 import type { Actor } from "../system/actor.js";
 import { Descriptors } from "./descriptors.js";
 import { DirectorySyncs } from "./directory-syncs.js";
 import { Lanes } from "./lanes.js";
 import { RolloutFile, type OpenCommand } from "./rollout-file.js";
 import { RolloutSaver } from "./rollout-saver.js";
+import { threadFileSystem } from "./thread-file-system.js";
 
 /**
  * How many files are worked on at a time. Node's pool of four threads serves the whole process: one stays free for
@@ -59,4 +60,4 @@ export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenF
   };
 }
 
-export const rolloutWriter = createRolloutWriter(nodeFileSystem);
+export const rolloutWriter = createRolloutWriter(threadFileSystem);
