@@ -1,4 +1,5 @@
 import { syncDirectory, type FileSystem } from "../../rollouts/file-system.js";
+import { makeDirectory, syncName } from "./make-directory.js";
 
 interface Syncing {
   readonly current: Promise<void>;
@@ -9,17 +10,32 @@ interface Syncing {
 export class DirectorySyncs {
   readonly #fileSystem: FileSystem;
   readonly #syncing = new Map<string, Syncing>();
+  /** Directories whose own names are durable, or are being made so. */
+  readonly #named = new Map<string, Promise<void>>();
 
   constructor(fileSystem: FileSystem) {
     this.#fileSystem = fileSystem;
   }
 
-  /** Resolves when a sync that began after this call has ended. */
-  sync(directory: string): Promise<void> {
+  make(directory: string): Promise<void> {
+    this.#named.delete(directory);
+    return makeDirectory(this.#fileSystem, directory);
+  }
+
+  /** Resolves when the directory's own name is durable and a sync that began after this call has ended. */
+  async sync(directory: string): Promise<void> {
+    await this.#name(directory);
     const syncing = this.#syncing.get(directory);
     if (syncing === undefined) return this.#begin(directory);
     syncing.next ??= syncing.current.catch(() => {}).then(() => this.#begin(directory));
     return syncing.next;
+  }
+
+  #name(directory: string): Promise<void> {
+    const naming = this.#named.get(directory) ?? syncName(this.#fileSystem, directory);
+    this.#named.set(directory, naming);
+    naming.catch(() => this.#named.delete(directory));
+    return naming;
   }
 
   #begin(directory: string): Promise<void> {

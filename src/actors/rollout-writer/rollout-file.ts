@@ -6,7 +6,6 @@ import { releaseLock, takeLock } from "../../rollouts/lock.js";
 import { mendTail } from "../../rollouts/torn-tail.js";
 import type { Descriptors, Holder } from "./descriptors.js";
 import type { DirectorySyncs } from "./directory-syncs.js";
-import { makeDirectory } from "./make-directory.js";
 import { RolloutFileError } from "./reason.js";
 
 export type OpenCommand = Extract<RolloutCommand, { type: "open" }>;
@@ -81,7 +80,7 @@ export class RolloutFile implements Holder {
     const { path, owner, mode, force, acknowledgedBytes } = this.#command;
     const lock = await takeLock(path, owner, { force: force ?? false }).catch(async (error: NodeJS.ErrnoException) => {
       if (mode !== "create" || error.code !== "ENOENT") throw error;
-      await makeDirectory(this.#fileSystem, dirname(path));
+      await this.#directories.make(dirname(path));
       return takeLock(path, owner, { force: force ?? false });
     });
     if (lock.status === "in_use") return lock;
@@ -95,10 +94,12 @@ export class RolloutFile implements Holder {
     }
   }
 
-  /** Makes the name of a new file durable. Apart from opening: one sync can serve many new files. */
+  /**
+   * Makes the name of the file durable, unless something was saved in it before. Apart from opening: one sync can serve
+   * many new files.
+   */
   async settle(): Promise<void> {
-    const { path, mode } = this.#command;
-    if (mode === "create") await this.#directories.sync(dirname(path));
+    if (this.#savedBytes === 0) await this.#directories.sync(dirname(this.#command.path));
     this.#opened = true;
   }
 
