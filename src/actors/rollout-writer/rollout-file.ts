@@ -148,7 +148,8 @@ export class RolloutFile implements Holder {
       return this.#isOpen(mended.bytes, mended.torn);
     }
     if (size < known) throw new RolloutFileError("the file has become shorter");
-    this.#before = "compare";
+    // Behind it stands what a writer before us wrote, and perhaps failed to sync.
+    this.#before = "rewrite";
     return this.#isOpen(known, undefined);
   }
 

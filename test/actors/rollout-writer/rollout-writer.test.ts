@@ -256,6 +256,23 @@ test("a new writer goes on where the old one died, whatever part of the lines it
   }
 });
 
+test("what the writer before wrote and never acknowledged is written again: its sync may have failed", async () => {
+  const [first, second] = [line("one"), line("two")];
+  writeFileSync(harness.path("a"), first + second);
+  const faults = new Faults();
+  const writer = await harness.start(faults.fileSystem);
+  await writer.open("a", "append", { acknowledgedBytes: first.length });
+  const written: string[] = [];
+  faults.always("write", (_call, next, [, bytes]) => {
+    written.push(Buffer.from(bytes as Uint8Array).toString());
+    return next();
+  });
+  await writer.append("a", second);
+  expect(await writer.flush("a")).toEqual(saved);
+  expect(written).toEqual([second]);
+  expect(harness.content("a")).toBe(first + second);
+});
+
 test("a conversation that is opened again in the same writer goes on without a double", async () => {
   const faults = new Faults();
   const writer = await harness.start(faults.fileSystem);
