@@ -1,7 +1,5 @@
-import { constants } from "node:fs";
-import { basename, dirname } from "node:path";
-import { readRange, syncDirectory, writeAll, type FileSystem } from "./file-system.js";
-import { besideRollout } from "./layout.js";
+import { readRange, writeAll, type FileSystem } from "./file-system.js";
+import { keepTail } from "./kept-tail.js";
 import { maxLineBytes, readLineBytes, withoutMark } from "./line-object.js";
 
 export interface MendedTail {
@@ -11,8 +9,6 @@ export interface MendedTail {
 }
 
 const chunkBytes = 64 * 1024;
-const copyBytes = 1024 * 1024;
-const maxKept = 1000;
 const newline = 0x0a;
 
 /**
@@ -27,7 +23,7 @@ export async function mendTail(fileSystem: FileSystem, fd: number, path: string,
     await fileSystem.fsync(fd);
     return { bytes: size + 1 };
   }
-  const keptAs = await keepBeside(fileSystem, fd, path, start, size);
+  const keptAs = await keepTail(fileSystem, { fd, start, end: size }, path);
   await fileSystem.ftruncate(fd, start);
   await fileSystem.fsync(fd);
   return { bytes: start, torn: { bytes: size - start, keptAs } };
@@ -47,38 +43,4 @@ async function isWholeLine(fileSystem: FileSystem, fd: number, start: number, si
   if (size - start > maxLineBytes) return false;
   const bytes = await readRange(fileSystem, fd, start, size);
   return readLineBytes(start === 0 ? withoutMark(bytes) : bytes).status !== "bad";
-}
-
-async function keepBeside(
-  fileSystem: FileSystem,
-  from: number,
-  path: string,
-  start: number,
-  size: number,
-): Promise<string> {
-  const { fd, name } = await createBeside(fileSystem, path);
-  try {
-    await fileSystem.fchmod(fd, 0o600);
-    for (let position = start; position < size; position += copyBytes) {
-      await writeAll(fileSystem, fd, await readRange(fileSystem, from, position, Math.min(size, position + copyBytes)));
-    }
-    await fileSystem.fsync(fd);
-  } finally {
-    await fileSystem.close(fd);
-  }
-  await syncDirectory(fileSystem, dirname(path));
-  return name;
-}
-
-async function createBeside(fileSystem: FileSystem, path: string): Promise<{ fd: number; name: string }> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  for (let number = 1; number <= maxKept; number += 1) {
-    const kept = besideRollout(path, `torn-${number}`);
-    try {
-      return { fd: await fileSystem.open(kept, flags, 0o600), name: basename(kept) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
-  }
-  throw new Error(`more than ${maxKept} torn lines are kept already`);
 }
