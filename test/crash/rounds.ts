@@ -5,6 +5,9 @@ export const rounds = isFull
   ? { kills: 200, fights: 50, stops: 12, effects: 300, orphans: 100 }
   : { kills: 8, fights: 2, stops: 1, effects: 6, orphans: 5 };
 
+/** How many of the points at which something can go wrong are tried, chosen by chance. */
+export const points = isFull ? { faults: Infinity } : { faults: 25 };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that do nothing but append: as many as fit into the time. */

@@ -1,0 +1,97 @@
+import { fstatSync, lstatSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { IoCall } from "./io-calls.js";
+
+interface DurableFile {
+  /** What would be there after a power failure. */
+  disk: Buffer;
+  /** From where on the cache is newer. */
+  dirtyFrom: number | undefined;
+}
+
+/**
+ * What a power failure would leave: bytes only after a sync that succeeded and names only after one of their
+ * directory. A sync that fails takes what was dirty for good, as Linux does: the cache still shows it, and no later
+ * sync writes it.
+ */
+export class DurableDisk {
+  readonly #paths = new Map<number, string>();
+  readonly #files = new Map<number, DurableFile>();
+  /** Made and not yet durable. */
+  readonly #names = new Set<string>();
+
+  /** Makes a call and remembers what it means. */
+  async perform({ name, args, perform }: IoCall, given: readonly unknown[] = args): Promise<unknown> {
+    const [target] = given;
+    const before = typeof target === "number" && (name === "write" || name === "ftruncate") ? size(target) : 0;
+    const isNew = name === "mkdir" || (name === "open" && !exists(String(target)));
+    // The real one would take most of the time and show nothing.
+    if (name === "fdatasync" || name === "fsync") return this.synced(target as number);
+    const result = await perform(given);
+    if (name === "open") this.#paths.set(result as number, String(target));
+    if (isNew) this.#made(String(target));
+    if (name === "write") this.#dirty(target as number, before);
+    if (name === "ftruncate") this.#dirty(target as number, Math.min(before, given[1] as number));
+    return result;
+  }
+
+  /** A sync has succeeded. */
+  synced(fd: number): void {
+    const path = this.#paths.get(fd) ?? "";
+    for (const made of this.#names) if (dirname(made) === path && fstatSync(fd).isDirectory()) this.#names.delete(made);
+    this.#write(fd, (cache, from) => cache.subarray(from));
+  }
+
+  /** A sync has failed. */
+  lost(fd: number): void {
+    this.#write(fd, (cache, from) => Buffer.alloc(Math.max(0, cache.length - from)));
+  }
+
+  /** What would be found under this name. */
+  contentOf(path: string): Buffer | undefined {
+    for (let name = path; name !== dirname(name); name = dirname(name)) if (this.#names.has(name)) return undefined;
+    return this.#files.get(lstatSync(path).ino)?.disk;
+  }
+
+  #made(path: string): void {
+    this.#names.add(path);
+    // The number of a file that is gone may come again.
+    this.#files.delete(lstatSync(path).ino);
+  }
+
+  #dirty(fd: number, from: number): void {
+    const file = this.#fileOf(fd, from);
+    file.dirtyFrom = Math.min(file.dirtyFrom ?? from, from);
+  }
+
+  #write(fd: number, bytesOf: (cache: Buffer, from: number) => Buffer): void {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) return;
+    const file = this.#fileOf(fd, stats.size);
+    const { dirtyFrom } = file;
+    if (dirtyFrom === undefined) return;
+    file.disk = Buffer.concat([file.disk.subarray(0, dirtyFrom), bytesOf(this.#cacheOf(fd), dirtyFrom)]);
+    file.dirtyFrom = undefined;
+  }
+
+  /** What was in a file before anybody watched is durable. */
+  #fileOf(fd: number, known: number): DurableFile {
+    const { ino } = fstatSync(fd);
+    const file = this.#files.get(ino) ?? { disk: this.#cacheOf(fd).subarray(0, known), dirtyFrom: undefined };
+    this.#files.set(ino, file);
+    return file;
+  }
+
+  /** By its name: a descriptor may be for writing only. */
+  #cacheOf(fd: number): Buffer {
+    return readFileSync(this.#paths.get(fd) ?? "");
+  }
+}
+
+function size(fd: number): number {
+  return fstatSync(fd).size;
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,71 @@
+import type { DurableDisk } from "./durable-disk.js";
+import type { IoCall } from "./io-calls.js";
+
+/** What goes wrong with one call, or, when it `stays`, with every call of its name until it is gone. */
+export interface Fault {
+  readonly name: string;
+  readonly stays: boolean;
+  act(call: IoCall, disk: DurableDisk): Promise<unknown>;
+}
+
+const syncs = new Set(["fdatasync", "fsync"]);
+/** They need room on the disk, or may. */
+const roomy = new Set(["mkdir", "write", "ftruncate", "lock write", "lock link", "lock rename", ...syncs]);
+const opens = new Set(["open", "lock open"]);
+/** An error may be said although it was done. */
+const undecided = new Set(["write", "ftruncate", "lock link", "lock rename", "lock rm", ...syncs]);
+
+/** Everything that can go wrong with a call. */
+export function faultsOf(call: string): Fault[] {
+  const codes = ["EIO", ...(roomy.has(call) ? ["ENOSPC"] : []), ...(opens.has(call) ? ["ENOSPC", "EMFILE"] : [])];
+  return [
+    ...codes.flatMap((code) => [false, true].map((stays) => failing(code, stays))),
+    ...(undecided.has(call) ? [doneButFailing] : []),
+    ...(call === "write" ? writeFaults : []),
+  ];
+}
+
+function failing(code: string, stays: boolean): Fault {
+  return { name: stays ? `${code} until it is gone` : code, stays, act: (call, disk) => fail(code, call, disk) };
+}
+
+const doneButFailing: Fault = {
+  name: "done, and EIO",
+  stays: false,
+  act: async (call, disk) => {
+    await disk.perform(call);
+    throw error("EIO");
+  },
+};
+
+const writeFaults: readonly Fault[] = [
+  { name: "one byte is written", stays: true, act: (call, disk) => write(call, disk, 1) },
+  { name: "half is written", stays: false, act: (call, disk) => write(call, disk, half(call)) },
+  { name: "nothing is written", stays: true, act: () => Promise.resolve(0) },
+  ...[false, true].map((stays) => ({
+    name: stays ? "half is written, then ENOSPC, until it is gone" : "half is written, then ENOSPC",
+    stays,
+    act: async (call: IoCall, disk: DurableDisk): Promise<never> => {
+      await write(call, disk, half(call));
+      throw error("ENOSPC");
+    },
+  })),
+];
+
+async function fail(code: string, { name, args }: IoCall, disk: DurableDisk): Promise<never> {
+  if (syncs.has(name)) disk.lost(args[0] as number);
+  throw error(code);
+}
+
+function error(code: string): Error {
+  return Object.assign(new Error(`${code}: a fault of the test, at /some/secret/path`), { code });
+}
+
+function half({ args }: IoCall): number {
+  return Math.ceil((args[1] as Uint8Array).length / 2);
+}
+
+function write(call: IoCall, disk: DurableDisk, length: number): Promise<unknown> {
+  const [fd, bytes] = call.args as [number, Uint8Array];
+  return disk.perform(call, [fd, bytes.subarray(0, length)]);
+}

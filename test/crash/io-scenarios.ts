@@ -1,0 +1,92 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { numberedLines, upTo } from "./numbered-lines.js";
+import { Writing, type Place } from "./writing.js";
+
+/** Where a scenario is played. */
+export type Scene = Pick<Place, "directory" | "runtimeDirectory">;
+
+/** What is done to the disk, by the same calls every time; `prepare` is not part of it. */
+export interface Scenario {
+  readonly prepare: (scene: Scene) => Promise<void>;
+  readonly play: (place: Place) => Promise<void>;
+  /** The last line of each conversation when everything was saved. */
+  readonly last: Readonly<Record<string, number>>;
+}
+
+export const scenarioNames = ["new", "crashed", "restarted"] as const;
+export type ScenarioName = (typeof scenarioNames)[number];
+
+/** What is left of the line that the dead owner was writing. */
+export const tornTail = numberedLines("torn", [5]).subarray(0, 110);
+
+export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
+  /** New conversations, and one of them again in a second process. */
+  new: {
+    prepare: async () => {},
+    play: async (place) => {
+      const first = await Writing.begin(place);
+      const a = await first.open("a", "create");
+      await a.say(1);
+      const b = await first.open("b", "create");
+      a.write(2);
+      await place.quiet();
+      // One file stays open at a time, so that of the other conversation is closed before it was synced.
+      b.write(1);
+      await place.quiet();
+      a.write(3);
+      await a.say(4);
+      await b.say(2);
+      await first.end();
+      const second = await Writing.begin(place);
+      const again = await second.open("a", "append", 4);
+      await again.say(5);
+      again.write(6);
+      await place.quiet();
+      await second.end();
+    },
+    last: { a: 6, b: 2 },
+  },
+  /** A conversation whose owner died in the middle of a line, and so did the one who was taking over from it. */
+  crashed: {
+    prepare: leaveCrash,
+    play: async (place) => {
+      const writing = await Writing.begin(place);
+      const a = await writing.open("a", "append", 3);
+      await a.say(4);
+      a.write(5);
+      await place.quiet();
+      await a.say(6);
+      await writing.end();
+    },
+    last: { a: 6 },
+  },
+  /** The actor itself fails, and its next incarnation gets everything again that was not acknowledged. */
+  restarted: {
+    prepare: async () => {},
+    play: async (place) => {
+      const writing = await Writing.begin(place);
+      const a = await writing.open("a", "create");
+      await a.say(1);
+      a.write(2);
+      await place.quiet();
+      writing.failAtNextAppend();
+      await a.say(3);
+      await a.say(4);
+      await writing.end();
+    },
+    last: { a: 4 },
+  },
+};
+
+async function leaveCrash({ directory, runtimeDirectory }: Scene): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, "a.jsonl");
+  writeFileSync(path, Buffer.concat([numberedLines("a", upTo(3)), tornTail]));
+  const [dead, taker] = [await openOwnerSocket(runtimeDirectory), await openOwnerSocket(runtimeDirectory)];
+  writeFileSync(`${path}.lock`, JSON.stringify(dead.owner));
+  writeFileSync(`${path}.lock.after.${dead.owner.token}`, JSON.stringify(taker.owner));
+  await dead.close();
+  await taker.close();
+}

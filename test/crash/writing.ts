@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
+import { openOwnerSocket, type OwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { createRolloutWriter, type RolloutWriter } from "../../src/actors/rollout-writer/rollout-writer.js";
+import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
+import { spawn } from "../../src/actors/system/spawn.js";
+import type { OpenOutcome, SaveOutcome } from "../../src/messages/rollout-command.js";
+import type { FileSystem } from "../../src/rollouts/file-system.js";
+import { numberedLine } from "./numbered-lines.js";
+
+/** Where something is written, and who hears of it. */
+export interface Place {
+  readonly fileSystem: FileSystem;
+  readonly directory: string;
+  readonly runtimeDirectory: string;
+  /** Resolves when no call to the disk is under way. */
+  quiet(): Promise<void>;
+  /** A fault that has come to stay ends here. */
+  heal(): void;
+  opened(conversation: string, outcome: OpenOutcome): void;
+  /** What was answered for all lines of a conversation up to this one. */
+  answered(conversation: string, last: number, outcome: SaveOutcome): void;
+}
+
+/** So often is asked when the fault is gone: it may come with the first of them. */
+const maxAsked = 3;
+
+/** What one process writes, with an outbox and its writer in this thread. */
+export class Writing {
+  readonly #place: Place;
+  readonly #socket: OwnerSocket;
+  readonly #outbox: RolloutOutbox;
+  readonly #conversations: WrittenConversation[] = [];
+  #isToFail = false;
+
+  static async begin(place: Place): Promise<Writing> {
+    place.heal();
+    return new Writing(place, await openOwnerSocket(place.runtimeDirectory));
+  }
+
+  private constructor(place: Place, socket: OwnerSocket) {
+    this.#place = place;
+    this.#socket = socket;
+    const writer = this.#failing(createRolloutWriter(place.fileSystem, 1));
+    this.#outbox = new RolloutOutbox({
+      spawnWriter: (options) => spawn(writer, null, options),
+      owner: async () => socket.owner,
+    });
+  }
+
+  async open(id: string, mode: "create" | "append", last = 0): Promise<WrittenConversation> {
+    const path = join(this.#place.directory, `${id}.jsonl`);
+    const { outcome, rollout } = await this.#outbox.open({ conversationId: id, path, mode });
+    this.#place.opened(id, outcome);
+    const conversation = new WrittenConversation(this.#place, id, rollout, last);
+    this.#conversations.push(conversation);
+    return conversation;
+  }
+
+  failAtNextAppend(): void {
+    this.#isToFail = true;
+  }
+
+  /** Whatever has failed, now everything can be saved; then the process ends. */
+  async end(): Promise<void> {
+    for (const conversation of this.#conversations) await conversation.untilSaved();
+    await this.#outbox.stop();
+    await this.#socket.close();
+  }
+
+  #failing(writer: RolloutWriter): RolloutWriter {
+    return {
+      name: writer.name,
+      start: async (options, context) => {
+        const handlers = await writer.start(options, context);
+        const append: typeof handlers.append = (...args) => {
+          if (!this.#isToFail) return handlers.append(...args);
+          this.#isToFail = false;
+          throw new Error("a bug");
+        };
+        return { ...handlers, append };
+      },
+    };
+  }
+}
+
+export class WrittenConversation {
+  readonly #place: Place;
+  readonly #id: string;
+  readonly #rollout: Rollout;
+  #last: number;
+
+  constructor(place: Place, id: string, rollout: Rollout, last: number) {
+    this.#place = place;
+    this.#id = id;
+    this.#rollout = rollout;
+    this.#last = last;
+  }
+
+  /** A line nobody waits for. */
+  write(number: number): void {
+    this.#last = number;
+    this.#rollout.append(numberedLine(this.#id, number));
+  }
+
+  async say(number: number): Promise<void> {
+    this.write(number);
+    await this.#flush();
+  }
+
+  async untilSaved(): Promise<void> {
+    for (let asked = 0; asked < maxAsked; asked += 1) {
+      this.#place.heal();
+      if ((await this.#flush()).status === "saved") return;
+    }
+    assert.fail(`${this.#id} is not saved although nothing stands in the way`);
+  }
+
+  async #flush(): Promise<SaveOutcome> {
+    const outcome = await this.#rollout.flush();
+    this.#place.answered(this.#id, this.#last, outcome);
+    return outcome;
+  }
+}
