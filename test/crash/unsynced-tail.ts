@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { OwnLine } from "../../src/messages/rollout-line.js";
+import { encodeLine } from "../../src/rollouts/encode.js";
+import { firstLine } from "../../src/rollouts/first-line.js";
+import { nodeRepairFiles } from "../../src/rollouts/repair-files.js";
+import { repairRollout } from "../../src/rollouts/repair-write.js";
+import type { WriterHarness, Writer } from "../actors/rollout-writer/writer-harness.js";
+import { numberedLine, upTo } from "./numbered-lines.js";
+import { readLines } from "./rollout-reading.js";
+
+const now = new Date(0);
+const meta = { conversationId: "a", now, cwd: "/", provider: "p", model: "m", source: "interactive" } as const;
+const written = [firstLine(meta), ...upTo(5).map((number) => numberedLine("a", number))];
+const synced = written.slice(0, 3);
+const next = numberedLine("a", 6);
+
+export const unsyncedBytes = encoded(written.slice(synced.length));
+
+/** What a reader is told of the end; where it is told nothing, nothing can be known to be missing. */
+export type Told = "damaged" | "torn" | "whole";
+
+/** A rollout of which `left` is left behind the synced lines: it is read, repaired if need be, and goes on. */
+export async function goOnBehind(left: Buffer, harness: WriterHarness, writer: Writer, id: string): Promise<Told> {
+  const path = harness.path(id);
+  writeFileSync(path, Buffer.concat([encoded(synced), left]));
+  const told = await tell(path);
+  if (told === "damaged") await repair(path);
+  const { lines } = await readLines(path, "a");
+  checkLines(lines);
+  const opened = await writer.open(id, "append");
+  assert(opened.status === "open" && (opened.torn !== undefined) === (told === "torn"), "torn, and not said so");
+  await writer.append(id, encodeLine(next));
+  assert.deepEqual(await writer.close(id), { status: "saved" });
+  assert.deepEqual(await readLines(path, "a"), { lines: [...lines, next], tornBytes: 0, damagedLine: undefined });
+  return told;
+}
+
+async function tell(path: string): Promise<Told> {
+  const { lines, tornBytes, damagedLine } = await readLines(path, "a");
+  checkLines(lines);
+  if (damagedLine !== undefined) {
+    assert(damagedLine > synced.length, "a synced line is damaged");
+    return "damaged";
+  }
+  if (tornBytes > 0) return "torn";
+  assert.equal(`${readFileSync(path, "utf8").trimEnd()}\n`, encoded(lines).toString());
+  return "whole";
+}
+
+/** Every synced line, and of the others those that are whole. */
+function checkLines(lines: readonly OwnLine[]): void {
+  assert.deepEqual(lines.slice(0, synced.length), synced);
+  const texts = new Set(lines.map(encodeLine));
+  assert.deepEqual(
+    lines,
+    written.filter((line) => texts.has(encodeLine(line))),
+  );
+}
+
+async function repair(path: string): Promise<void> {
+  const files = { ...nodeRepairFiles, fsync: () => Promise.resolve() };
+  await repairRollout(files, { path, conversationId: "a", now, uid: process.getuid?.() ?? 0 });
+}
+
+function encoded(lines: readonly OwnLine[]): Buffer {
+  return Buffer.from(lines.map(encodeLine).join(""));
+}
