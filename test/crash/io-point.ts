@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SaveOutcome } from "../../src/messages/rollout-command.js";
 import { FaultyDisk, type FaultPoint } from "./faulty-disk.js";
 import { IoCalls } from "./io-calls.js";
-import { scenarios, tornTail, type ScenarioName } from "./io-scenarios.js";
+import { newScene, scenarios, tornTail, type ScenarioName } from "./io-scenarios.js";
 import { numberedLines, upTo } from "./numbered-lines.js";
 
 export interface Played {
@@ -18,12 +18,11 @@ export interface Played {
 /** Plays a scenario, with a fault or without, and looks at the disk whenever something is called saved. */
 export async function playScenario(name: ScenarioName, folder: string, point?: FaultPoint): Promise<Played> {
   const scenario = scenarios[name];
-  const scene = { directory: join(folder, "home", "conversations"), runtimeDirectory: join(folder, "run") };
-  mkdirSync(scene.runtimeDirectory, { recursive: true });
+  const scene = await newScene(folder);
   await scenario.prepare(scene);
   const disk = new FaultyDisk(point);
   const count = { saved: 0, not_saved: 0, off: 0 };
-  using calls = new IoCalls(join(folder, "home"), (call) => disk.perform(call));
+  using calls = new IoCalls(scene.directory, (call) => disk.perform(call));
   await scenario.play({
     ...scene,
     fileSystem: calls.fileSystem,

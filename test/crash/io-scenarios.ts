@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
 import { numberedLines, upTo } from "./numbered-lines.js";
@@ -6,6 +7,13 @@ import { Writing, type Place } from "./writing.js";
 
 /** Where a scenario is played. */
 export type Scene = Pick<Place, "directory" | "runtimeDirectory">;
+
+/** Two directories must be made before the first file. */
+export async function newScene(folder: string): Promise<Scene> {
+  const runtimeDirectory = join(folder, "run");
+  await mkdir(runtimeDirectory, { recursive: true });
+  return { directory: join(folder, "home", "conversations"), runtimeDirectory };
+}
 
 /** What is done to the disk, by the same calls every time; `prepare` is not part of it. */
 export interface Scenario {

@@ -10,6 +10,8 @@ export interface Report {
   readonly saved?: boolean;
   readonly question?: string;
   readonly message?: string;
+  /** The number of the last line that is durable. */
+  readonly line?: number;
 }
 
 const stdout = 1;

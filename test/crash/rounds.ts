@@ -6,7 +6,9 @@ export const rounds = isFull
   : { kills: 8, fights: 2, stops: 1, effects: 6, orphans: 5 };
 
 /** How many of the points at which something can go wrong are tried, chosen by chance. */
-export const points = isFull ? { faults: Infinity, crashStates: Infinity } : { faults: 25, crashStates: 100 };
+export const points = isFull
+  ? { faults: Infinity, crashStates: Infinity, deaths: Infinity }
+  : { faults: 25, crashStates: 100, deaths: 6 };
 
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
