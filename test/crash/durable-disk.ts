@@ -19,6 +19,7 @@ export class DurableDisk {
   readonly #files = new Map<number, DurableFile>();
   /** Made and not yet durable. */
   readonly #names = new Set<string>();
+  writtenBytes = 0;
 
   /** Makes a call and remembers what it means. */
   async perform({ name, args, perform }: IoCall, given: readonly unknown[] = args): Promise<unknown> {
@@ -30,7 +31,10 @@ export class DurableDisk {
     const result = await perform(given);
     if (name === "open") this.#paths.set(result as number, String(target));
     if (isNew) this.#made(String(target));
-    if (name === "write") this.#dirty(target as number, before);
+    if (name === "write") {
+      this.writtenBytes += result as number;
+      this.#dirty(target as number, before);
+    }
     if (name === "ftruncate") this.#dirty(target as number, Math.min(before, given[1] as number));
     return result;
   }

@@ -25,6 +25,21 @@ export function faultsOf(call: string): Fault[] {
   ];
 }
 
+/** A disk with room for so many bytes: what fits is written, and nothing more until it is gone. */
+export function fullAfter(bytes: number): Fault {
+  let room = bytes;
+  return {
+    name: `full after ${bytes} bytes`,
+    stays: true,
+    act: async (call, disk) => {
+      if (room === 0) throw error("ENOSPC");
+      const written = (await write(call, disk, room)) as number;
+      room -= written;
+      return written;
+    },
+  };
+}
+
 function failing(code: string, stays: boolean): Fault {
   return { name: stays ? `${code} until it is gone` : code, stays, act: (call, disk) => fail(code, call, disk) };
 }

@@ -13,6 +13,7 @@ export interface Played {
   /** How often it was said that something is saved, and that it is not. */
   readonly saved: number;
   readonly notSaved: number;
+  readonly writtenBytes: number;
 }
 
 /** Plays a scenario, with a fault or without, and looks at the disk whenever something is called saved. */
@@ -39,7 +40,7 @@ export async function playScenario(name: ScenarioName, folder: string, point?: F
     assert.equal(content, numberedLines(conversation, upTo(through)).toString());
   }
   checkBeside(disk, scene.directory, name, point);
-  return { calls: calls.names, saved: count.saved, notSaved: count.not_saved };
+  return { calls: calls.names, saved: count.saved, notSaved: count.not_saved, writtenBytes: disk.durable.writtenBytes };
 }
 
 function checkAnswer(

@@ -7,8 +7,8 @@ export const rounds = isFull
 
 /** How many of the points at which something can go wrong are tried, chosen by chance. */
 export const points = isFull
-  ? { faults: Infinity, crashStates: Infinity, deaths: Infinity }
-  : { faults: 25, crashStates: 100, deaths: 6 };
+  ? { faults: Infinity, crashStates: Infinity, deaths: Infinity, sizes: Infinity }
+  : { faults: 25, crashStates: 100, deaths: 6, sizes: 12 };
 
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 

@@ -1,0 +1,35 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { FaultPoint } from "./faulty-disk.js";
+import { playScenario } from "./io-point.js";
+import type { ScenarioName } from "./io-scenarios.js";
+
+export interface PlayedPoints {
+  readonly points: number;
+  /** How often it was said that something is saved, and that it is not. */
+  readonly saved: number;
+  readonly notSaved: number;
+  /** What went wrong, and where. */
+  readonly wrong: string[];
+}
+
+/** Plays a scenario once for each point. */
+export async function playPoints(
+  scenario: ScenarioName,
+  folder: string,
+  points: readonly FaultPoint[],
+): Promise<PlayedPoints> {
+  const sum = { points: points.length, saved: 0, notSaved: 0, wrong: [] as string[] };
+  for (const point of points) {
+    const place = join(folder, "faulty");
+    try {
+      const { saved, notSaved } = await playScenario(scenario, place, point);
+      sum.saved += saved;
+      sum.notSaved += notSaved;
+    } catch (error) {
+      sum.wrong.push(`call ${point.number}, ${point.call}: ${point.fault.name}: ${(error as Error).message}`);
+    }
+    await rm(place, { recursive: true });
+  }
+  return sum;
+}
