@@ -65,6 +65,11 @@ export class Writing {
   /** Whatever has failed, now everything can be saved; then the process ends. */
   async end(): Promise<void> {
     for (const conversation of this.#conversations) await conversation.untilSaved();
+    await this.stop();
+  }
+
+  /** The process ends, whether everything is saved or not. */
+  async stop(): Promise<void> {
     await this.#outbox.stop();
     await this.#socket.close();
   }
