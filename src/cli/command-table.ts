@@ -1,7 +1,7 @@
 import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
-import { globalFlags, listFlags, mockLlmFlags, repairFlags, resumeFlags } from "./flags.js";
+import { doctorFlags, globalFlags, listFlags, mockLlmFlags, repairFlags, resumeFlags } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
 
@@ -19,6 +19,7 @@ const loaders = {
   config: async () => (await managerCommands()).config,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
+  doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   // Apart from the others: it loads a server that nobody else needs.
   "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
   /** What cody does without a command. */
@@ -53,6 +54,8 @@ export function defineCommands(): CAC {
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
+  const doctor = cli.command("doctor", "Check everything that is kept, and say what helps; changes nothing");
+  for (const [flag, description] of doctorFlags) doctor.option(flag, description);
   const mock = cli.command("mock-llm", "Serve the three wire APIs on this machine, to test agents against");
   for (const [flag, description] of mockLlmFlags) mock.option(flag, description);
   const bare = cli.command("", "Talk interactively, or answer each line of stdin");

@@ -74,6 +74,8 @@ export const repairFlags: readonly Definition[] = [
   codexFlag,
 ];
 
+export const doctorFlags: readonly Definition[] = [codexFlag];
+
 export const mockLlmFlags: readonly Definition[] = [
   ["--port <port>", "Where to listen; without it a free port is taken"],
   ["--script <file>", "What to answer, as JSON; without it the offline model answers"],

@@ -33,6 +33,8 @@ export interface RolloutScan {
   /** All of them, blank and damaged ones included. */
   readonly lines: number;
   readonly damaged: { readonly count: number; readonly rescued: number; readonly listed: readonly DamagedLine[] };
+  /** What a crash left of the last line, when nothing in it can be saved: it is among the damaged ones. */
+  readonly torn: DamagedLine | undefined;
   /** The last line is whole but for its newline. */
   readonly unterminated: boolean;
   /** Encoded, for a rollout that has none of its own. */
@@ -55,18 +57,21 @@ export function needsRepair({ damaged, unterminated, firstLine: made }: RolloutS
 }
 
 /** Looks at every line of a rollout, however damaged, and changes nothing. Its memory does not grow with the file. */
-export async function scanRollout(place: RolloutPlace): Promise<RolloutScan> {
+export async function scanRollout(place: RolloutPlace, signal?: AbortSignal): Promise<RolloutScan> {
   const file = await openRegularFile(place.path, place.conversationId);
   try {
-    return await scanFile(file, place);
+    return await scanFile(file, place, signal);
   } finally {
     await file.close();
   }
 }
 
-export async function scanFile(file: FileHandle, place: RolloutPlace): Promise<RolloutScan> {
+export async function scanFile(file: FileHandle, place: RolloutPlace, signal?: AbortSignal): Promise<RolloutScan> {
   const scan = new Scan(place);
-  for await (const line of allLines(file)) await scan.add(line, judged(line));
+  for await (const line of allLines(file)) {
+    signal?.throwIfAborted();
+    await scan.add(line, judged(line));
+  }
   return scan.result(await file.stat());
 }
 
@@ -79,6 +84,7 @@ class Scan {
   #rescued = 0;
   #readable = 0;
   #unknown = 0;
+  #torn: DamagedLine | undefined;
   #unterminated = false;
   #inPlace = false;
   /** The first line that says what the conversation is: none yet, its own, or one that is of no use. */
@@ -101,9 +107,9 @@ class Scan {
     const { reason, rescued } = verdict;
     this.#damaged += 1;
     this.#rescued += rescued.length;
-    if (this.#listed.length < maxListed) {
-      this.#listed.push({ number: line.number, bytes: line.length, reason, rescued: rescued.length });
-    }
+    const found = { number: line.number, bytes: line.length, reason, rescued: rescued.length };
+    if (this.#listed.length < maxListed) this.#listed.push(found);
+    if (!line.terminated && rescued.length === 0) this.#torn = found;
     for (const { value } of rescued) await this.#addValue(value);
   }
 
@@ -113,6 +119,7 @@ class Scan {
     return {
       lines: this.#lines,
       damaged: { count: this.#damaged, rescued: this.#rescued, listed: this.#listed },
+      torn: this.#torn,
       unterminated: this.#unterminated,
       firstLine: isMissing ? this.#madeLine(mtimeMs) : undefined,
       inPlace: this.#inPlace,

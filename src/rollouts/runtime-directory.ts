@@ -9,17 +9,19 @@ const longestName = "x".repeat(tokenChars + ".sock".length);
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Where sockets live: `$XDG_RUNTIME_DIR/cody`, or `/tmp/cody-<uid>` when that is not set, not ours or too long.
- * The directory is ours alone: whoever could write to it could play the owner of a lock.
- */
+/** Where sockets live. The directory is ours alone: whoever could write to it could play the owner of a lock. */
 export async function runtimeDirectory(env: Environment, uid: number = ownUid()): Promise<string> {
+  return ownDirectory(await runtimePlace(env, uid), uid);
+}
+
+/** `$XDG_RUNTIME_DIR/cody`, or `/tmp/cody-<uid>` when that is not set, not ours or too long; it need not be there. */
+export async function runtimePlace(env: Environment, uid: number): Promise<string> {
   const base = env["XDG_RUNTIME_DIR"];
   if (base !== undefined && (await isOwnDirectory(base, uid))) {
     const directory = join(base, "cody");
-    if (fits(directory)) return ownDirectory(directory, uid);
+    if (fits(directory)) return directory;
   }
-  return ownDirectory(join("/tmp", `cody-${uid}`), uid);
+  return join("/tmp", `cody-${uid}`);
 }
 
 export function socketPath(directory: string, token: string): string {

@@ -17,10 +17,15 @@ export async function sweepSockets(directory: string, now: number): Promise<void
   }
 }
 
+/** Whether the process that listened on a socket is certainly gone. */
+export async function isLeftSocket(path: string, now: number): Promise<boolean> {
+  const { mtimeMs } = await stat(path);
+  return now - mtimeMs > settledMs && (await answers(path)) === "refused";
+}
+
 /** Says whether it was removed. */
 async function sweep(path: string, now: number): Promise<boolean> {
-  const { mtimeMs } = await stat(path);
-  if (now - mtimeMs <= settledMs || (await answers(path)) !== "refused") return false;
+  if (!(await isLeftSocket(path, now))) return false;
   await rm(path, { force: true });
   return true;
 }

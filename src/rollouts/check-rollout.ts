@@ -1,0 +1,43 @@
+import { needsRepair, type RolloutPlace, scanRollout } from "./repair-scan.js";
+
+/** Something about a rollout that a person may want to know; nothing in it quotes the file. */
+export type RolloutFinding = RolloutFact & { readonly id: string; readonly path: string };
+
+type RolloutFact =
+  | { readonly kind: "damaged"; readonly line: number; readonly reason: string; readonly damagedLines: number }
+  /** What it has from other rollouts cannot be read. */
+  | { readonly kind: "beginning_missing"; readonly reason: string }
+  | { readonly kind: "first_line_missing" }
+  | { readonly kind: "torn"; readonly bytes: number }
+  | { readonly kind: "newline_missing" };
+
+export interface CheckOptions {
+  readonly signal: AbortSignal;
+  /** Asked only when the end of the file looks as if somebody were writing it. */
+  readonly isInUse: () => Promise<boolean>;
+}
+
+/** Reads a rollout to its end and says what is wrong with it; rejects when it cannot be read. */
+export async function checkRollout(place: RolloutPlace, options: CheckOptions): Promise<RolloutFinding[]> {
+  const { conversationId: id, path } = place;
+  const facts = await factsOf(place, options);
+  return facts.map((fact) => ({ ...fact, id, path }));
+}
+
+async function factsOf(place: RolloutPlace, { signal, isInUse }: CheckOptions): Promise<RolloutFact[]> {
+  const scan = await scanRollout(place, signal);
+  const facts: RolloutFact[] = [];
+  if (scan.beginning !== undefined) facts.push({ kind: "beginning_missing", reason: scan.beginning });
+  if (!needsRepair(scan)) return facts;
+  const { torn, damaged } = scan;
+  const damagedLines = damaged.count - (torn === undefined ? 0 : 1);
+  const [first] = damaged.listed;
+  if (damagedLines > 0 && first !== undefined) {
+    facts.push({ kind: "damaged", line: first.number, reason: first.reason, damagedLines });
+  } else if (torn === undefined && scan.firstLine !== undefined) {
+    facts.push({ kind: "first_line_missing" });
+  }
+  const isEndOpen = torn !== undefined || scan.unterminated;
+  if (!isEndOpen || (await isInUse())) return facts;
+  return [...facts, torn === undefined ? { kind: "newline_missing" } : { kind: "torn", bytes: torn.bytes }];
+}

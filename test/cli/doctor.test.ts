@@ -1,0 +1,430 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { Cli, type CliResult, commandOf, finished, saysOn } from "../support/cli.js";
+import { idOfName } from "../../src/rollouts/layout.js";
+import { putCodexRollouts } from "../support/codex-home.js";
+
+const hour = 60 * 60;
+
+/** The command line with sockets of its own: others on this machine have theirs. */
+class Patient {
+  readonly cli: Cli;
+  readonly env: { readonly XDG_RUNTIME_DIR: string };
+
+  private constructor(cli: Cli) {
+    this.cli = cli;
+    this.env = { XDG_RUNTIME_DIR: join(cli.project, "run") };
+  }
+
+  static async open(): Promise<Patient> {
+    const patient = new Patient(await Cli.open());
+    await mkdir(patient.env.XDG_RUNTIME_DIR, { mode: 0o700 });
+    return patient;
+  }
+
+  doctor(...args: string[]): Promise<CliResult> {
+    return this.cli.run(["doctor", ...args], { env: this.env });
+  }
+
+  /** A conversation in which something was said, and its file. */
+  async told(text = "my name is Alice", ...flags: string[]): Promise<{ id: string; path: string; lines: string[] }> {
+    // In a project where nobody has said anything yet.
+    const cwd = await mkdtemp(join(this.cli.project, "project-"));
+    const before = await this.#rollouts();
+    await this.cli.run(["chat", text, ...flags], { env: this.env, cwd });
+    const path = (await this.#rollouts()).find((each) => !before.includes(each)) ?? "";
+    const id = idOfName(basename(path)) ?? "";
+    return { id, path, lines: (await readFile(path, "utf8")).trimEnd().split("\n") };
+  }
+
+  async #rollouts(): Promise<string[]> {
+    const names = await readdir(this.cli.conversations, { recursive: true }).catch(() => []);
+    return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(this.cli.conversations, name));
+  }
+
+  /** Everything there is: names, rights, times and contents. */
+  async snapshot(): Promise<object[]> {
+    const names = await readdir(this.cli.project, { recursive: true });
+    return await Promise.all(
+      names.toSorted().map(async (name) => {
+        const path = join(this.cli.project, name);
+        const stats = await lstat(path);
+        const { mode, mtimeMs, ino } = stats;
+        return { name, mode, mtimeMs, ino, text: stats.isFile() ? await readFile(path, "utf8") : "" };
+      }),
+    );
+  }
+}
+
+async function writeLines(path: string, lines: readonly string[]): Promise<void> {
+  await writeFile(path, lines.map((line) => `${line}\n`).join(""));
+}
+
+async function age(path: string): Promise<void> {
+  const then = Date.now() / 1000 - 2 * hour;
+  await utimes(path, then, then);
+}
+
+/** The commands that are proposed, as a person would copy them. */
+function proposed({ stdout }: CliResult): string[] {
+  return stdout.split("\n").flatMap((line) => (line.startsWith("  Run: ") ? [line.slice("  Run: ".length)] : []));
+}
+
+const allWell = { code: 0, signal: null, stderr: "" };
+
+test("where nothing was ever said all is well, and nothing is made", async () => {
+  const patient = await Patient.open();
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 0 conversations: all is well\n" });
+  expect(await readdir(patient.cli.project)).toEqual(["run"]);
+  expect(await readdir(patient.env.XDG_RUNTIME_DIR)).toEqual([]);
+});
+
+test("whole conversations in every layout are well, and stay as they are", async () => {
+  const patient = await Patient.open();
+  await patient.told();
+  await patient.told("hello", "--layout", "project");
+  await patient.told("hello", "--layout", "codex", "--conversation-dir", patient.cli.conversations);
+  await patient.cli.run(["list"]);
+  const before = await patient.snapshot();
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 3 conversations: all is well\n" });
+  expect(await patient.snapshot()).toEqual(before);
+});
+
+test("damage is said with its line and its reason, and the command that helps", async () => {
+  const patient = await Patient.open();
+  const { id, path, lines } = await patient.told();
+  const { id: other, path: otherPath, lines: otherLines } = await patient.told("hello", "--layout", "project");
+  await writeLines(path, [...lines.slice(0, 2), "sk-secret", ...lines.slice(2), "[]", "null"]);
+  await writeLines(otherPath, [...otherLines, "{"]);
+  const before = await patient.snapshot();
+  const { code, stdout, stderr } = await patient.doctor();
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  expect(stdout.split("\n").toSorted()).toEqual(
+    [
+      `✗ ${id}: line 3: not valid JSON, and 2 more damaged lines`,
+      `  See what can be saved: cody repair ${id}`,
+      `✗ ${other}: line ${otherLines.length + 1}: not valid JSON`,
+      `  See what can be saved: cody repair ${other}`,
+      "Checked 2 conversations: 2 problems",
+      "",
+    ].toSorted(),
+  );
+  expect(await patient.snapshot()).toEqual(before);
+  for (const each of [id, other]) await patient.cli.run(["repair", each, "--write"], { env: patient.env });
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 2 conversations: all is well\n" });
+});
+
+test("what a crash left of a last line needs nobody: resuming mends it", async () => {
+  const patient = await Patient.open();
+  const { id, path, lines } = await patient.told();
+  await writeFile(path, `${lines.join("\n")}\n{"timestamp":"2026`);
+  expect(await patient.doctor()).toEqual({
+    ...allWell,
+    stdout: `· ${id}: its last line is torn; resuming cuts its 18 bytes off and keeps them beside it
+Checked 1 conversation: all is well, 1 note
+`,
+  });
+  await patient.cli.run(["resume", id], { env: patient.env });
+  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: all is well\n");
+  await writeFile(path, (await readFile(path, "utf8")).trimEnd());
+  expect(await patient.doctor()).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`· ${id}: its last line lacks its newline; resuming adds it\n`),
+  });
+});
+
+test("a conversation somebody is in may be writing its last line", async () => {
+  const patient = await Patient.open();
+  const { id, path } = await patient.told();
+  const other = patient.cli.start(["chat", "wait", "--resume", id], { middle: "hold", env: patient.env });
+  await saysOn(other.stdout, "I am");
+  await writeFile(path, '{"timestamp":"2026', { flag: "a" });
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 1 conversation: all is well\n" });
+});
+
+test("locks and sockets of processes that were killed are told", async () => {
+  const patient = await Patient.open();
+  const { id, path } = await patient.told();
+  const other = patient.cli.start(["chat", "wait", "--resume", id], { middle: "hold", env: patient.env });
+  await saysOn(other.stdout, "I am");
+  other.kill("SIGKILL");
+  await once(other, "exit");
+  const sockets = join(patient.env.XDG_RUNTIME_DIR, "cody");
+  const [socket = ""] = await readdir(sockets);
+  await age(join(sockets, socket));
+  expect(await patient.doctor()).toEqual({
+    ...allWell,
+    stdout: `· ${path}.lock: left by pid ${other.pid}, which is gone; whoever resumes takes it over
+· ${sockets}: 1 socket of a process that is gone; whoever starts next removes it
+Checked 1 conversation: all is well, 2 notes
+`,
+  });
+  await patient.cli.run(["resume", id], { env: patient.env });
+  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: all is well\n");
+});
+
+test("of a lock from another machine only its owner is known, and of a garbled one nothing", async () => {
+  const patient = await Patient.open();
+  const { path } = await patient.told();
+  const lock = `${path}.lock`;
+  const owner = { token: "0".repeat(32), pid: 7, host: "elsewhere", bootId: "b", pidNamespace: "p", socket: "/tmp/s" };
+  await writeFile(lock, JSON.stringify(owner), { mode: 0o600 });
+  expect(await patient.doctor()).toMatchObject({
+    code: 0,
+    stdout: `· ${lock}: held by pid 7 on another machine
+  If nobody is writing it any more: rm ${lock}
+Checked 1 conversation: all is well, 1 note
+`,
+  });
+  await writeFile(lock, "sk-secret");
+  expect(await patient.doctor()).toMatchObject({
+    code: 1,
+    stdout: `✗ ${lock}: a lock that cannot be read, so nobody may write the conversation
+  If nobody is writing it any more: rm ${lock}
+Checked 1 conversation: 1 problem
+`,
+  });
+});
+
+test("what others may read or change is told, and the proposed commands put it right", async () => {
+  const patient = await Patient.open();
+  const { cli } = patient;
+  const { id, path } = await patient.told();
+  await cli.run(["set-provider", "offline"], { env: patient.env });
+  await chmod(path, 0o644);
+  await chmod(join(cli.home, "config.json"), 0o660);
+  await chmod(cli.conversations, 0o755);
+  await chmod(cli.home, 0o777);
+  const result = await patient.doctor();
+  expect(result).toMatchObject({
+    code: 1,
+    stdout: `✗ ${cli.home}: others can read and change it (mode 777)
+  Run: chmod 700 ${cli.home}
+✗ ${join(cli.home, "config.json")}: others can read and change it (mode 660)
+  Run: chmod 600 ${join(cli.home, "config.json")}
+✗ ${cli.conversations}: others can read it (mode 755)
+  Run: chmod 700 ${cli.conversations}
+✗ ${id}: others can read it (mode 644)
+  Run: chmod 600 ${path}
+Checked 1 conversation: 4 problems
+`,
+  });
+  for (const command of proposed(result)) await promisify(execFile)("sh", ["-c", command]);
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 1 conversation: all is well\n" });
+});
+
+test("a directory somebody chose is theirs to open, but for everybody to write in", async () => {
+  const patient = await Patient.open();
+  const directory = join(patient.cli.project, "my conversations");
+  await mkdir(directory);
+  await chmod(directory, 0o755);
+  const flags = ["--conversation-dir", directory];
+  await patient.cli.run(["chat", "hello", ...flags], { env: patient.env });
+  expect((await patient.doctor(...flags)).stdout).toBe("Checked 1 conversation: all is well\n");
+  await chmod(directory, 0o757);
+  expect(await patient.doctor(...flags)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(`  Run: chmod o-w '${directory}'\n`),
+  });
+});
+
+test("what is not a regular file is named and not opened", async () => {
+  const patient = await Patient.open();
+  const { path } = await patient.told();
+  const at = (name: string): string => join(patient.cli.conversations, name);
+  await symlink(path, at("conv_a-link.jsonl"));
+  await mkdir(at("conv_b-folder.jsonl"));
+  const server = createServer().listen(at("conv_c-socket.jsonl"));
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { code, stdout } = await patient.doctor();
+  expect(code).toBe(1);
+  for (const id of ["conv_a-link", "conv_b-folder", "conv_c-socket"]) {
+    expect(stdout).toContain(`✗ ${id}: not a regular file: ${at(`${id}.jsonl`)}\n`);
+  }
+  expect(stdout).toContain("Checked 4 conversations: 3 problems\n");
+});
+
+test("temporary files that were left are told once they are old", async () => {
+  const patient = await Patient.open();
+  const { cli } = patient;
+  const { path } = await patient.told();
+  const uuid = "0f5a4f0e-0000-4000-8000-000000000000";
+  const left = [
+    join(cli.home, `config.json.${uuid}.tmp`),
+    join(cli.home, `config.json.lock.7.${uuid}`),
+    join(cli.home, "active", `0.json.${uuid}.tmp`),
+    join(cli.conversations, ".heads.json.7.tmp"),
+    `${path}.lock.0123456789abcdef.tmp`,
+    `${path}.repair.tmp`,
+  ];
+  for (const each of left) await writeFile(each, "", { mode: 0o600 });
+  await writeFile(join(cli.conversations, "notes.tmp"), "somebody's own");
+  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: all is well\n");
+  for (const each of left) await age(each);
+  const result = await patient.doctor();
+  expect(result.code).toBe(0);
+  expect(proposed(result).toSorted()).toEqual(left.map((each) => `rm ${each}`).toSorted());
+  expect(result.stdout).toContain(`· ${left[0]}: a temporary file that was left\n`);
+  expect(result.stdout).toContain("Checked 1 conversation: all is well, 6 notes\n");
+});
+
+test.each([
+  { text: '{"apiKey": "sk-secret"', reason: "config.json: invalid JSON at position 22" },
+  { text: '{"directory": "sk-secret"}', reason: "config.json: directory: unknown key" },
+])(
+  "a configuration that cannot be used is told, and the conversations are checked: $text",
+  async ({ text, reason }) => {
+    const patient = await Patient.open();
+    await patient.told();
+    await writeFile(join(patient.cli.home, "config.json"), text, { mode: 0o600 });
+    const { code, stdout, stderr } = await patient.doctor();
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    expect(stdout).toContain(`✗ ${reason}. Edit it or run: cody set-provider\n`);
+    expect(stdout).toContain("Checked 1 conversation: 1 problem\n");
+    expect(stdout).not.toContain("sk-secret");
+  },
+);
+
+test("a configuration that is no file is told", async () => {
+  const patient = await Patient.open();
+  await mkdir(join(patient.cli.home, "config.json"), { recursive: true });
+  await chmod(patient.cli.home, 0o700);
+  const { code, stdout } = await patient.doctor();
+  expect(code).toBe(1);
+  expect(stdout).toContain("✗ config.json: cannot be read (EISDIR). Check what it is and who may read it\n");
+});
+
+test("a file where the directory should be is told", async () => {
+  const patient = await Patient.open();
+  await writeFile(join(patient.cli.project, "file"), "");
+  for (const name of ["file", "file/below"]) {
+    const directory = join(patient.cli.project, name);
+    expect(await patient.doctor("--conversation-dir", directory)).toMatchObject({
+      code: 1,
+      stdout: `✗ ${directory}: not a directory\nChecked 0 conversations: 1 problem\n`,
+    });
+  }
+});
+
+test("a directory that cannot be reached is told", async () => {
+  const patient = await Patient.open();
+  const loop = join(patient.cli.project, "loop");
+  await symlink(loop, loop);
+  expect(await patient.doctor("--conversation-dir", loop)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(`✗ ${loop}: cannot be read: `),
+  });
+});
+
+test("a directory that cannot be written to is told, also when it is still to be made", async () => {
+  const patient = await Patient.open();
+  const folder = join(patient.cli.project, "read-only");
+  await mkdir(folder);
+  // Root may write everywhere, so there somebody else looks at what is not theirs.
+  const somebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  await chmod(patient.cli.project, 0o755);
+  await chmod(folder, 0o555);
+  for (const directory of [folder, join(folder, "below")]) {
+    const [program, ...args] = commandOf(["doctor", "--conversation-dir", directory]);
+    const env = { ...patient.cli.env, XDG_RUNTIME_DIR: "" };
+    const child = spawn(program, args, { cwd: "/", env, stdio: "pipe", ...somebody });
+    const { code, stdout } = await finished(child);
+    expect(code).toBe(1);
+    expect(stdout).toContain(`✗ ${directory}: cannot be written to: permission denied\n`);
+  }
+});
+
+test("only the first of many problems are shown, and all are counted", async () => {
+  const patient = await Patient.open();
+  await patient.told();
+  const names = Array.from({ length: 30 }, (_, index) => `conv_broken-${10 + index}`);
+  for (const name of names) {
+    await writeFile(join(patient.cli.conversations, `${name}.jsonl`), "x\n", { mode: 0o600 });
+    await writeFile(join(patient.cli.conversations, `${name}.jsonl.lock`), "", { mode: 0o600 });
+  }
+  const { code, stdout } = await patient.doctor();
+  expect(code).toBe(1);
+  expect(stdout.split("\n").filter((line) => line.startsWith("✗"))).toHaveLength(20);
+  expect(stdout).toContain("  and 40 more problems\nChecked 31 conversations: 60 problems\n");
+  const { stdout: json } = await patient.doctor("--json");
+  expect(JSON.parse(json)).toMatchObject({ conversations: 31, problems: 60, notes: 0, interrupted: false });
+});
+
+test("--json has all of it in one line", async () => {
+  const patient = await Patient.open();
+  const { id, path, lines } = await patient.told();
+  await writeLines(path, [...lines, "sk-secret"]);
+  await writeFile(`${path}.repair.tmp`, "", { mode: 0o600 });
+  await age(`${path}.repair.tmp`);
+  const { code, stdout } = await patient.doctor("--json");
+  expect(code).toBe(1);
+  expect(stdout.trimEnd()).not.toContain("\n");
+  expect(JSON.parse(stdout)).toEqual({
+    conversations: 1,
+    problems: 1,
+    notes: 1,
+    findings: [
+      {
+        kind: "damaged",
+        needsPerson: true,
+        id,
+        path,
+        line: lines.length + 1,
+        reason: "not valid JSON",
+        damagedLines: 1,
+        help: `cody repair ${id}`,
+      },
+      { kind: "temporary", needsPerson: false, path: `${path}.repair.tmp`, help: `rm ${path}.repair.tmp` },
+    ],
+    interrupted: false,
+  });
+});
+
+test("with --codex it is Codex's conversations, whose rights are Codex's affair", async () => {
+  const patient = await Patient.open();
+  await patient.told();
+  const codex = join(patient.cli.project, ".codex");
+  const [rollout] = await putCodexRollouts(codex, "v0.58.0/simple");
+  const { id = "", path = "" } = rollout ?? {};
+  await chmod(path, 0o644);
+  expect(await patient.doctor("--codex")).toEqual({ ...allWell, stdout: "Checked 1 conversation: all is well\n" });
+  await writeFile(path, (await readFile(path, "utf8")).replace("\n", "\nbroken\n"));
+  expect((await patient.doctor("--codex")).stdout).toBe(`✗ ${id}: line 2: not valid JSON
+  See what can be saved: cody repair ${id} --codex
+Checked 1 conversation: 1 problem
+`);
+  expect((await patient.cli.run(["repair", id, "--codex"])).stdout).toContain("line 2: 6 bytes, not valid JSON");
+});
+
+test("a damaged file that its id does not lead to is named by its path", async () => {
+  const patient = await Patient.open();
+  const { id, path } = await patient.told();
+  const older = join(patient.cli.conversations, "2026", "11", "16", `rollout-2026-11-16T00-00-00-${id.slice(5)}.jsonl`);
+  await mkdir(dirname(older), { recursive: true });
+  await rename(path, older);
+  await writeFile(join(dirname(older), basename(older).replace("T00", "T01")), await readFile(older), { mode: 0o600 });
+  await writeFile(older, "broken\n", { flag: "a" });
+  const { stdout } = await patient.doctor();
+  expect(stdout).toContain(`  See what can be saved: cody repair ${older}\n`);
+  expect((await patient.cli.run(["repair", older])).stdout).toContain("6 bytes, not valid JSON");
+});
+
+test("Ctrl-C ends it, and what was found until then stands", async () => {
+  const patient = await Patient.open();
+  const { path, lines } = await patient.told();
+  for (let number = 100; number < 400; number += 1) {
+    await writeLines(join(dirname(path), `conv_${number}.jsonl`), [...lines, "x"]);
+  }
+  const preload = new URL("preload/interrupt.mjs", import.meta.url).href;
+  const env = { ...patient.env, NODE_OPTIONS: `--import=${preload}` };
+  const { code, stdout } = await patient.cli.run(["doctor"], { env });
+  expect(code).toBe(130);
+  expect(stdout).toMatch(/^✗ conv_100: /);
+  expect(stdout).toMatch(/Interrupted after \d+ conversations?: \d+ problems?\n$/);
+});

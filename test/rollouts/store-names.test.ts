@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { besideRollout } from "../../src/rollouts/layout.js";
+import { storeName } from "../../src/rollouts/store-names.js";
+
+const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
+const rollouts = [`conv_${uuid}.jsonl`, `${uuid}.jsonl`, "my-own.jsonl", `rollout-2026-11-16T00-00-00-${uuid}.jsonl`];
+const token = "0".repeat(32);
+
+test.each(rollouts)("what stands beside %s is known by its name", (rollout) => {
+  expect(storeName(rollout)).toBe("rollout");
+  const beside = (ending: string) => storeName(besideRollout(rollout, ending));
+  expect(["lock", `lock.after.${token}`].map(beside)).toEqual(["lock", "lock"]);
+  expect(["lock.0123456789abcdef.tmp", "repair.tmp"].map(beside)).toEqual(["temporary", "temporary"]);
+  expect(["torn-1", "backup-2026-11-16T00-00-00.000Z-2"].map(beside)).toEqual(["kept", "kept"]);
+  expect(["txt", "tmp", "lock.txt", "lock.1.tmp"].map(beside)).toEqual(["foreign", "foreign", "foreign", "foreign"]);
+});
+
+test("the cache of a list is known, and so is what a killed list left of one", () => {
+  expect([".heads.json", ".heads.json.7.tmp"].map(storeName)).toEqual(["cache", "temporary"]);
+});
+
+test.each(["notes.txt", "notes.tmp", "a.lock", ".jsonl", ".jsonl.lock", "a b.jsonl", ".cody-0.lock", "2026"])(
+  "%j is somebody else's",
+  (name) => expect(storeName(name)).toBe("foreign"),
+);
