@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import * as z from "zod";
+import type { ResumeConfig } from "../../src/actors/conversation/manager-options.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { leftByCrash } from "../support/left-by-crash.js";
@@ -32,11 +33,18 @@ async function killedWhileAsking(reply: Reply) {
   return { ...opened, asked, runs, home: await leftByCrash(opened.conversation) };
 }
 
-async function resumed(home: string, conversationId: string, config: Config, readOnly = false) {
+interface ResumeOptions {
+  readonly asked?: ResumeConfig;
+  readonly config?: Config;
+  readonly readOnly?: boolean;
+}
+
+async function resumed(home: string, conversationId: string, options: ResumeOptions = {}) {
+  const { asked, config = {}, readOnly = false } = options;
   const { runs, tool } = effectTool(readOnly);
   const provider = scripted([says("ok"), says("ok")]);
   const { manager } = await openManager({ home, providers: [provider], tools: [tool], config });
-  const conversation = await manager.resumeConversation(conversationId);
+  const conversation = await manager.resumeConversation(conversationId, asked);
   return { manager, provider, runs, conversation, events: new EventLog(conversation) };
 }
 
@@ -46,12 +54,8 @@ test.each([true, false])(
   "a call left by a crash is asked about, whatever may run unasked (reads only: %s)",
   async (readOnly) => {
     const { home, conversationId } = await killedWhileAsking(one);
-    const { conversation, events, runs } = await resumed(
-      home,
-      conversationId,
-      { sandbox: "danger-full-access" },
-      readOnly,
-    );
+    const asked: ResumeConfig = { sandbox: "danger-full-access" };
+    const { conversation, events, runs } = await resumed(home, conversationId, { asked, readOnly });
     const { approval_id: id, reason } = await events.until("exec_approval_request");
     expect(reason).toBe("it was left open when cody ended before its time");
     expect(runs).toEqual([]);
@@ -63,8 +67,8 @@ test.each([true, false])(
 
 test("under never it is refused", async () => {
   const { home, conversationId } = await killedWhileAsking(one);
-  const config: Config = { approvalPolicy: "never", sandbox: "danger-full-access" };
-  const { events, runs } = await resumed(home, conversationId, config);
+  const asked: ResumeConfig = { approvalPolicy: "never", sandbox: "danger-full-access" };
+  const { events, runs } = await resumed(home, conversationId, { asked });
   await events.until("task_complete");
   expect(runs).toEqual([]);
 });
@@ -77,7 +81,7 @@ test("what was unfit to run is not fit after a crash", async () => {
       { name: "effect", callId: "a", arguments: '{"what":"doubled"}' },
     ),
   );
-  const { conversation, events, runs, provider } = await resumed(home, conversationId, {});
+  const { conversation, events, runs, provider } = await resumed(home, conversationId);
   const { approval_id: id } = await events.until("exec_approval_request");
   await conversation.submit({ type: "exec_approval", id, decision: "approved" });
   await events.until("task_complete");
@@ -106,7 +110,7 @@ test("what is not saved does not go on with a turn of a file: it would do so eve
   const { home, conversationId } = await killedWhileAsking(one);
   for (let round = 0; round < 2; round++) {
     const { manager, events, runs, conversation } = await resumed(home, conversationId, {
-      persistence: { enabled: false },
+      config: { persistence: { enabled: false } },
     });
     await events.until("turn_aborted");
     expect(conversation.openTurn).toBeUndefined();
@@ -120,7 +124,7 @@ test("a request without an open turn is closed with the rest", async () => {
   const path = `${home}/conversations/${conversationId}.jsonl`;
   const lines = (await readFile(path, "utf8")).split("\n").filter((line) => !line.includes('"task_started"'));
   await writeFile(path, lines.join("\n"));
-  const { conversation, events, provider } = await resumed(home, conversationId, {});
+  const { conversation, events, provider } = await resumed(home, conversationId);
   await conversation.submit("go on");
   await events.until("task_complete");
   const types = provider.requests[0]?.input.map(({ type }) => type);

@@ -1,6 +1,8 @@
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { ResumeConfig } from "../../src/actors/conversation/manager-options.js";
+import type { Config } from "../../src/messages/config.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, beginsAndHangs, calls, says, scripted, user } from "../support/scripted-provider.js";
@@ -152,6 +154,52 @@ test("a conversation goes on in the folder it was in, and elsewhere with a notic
   const elsewhere = await third.manager.resumeConversation(conversationId);
   expect(elsewhere.settings.cwd).toBe(first.home);
   expect(elsewhere.notice).toContain(`The folder this conversation was in is gone: ${cwd}`);
+});
+
+test("the policies a conversation was played with hold where they are the stricter ones, and it is told", async () => {
+  const first = await openManager();
+  const { conversation, conversationId } = await first.manager.newConversation({
+    approvalPolicy: "untrusted",
+    sandbox: "danger-full-access",
+  });
+  await conversation.processMessage("my name is Alice");
+  await first.manager.shutdown();
+  const resumedWith = async (config: Config, asked: ResumeConfig = {}) => {
+    const { manager } = await openManager({ home: first.home, config });
+    const { settings, notice } = await manager.resumeConversation(conversationId, asked);
+    await manager.shutdown();
+    const { approvalPolicy, sandbox } = settings;
+    return { approvalPolicy, sandbox, isTold: notice?.includes("still hold") ?? false };
+  };
+  expect(await resumedWith({})).toEqual({ approvalPolicy: "untrusted", sandbox: "workspace-write", isTold: true });
+  expect(await resumedWith({ approvalPolicy: "never", sandbox: "danger-full-access" })).toEqual({
+    approvalPolicy: "untrusted",
+    sandbox: "danger-full-access",
+    isTold: true,
+  });
+  expect(await resumedWith({ approvalPolicy: "untrusted", sandbox: "read-only" })).toEqual({
+    approvalPolicy: "untrusted",
+    sandbox: "read-only",
+    isTold: false,
+  });
+  expect(await resumedWith({}, { approvalPolicy: "on-request" })).toEqual({
+    approvalPolicy: "on-request",
+    sandbox: "workspace-write",
+    isTold: false,
+  });
+});
+
+test("policies nobody knows are no policies", async () => {
+  const first = await openManager();
+  const { conversation, conversationId } = await first.manager.newConversation({ approvalPolicy: "untrusted" });
+  await conversation.processMessage("my name is Alice");
+  await first.manager.shutdown();
+  const path = conversation.rolloutPath ?? "";
+  const text = await readFile(path, "utf8");
+  await writeFile(path, text.replaceAll('"untrusted"', '{"anything":true}').replaceAll("workspace-write", "none"));
+  const second = await openManager({ home: first.home });
+  const { settings } = await second.manager.resumeConversation(conversationId);
+  expect(settings).toMatchObject({ approvalPolicy: "on-request", sandbox: "workspace-write" });
 });
 
 test("everything a person should know is told, not only the first of it", async () => {

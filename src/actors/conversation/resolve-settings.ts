@@ -3,6 +3,8 @@ import { choiceOf } from "../../config/provider-choice.js";
 import { resolveProvider, type ResolvedProvider } from "../../config/resolve-provider.js";
 import type { Config } from "../../messages/config.js";
 import { InvalidInputError } from "../../messages/errors.js";
+import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../messages/policy.js";
+import { heldPolicies, type Policies } from "./held-policies.js";
 import { onFailureNotice, presentPolicy, type Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
@@ -33,20 +35,40 @@ export interface ResolveInput {
 
 /** The settings a conversation starts with. */
 export function resolveSettings(input: ResolveInput): ResolvedSettings {
-  const conversation = { ...input.recorded, ...input.conversation };
-  const wanted: Config = { ...input.config, ...conversation };
+  const { config, recorded = {}, conversation } = input;
   const { notice, ...found } = providerOf(input);
+  const present = {
+    approvalPolicy: config.approvalPolicy ?? "on-request",
+    sandbox: config.sandbox ?? "workspace-write",
+  };
+  const wanted = {
+    approvalPolicy: conversation.approvalPolicy ?? present.approvalPolicy,
+    sandbox: conversation.sandbox ?? present.sandbox,
+  };
+  const policies = heldPolicies({ present, recorded, asked: conversation });
   return {
     settings: {
       ...found,
-      cwd: conversation.cwd ?? input.cwd,
-      approvalPolicy: presentPolicy(wanted.approvalPolicy ?? "on-request"),
-      sandbox: wanted.sandbox ?? "workspace-write",
-      effort: conversation.effort ?? null,
+      cwd: conversation.cwd ?? recorded.cwd ?? input.cwd,
+      ...policies,
+      effort: conversation.effort ?? recorded.effort ?? null,
       summary: "auto",
     },
-    notice: joined([notice, wanted.approvalPolicy === "on-failure" ? onFailureNotice : undefined]),
+    notice: joined([
+      notice,
+      wanted.approvalPolicy === "on-failure" ? onFailureNotice : undefined,
+      heldNotice(policies, wanted),
+    ]),
   };
+}
+
+function heldNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): string | undefined {
+  const held = [
+    ...(approvalPolicy === presentPolicy(wanted.approvalPolicy) ? [] : [`--approval-policy ${approvalPolicy}`]),
+    ...(sandbox === wanted.sandbox ? [] : [`--sandbox ${sandbox}`]),
+  ];
+  if (held.length === 0) return undefined;
+  return `What this conversation was played with is stricter than what is configured, and still holds: ${held.join(" ")}`;
 }
 
 type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok">;
@@ -70,17 +92,26 @@ function joined(notices: readonly (string | undefined)[]): string | undefined {
 const placeholders: ReadonlySet<string> = new Set(["offline", "client", "unknown"]);
 
 /**
- * What a rollout says about how it was played. Policies are left out: a file must not raise what is allowed. So is
- * the offline provider: a conversation that fell back to it may have a real one by now.
+ * What a rollout says about how it was played. The offline provider is left out: a conversation that fell back to it
+ * may have a real one by now. Policies count only where they are the stricter ones: a file must not raise what is allowed.
  */
 export function recordedConfig(state: ConversationState): ConversationConfig {
   // They go together: a turn that names no provider was played by Codex, with a model that may be Codex's alone.
   const { provider, model } = state.turnContext?.provider === undefined ? (state.metadata ?? {}) : state.turnContext;
   const cwd = state.turnContext?.cwd ?? state.meta?.cwd;
+  const approvalPolicy = ApprovalPolicy.safeParse(state.turnContext?.approval_policy).data;
+  const sandbox = recordedSandbox(state.turnContext?.sandbox_policy);
   const known = provider !== undefined && !placeholders.has(provider);
   return {
     ...(known ? { provider } : {}),
     ...(known && model !== undefined ? { model } : {}),
     ...(cwd === undefined || resolve(cwd) === "/" ? {} : { cwd }),
+    ...(approvalPolicy === undefined ? {} : { approvalPolicy }),
+    ...(sandbox === undefined ? {} : { sandbox }),
   };
+}
+
+function recordedSandbox(policy: SandboxPolicy | undefined): SandboxMode | undefined {
+  if (policy === undefined) return undefined;
+  return SandboxMode.safeParse("type" in policy ? policy.type : policy.mode).data;
 }
