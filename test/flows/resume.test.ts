@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ResumeConfig } from "../../src/actors/conversation/manager-options.js";
 import type { Config } from "../../src/messages/config.js";
+import { createMockRecorder } from "../support/mock-recorder.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, beginsAndHangs, calls, says, scripted, user } from "../support/scripted-provider.js";
@@ -187,6 +188,18 @@ test("the policies a conversation was played with hold where they are the strict
     sandbox: "workspace-write",
     isTold: false,
   });
+});
+
+test("turns of a recorder say nothing of policies, so the configured ones hold", async () => {
+  const recorder = createMockRecorder();
+  const config: Config = { sandbox: "danger-full-access" };
+  const { manager } = await openManager({ recorder, config });
+  const { conversation, conversationId } = await manager.newConversation();
+  await conversation.processMessage("my name is Alice");
+  await conversation.shutdown();
+  const resumed = await manager.resumeConversation(conversationId);
+  expect(resumed.settings).toMatchObject({ approvalPolicy: "on-request", sandbox: "danger-full-access" });
+  expect(resumed.notice).not.toContain("still holds");
 });
 
 test("policies nobody knows are no policies", async () => {

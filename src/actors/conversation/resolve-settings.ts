@@ -4,7 +4,8 @@ import { resolveProvider, type ResolvedProvider } from "../../config/resolve-pro
 import type { Config } from "../../messages/config.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../messages/policy.js";
-import { heldPolicies, type Policies } from "./held-policies.js";
+import type { TurnContext } from "../../messages/turn-context.js";
+import { heldPolicies, type Policies, type SaidPolicies } from "./held-policies.js";
 import { onFailureNotice, presentPolicy, type Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
@@ -99,13 +100,19 @@ export function recordedConfig(state: ConversationState): ConversationConfig {
   // They go together: a turn that names no provider was played by Codex, with a model that may be Codex's alone.
   const { provider, model } = state.turnContext?.provider === undefined ? (state.metadata ?? {}) : state.turnContext;
   const cwd = state.turnContext?.cwd ?? state.meta?.cwd;
-  const approvalPolicy = ApprovalPolicy.safeParse(state.turnContext?.approval_policy).data;
-  const sandbox = recordedSandbox(state.turnContext?.sandbox_policy);
   const known = provider !== undefined && !placeholders.has(provider);
   return {
     ...(known ? { provider } : {}),
     ...(known && model !== undefined ? { model } : {}),
-    ...(cwd === undefined || resolve(cwd) === "/" ? {} : { cwd }),
+    // Nobody works there: so is written what was made from turns, which say neither a folder nor policies.
+    ...(cwd === undefined || resolve(cwd) === "/" ? {} : { cwd, ...recordedPolicies(state.turnContext) }),
+  };
+}
+
+function recordedPolicies(context: TurnContext | undefined): SaidPolicies {
+  const approvalPolicy = ApprovalPolicy.safeParse(context?.approval_policy).data;
+  const sandbox = recordedSandbox(context?.sandbox_policy);
+  return {
     ...(approvalPolicy === undefined ? {} : { approvalPolicy }),
     ...(sandbox === undefined ? {} : { sandbox }),
   };
