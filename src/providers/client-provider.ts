@@ -1,3 +1,4 @@
+import { withCodexParts } from "../messages/codex-parts.js";
 import { FailureError } from "../messages/errors.js";
 import type { Failure, FailureCode } from "../messages/failure.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
@@ -60,16 +61,6 @@ async function send(client: ModelClient, request: ModelRequest): Promise<Respons
   const answered: unknown = await client.sendMessage({ ...request, messages });
   if (!Array.isArray(answered)) throw new Error("the client did not answer with a list of items");
   return answered.map((item, index) => check(ResponseItem, withCodexParts(item), `the client's answer: item ${index}`));
-}
-
-/** `text` parts become what Codex calls them: what goes to disk has no other types. */
-function withCodexParts(item: unknown): unknown {
-  if (!isRecord(item) || item["type"] !== "message" || !Array.isArray(item["content"])) return item;
-  const type = item["role"] === "assistant" ? "output_text" : "input_text";
-  const content = item["content"].map((part: unknown) =>
-    isRecord(part) && part["type"] === "text" ? { ...part, type } : part,
-  );
-  return { ...item, content };
 }
 
 const codeOfStatus: Readonly<Record<number, FailureCode>> = {

@@ -1,3 +1,4 @@
+import { formFacts, isSaidByUser } from "./forms/form-facts.js";
 import { isRecord, readLineBytes, withoutMark, type LineBytes, type LineObject } from "./line-object.js";
 import { isRealUserMessage } from "../messages/user-message.js";
 
@@ -76,10 +77,13 @@ function factsOf(lines: readonly LineObject[]): Omit<Head, "empty" | "damaged"> 
   const context = record(lines.find((line) => line.type === "turn_context")?.["payload"]);
   const metadata = record(meta?.["metadata"]);
   const payload = record(meta?.["payload"]);
-  const createdAt = Date.parse(text(payload["timestamp"]) ?? "");
-  const provider = text(metadata["provider"]) ?? text(payload["model_provider"]) ?? text(context["provider"]);
-  const model = text(metadata["model"]) ?? text(context["model"]);
-  const cwd = text(payload["cwd"]);
+  const foreign = meta === undefined ? lines.map(formFacts) : [];
+  const said = (key: "provider" | "model" | "cwd" | "createdAt") => foreign.find((facts) => facts[key])?.[key];
+  const createdAt = Date.parse(text(payload["timestamp"]) ?? said("createdAt") ?? "");
+  const provider =
+    text(metadata["provider"]) ?? text(payload["model_provider"]) ?? text(context["provider"]) ?? said("provider");
+  const model = text(metadata["model"]) ?? text(context["model"]) ?? said("model");
+  const cwd = text(payload["cwd"]) ?? said("cwd");
   return {
     ...(Number.isNaN(createdAt) ? {} : { createdAt }),
     ...(provider === undefined ? {} : { provider }),
@@ -96,6 +100,7 @@ function hasUserMessage(bytes: Buffer): boolean {
 }
 
 function isUserItem(read: LineBytes): boolean {
+  if (read.status === "object" && isSaidByUser(read.value)) return true;
   if (read.status !== "object" || read.value.type !== "response_item") return false;
   const payload = record(read.value["payload"]);
   return isRealUserMessage({ ...payload, type: text(payload["type"]) ?? "" });

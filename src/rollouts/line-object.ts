@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { formOf } from "./forms/form-of.js";
 
 /** Longer lines are damage: nothing cody or Codex writes comes near it, and a line must fit in memory. */
 export const maxLineBytes = 64 * 1024 * 1024;
@@ -24,7 +25,8 @@ export function readLineBytes(bytes: Buffer): LineBytes {
   if (/^[ \t\r]*$/.test(text)) return { status: "blank" };
   const value = jsonOrUndefined(text);
   if (value === undefined) return bad("not valid JSON");
-  return isLineObject(value) ? { status: "object", value } : bad("not an object with a type");
+  const object = lineObject(value);
+  return object === undefined ? bad("not an object with a type") : { status: "object", value: object };
 }
 
 /** A file may begin with a byte order mark, which is no part of its first line. */
@@ -36,8 +38,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isLineObject(value: unknown): value is LineObject {
-  return isRecord(value) && typeof value["type"] === "string";
+/** Forms that name no type of their own are named by their form. */
+function lineObject(value: unknown): LineObject | undefined {
+  if (!isRecord(value)) return undefined;
+  if (typeof value["type"] === "string") return value as LineObject;
+  const form = formOf(value);
+  return form === undefined ? undefined : { ...value, type: `(${form})` };
 }
 
 function jsonOrUndefined(text: string): unknown {

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { CorruptedRolloutError } from "../messages/errors.js";
 import { RolloutLine, type OwnLine } from "../messages/rollout-line.js";
+import { FormReader } from "./forms/form-reader.js";
 import { partsBefore } from "./history-base.js";
 import { holdsUnknown, isBesideHistory } from "./known-types.js";
 import { readLineBytes, withoutMark } from "./line-object.js";
@@ -53,6 +54,7 @@ interface Source {
 async function* lines({ path, conversationId, part }: Source, end: RolloutEnd): AsyncGenerator<NumberedLine> {
   let number = 0;
   let begun = false;
+  const forms = new FormReader(conversationId);
   const damage = (detail: string) =>
     part === undefined
       ? new CorruptedRolloutError(conversationId, number, detail)
@@ -74,6 +76,12 @@ async function* lines({ path, conversationId, part }: Source, end: RolloutEnd): 
     }
     end.bytes += bytes.length + (terminated ? 1 : 0);
     if (read.status === "blank") continue;
+    const foreign = forms.linesOf(read.value);
+    if (foreign !== undefined) {
+      if (!foreign.whole) end.skipped += 1;
+      for (const line of foreign.lines) yield { number, line };
+      continue;
+    }
     const isMeta = read.value.type === "session_meta";
     // A conversation is what its own first line says.
     if (isMeta && part !== undefined) continue;

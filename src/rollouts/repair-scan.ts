@@ -5,6 +5,8 @@ import { CorruptedRolloutError } from "../messages/errors.js";
 import { type OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { encodeLine } from "./encode.js";
 import { firstLine } from "./first-line.js";
+import type { FormLines } from "./forms/form-lines.js";
+import { FormReader } from "./forms/form-reader.js";
 import { partsBefore, type RolloutPart } from "./history-base.js";
 import { HistoryCounter, type HistorySize } from "./history-size.js";
 import { holdsUnknown, isBesideHistory } from "./known-types.js";
@@ -78,6 +80,7 @@ export async function scanFile(file: FileHandle, place: RolloutPlace, signal?: A
 class Scan {
   readonly #place: RolloutPlace;
   readonly #history = new HistoryCounter();
+  readonly #forms: FormReader;
   readonly #listed: DamagedLine[] = [];
   #lines = 0;
   #damaged = 0;
@@ -95,6 +98,7 @@ class Scan {
 
   constructor(place: RolloutPlace) {
     this.#place = place;
+    this.#forms = new FormReader(place.conversationId);
   }
 
   async add(line: FileLine, verdict: Verdict): Promise<void> {
@@ -136,12 +140,21 @@ class Scan {
     const payload = isRecord(value["payload"]) ? value["payload"] : undefined;
     if (value.type === "turn_context") this.#context ??= payload;
     if (typeof value["ordinal"] === "number") this.#inPlace = true;
+    const foreign = this.#forms.linesOf(value);
+    if (foreign !== undefined) return this.#addForeign(foreign);
     const known = knownLine.safeParse(value).success;
     if (known ? holdsUnknown(value) : !isBesideHistory(value)) this.#unknown += 1;
     if (known) this.#history.add(value as OwnLine);
     if (this.#meta !== "none" || value.type !== "session_meta") return;
     this.#meta = this.#isOwn(payload) ? "own" : "useless";
     if (this.#meta === "own") await this.#addBeginning(value);
+  }
+
+  #addForeign({ lines, whole }: FormLines): void {
+    if (!whole) this.#unknown += 1;
+    for (const line of lines) this.#history.add(line);
+    // Such a file has no first line of Codex's, and misses none.
+    if (this.#meta === "none") this.#meta = "own";
   }
 
   /** A copy made by Codex has the line of its parent behind its own: when that is lost, the parent's is not it. */

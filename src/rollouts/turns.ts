@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from "uuid";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
+import { milliseconds } from "./forms/form-of.js";
 import { applyToHistory } from "./history.js";
 import { isRecord } from "./line-object.js";
 import { isRealUserMessage } from "../messages/user-message.js";
@@ -197,10 +198,4 @@ function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]
 function epochMs(timestamp: string): number {
   const ms = Date.parse(timestamp);
   return Number.isNaN(ms) ? 0 : ms;
-}
-
-const secondsBelow = 1e11;
-
-function milliseconds(timestamp: number): number {
-  return timestamp < secondsBelow ? timestamp * 1000 : timestamp;
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { withCodexParts } from "../../messages/codex-parts.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import {
   ConversationInUseError,
@@ -178,12 +179,4 @@ function notSaved(conversationId: string, { reason }: Extract<SaveOutcome, { sta
 
 function withoutMetadata(line: OwnLine): OwnLine {
   return line.type === "session_meta" ? { ...line, metadata: undefined } : line;
-}
-
-/** Callers may write plain `text` parts; on disk they have Codex's names. */
-function withCodexParts(item: ResponseItem): ResponseItem {
-  if (item.type !== "message" || !Array.isArray(item.content)) return item;
-  const type = item.role === "assistant" ? "output_text" : "input_text";
-  const content = item.content.map((part) => ((part.type as string) === "text" ? { ...part, type } : part));
-  return { ...item, content: content as typeof item.content };
 }

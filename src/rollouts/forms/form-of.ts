@@ -1,0 +1,32 @@
+type Value = Readonly<Record<string, unknown>>;
+
+/**
+ * The forms of a line that are not Codex's: a whole turn (`items`), a message in an envelope (`messageType`), or an
+ * entry of a tree (`parentId`).
+ */
+export type Form = "turn" | "message" | "entry";
+
+const entryTypes = new Set<unknown>(["session", "message", "model_change", "session_info", "compaction"]);
+
+/** The form of a line; none for Codex's and for what is no line. Loads no schema library: lists look at it too. */
+export function formOf(value: Value): Form | undefined {
+  if ("payload" in value) return undefined;
+  const { type, items, message, messageType, summary } = value;
+  if (Array.isArray(items) || (type === "compacted" && typeof summary === "string")) return "turn";
+  if (typeof messageType === "string" && typeof message === "object" && message !== null) return "message";
+  const isNamed = typeof value["id"] === "string" || (type === "session" && typeof value["version"] === "number");
+  return entryTypes.has(type) && isNamed ? "entry" : undefined;
+}
+
+/** The time of a line in any form, as Codex writes it. Numbers too small for milliseconds are seconds. */
+export function isoTime(time: unknown): string {
+  const ms = typeof time === "number" ? milliseconds(time) : Date.parse(String(time));
+  return new Date(Number.isFinite(ms) && Math.abs(ms) <= maxTime ? ms : 0).toISOString();
+}
+
+const secondsBelow = 1e11;
+const maxTime = 8.64e15;
+
+export function milliseconds(time: number): number {
+  return time < secondsBelow ? time * 1000 : time;
+}

@@ -1,0 +1,32 @@
+import { withCodexParts } from "../../messages/codex-parts.js";
+import { ResponseItem } from "../../messages/response-item.js";
+import { isRecord, type LineObject } from "../line-object.js";
+import { linesOfTurn, type TurnMetadata } from "../turns.js";
+import type { FormLines } from "./form-lines.js";
+import { isoTime } from "./form-of.js";
+
+const knownItem = ResponseItem.options[0];
+
+/** A whole turn in one line, or the summary that stands for those before it. */
+export function turnLines(value: LineObject, turnId: string): FormLines {
+  const { items, summary } = value;
+  const timestamp = isoTime(value["timestamp"]);
+  if (!Array.isArray(items)) {
+    return { lines: [{ timestamp, type: "compacted", payload: { message: String(summary) } }], whole: true };
+  }
+  const known = items.map(withCodexParts).filter((item): item is ResponseItem => knownItem.safeParse(item).success);
+  const whole = known.length === items.length;
+  if (known.length === 0) return { lines: [], whole };
+  const turn = { timestamp: Date.parse(timestamp), items: known, metadata: turnMetadata(value) };
+  return { lines: linesOfTurn(turn, turn.timestamp, turnId), whole };
+}
+
+/** What a turn says of how it was played. */
+export function turnMetadata(value: LineObject): TurnMetadata {
+  const { provider, model, tokens } = isRecord(value["metadata"]) ? value["metadata"] : {};
+  return {
+    ...(typeof provider === "string" ? { provider } : {}),
+    ...(typeof model === "string" ? { model } : {}),
+    ...(typeof tokens === "number" ? { tokens } : {}),
+  };
+}
