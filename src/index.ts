@@ -31,6 +31,7 @@ export type { ClientMessage, ClientRequest, ModelClient } from "./providers/clie
 export { type OfflineOptions, offlineProvider } from "./providers/offline.js";
 export type { Provider } from "./providers/provider.js";
 export { type FlaggedMessage, isMessageComplete } from "./rollouts/complete-message.js";
+export { getRolloutHistory, type RolloutHistory } from "./rollouts/rollout-history.js";
 export { defineTool, type ToolDefinition } from "./tools/define-tool.js";
 export type { Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";
 export type { RolloutTurn } from "./rollouts/turns.js";

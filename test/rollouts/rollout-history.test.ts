@@ -1,0 +1,53 @@
+import { appendFile, copyFile, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import {
+  ConversationNotFoundError,
+  CorruptedRolloutError,
+  getRolloutHistory,
+  InvalidInputError,
+} from "../../src/index.js";
+import { openManager } from "../support/open-conversation.js";
+import { assistant, says, scripted, user } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const forms = fileURLToPath(new URL("../fixtures/forms/", import.meta.url));
+
+test("a rollout is read by its path, through a link too, and stays as it is", async () => {
+  const { manager } = await openManager({ providers: [scripted([says("Hello Alice")])] });
+  const { conversation, conversationId } = await manager.newConversation({ provider: "scripted", model: "scripted" });
+  await conversation.processMessage("I am Alice");
+  await manager.shutdown();
+  const rolloutPath = conversation.rolloutPath ?? "";
+  await appendFile(rolloutPath, '{"timestamp":');
+  const before = await readFile(rolloutPath);
+  const link = join(await temporaryFolder(), "link.jsonl");
+  await symlink(rolloutPath, link);
+  const read = { conversationId, history: [user("I am Alice"), assistant("Hello Alice")], rolloutPath };
+  expect(await getRolloutHistory(rolloutPath)).toEqual(read);
+  expect(await getRolloutHistory(link)).toEqual(read);
+  expect(await readFile(rolloutPath)).toEqual(before);
+});
+
+test("a rollout in another form is named by its file", async () => {
+  const path = join(await temporaryFolder(), "told.jsonl");
+  await copyFile(join(forms, "turns.jsonl"), path);
+  expect(await getRolloutHistory(path)).toEqual({
+    conversationId: "told",
+    history: [user("Hello"), assistant("Hi there!"), user("How are you?")],
+    rolloutPath: path,
+  });
+});
+
+test("what is missing, damaged, nameless or no file is refused", async () => {
+  const folder = await temporaryFolder();
+  const at = (name: string): string => join(folder, name);
+  await writeFile(at("damaged.jsonl"), "broken\n\n");
+  await writeFile(at("name less.jsonl"), "");
+  await mkdir(at("folder.jsonl"));
+  await expect(getRolloutHistory(at("missing.jsonl"))).rejects.toBeInstanceOf(ConversationNotFoundError);
+  await expect(getRolloutHistory(at("damaged.jsonl"))).rejects.toBeInstanceOf(CorruptedRolloutError);
+  await expect(getRolloutHistory(at("name less.jsonl"))).rejects.toBeInstanceOf(InvalidInputError);
+  await expect(getRolloutHistory(at("folder.jsonl"))).rejects.toBeInstanceOf(InvalidInputError);
+});
