@@ -13,7 +13,7 @@ import type { ConversationCell, QueuedInput } from "./cell.js";
 import { Approvals } from "./approvals.js";
 import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-turn.js";
 import { type Publish, Recording } from "./recording.js";
-import { changedSettings, onFailureNotice, type SettingsOp } from "./settings.js";
+import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./settings.js";
 import { shownMessages } from "./shown-messages.js";
 
 /** How many inputs may wait while a turn runs. */
@@ -51,6 +51,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const approvals = new Approvals(cell.state, rollout, recording, publish);
     const world: TurnWorld = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
+    /** The settings were changed, and no turn has been played with them. */
+    let unplayed = false;
     let shuttingDown = false;
     let onTurnEnded: (() => void) | undefined;
 
@@ -64,6 +66,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 
     function begin(input: QueuedInput): void {
       cell.playing = input;
+      if (input.settings === cell.settings) unplayed = false;
       run((signal) => playTurn(world, input, signal));
     }
 
@@ -96,8 +99,16 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     };
     const change = (op: SettingsOp, id: string): void => {
       cell.settings = changedSettings(cell.settings, op);
+      unplayed = true;
       if (op.approval_policy === "on-failure") publish({ type: "warning", message: onFailureNotice }, id);
     };
+
+    /** A change outlives the process before the next turn, too. While a turn runs, its own settings are the last ones. */
+    function rememberSettings(id: string): void {
+      if (turn !== undefined || !unplayed) return;
+      unplayed = false;
+      recording.line({ type: "turn_context", payload: turnContext(cell.settings) }, id);
+    }
 
     if (!cell.configured) {
       cell.configured = true;
@@ -115,7 +126,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         change(op, id);
         take(id, op.items);
       },
-      override_turn_context: (op, _signal, id) => change(op, id),
+      override_turn_context: (op, _signal, id) => {
+        change(op, id);
+        rememberSettings(id);
+      },
       interrupt: () => turn?.abort(),
       exec_approval: answer,
       patch_approval: answer,
@@ -151,6 +165,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         cell.playing = undefined;
         onTurnEnded?.();
         beginNext();
+        rememberSettings("");
       },
       [Symbol.asyncDispose]: async () => recording.close(),
     };
