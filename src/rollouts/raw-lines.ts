@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { ConversationNotFoundError, InvalidInputError } from "../messages/errors.js";
+import { chunks } from "./chunks.js";
 import { maxLineBytes } from "./line-object.js";
 
 export type RawLine =
@@ -8,43 +9,72 @@ export type RawLine =
   /** It does not end within the bound; nothing behind it is read. */
   | { readonly status: "too_long" };
 
-const chunkBytes = 64 * 1024;
+/** Which lines of a file: those that begin between two places, each to its end. */
+export interface LineRange {
+  readonly from: number;
+  readonly before: number;
+}
+
 const newline = 0x0a;
 
 /** The bytes between the newlines of a file, or of its first bytes, in pieces; it is open only while someone iterates. */
-export async function* rawLines(
+export async function* rawLines(path: string, conversationId: string, upTo?: number): AsyncGenerator<RawLine> {
+  for await (const batch of rawBatches(path, conversationId, { upTo })) yield* batch;
+}
+
+export interface RawBatchOptions {
+  readonly range?: LineRange | undefined;
+  /** Where the file is taken to end. */
+  readonly upTo?: number | undefined;
+}
+
+/** The same, as many at a time as were read together: to wait for each of them takes longer than to read it. */
+export async function* rawBatches(
   path: string,
   conversationId: string,
-  upTo: number = Number.POSITIVE_INFINITY,
-): AsyncGenerator<RawLine> {
+  { range = allLines, upTo = Number.POSITIVE_INFINITY }: RawBatchOptions = {},
+): AsyncGenerator<RawLine[]> {
   const file = await openRegularFile(path, conversationId);
   try {
+    const first = await firstBeginning(file, range);
+    if (first >= range.before) return;
     const pieces: Buffer[] = [];
     let length = 0;
-    for (let left = upTo; left > 0;) {
-      const size = Math.min(chunkBytes, left);
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(size), 0, size, null);
-      if (bytesRead === 0) break;
-      left -= bytesRead;
-      let from = 0;
-      for (let to = buffer.indexOf(newline); to !== -1 && to < bytesRead; to = buffer.indexOf(newline, from)) {
-        pieces.push(buffer.subarray(from, to));
-        yield { status: "line", bytes: joined(pieces), terminated: true };
+    for await (const { bytes, offset } of chunks(file, first, upTo)) {
+      const batch: RawLine[] = [];
+      let begin = 0;
+      for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, begin)) {
+        pieces.push(bytes.subarray(begin, end));
+        batch.push({ status: "line", bytes: joined(pieces), terminated: true });
         pieces.length = 0;
         length = 0;
-        from = to + 1;
-      }
-      if (from < bytesRead) pieces.push(buffer.subarray(from, bytesRead));
-      length += bytesRead - from;
-      if (length > maxLineBytes) {
-        yield { status: "too_long" };
+        begin = end + 1;
+        if (offset + begin < range.before) continue;
+        yield batch;
         return;
       }
+      if (begin < bytes.length) pieces.push(bytes.subarray(begin));
+      length += bytes.length - begin;
+      if (length > maxLineBytes) batch.push({ status: "too_long" });
+      if (batch.length > 0) yield batch;
+      if (length > maxLineBytes) return;
     }
-    if (length > 0) yield { status: "line", bytes: joined(pieces), terminated: false };
+    if (length > 0) yield [{ status: "line", bytes: joined(pieces), terminated: false }];
   } finally {
     await file.close();
   }
+}
+
+const allLines: LineRange = { from: 0, before: Number.POSITIVE_INFINITY };
+
+/** Where the first line of a range begins, if one does: a line in which the range begins belongs to the one before. */
+async function firstBeginning(file: FileHandle, { from, before }: LineRange): Promise<number> {
+  if (from === 0) return 0;
+  for await (const { bytes, offset } of chunks(file, from - 1, before)) {
+    const end = bytes.indexOf(newline);
+    if (end !== -1) return offset + end + 1;
+  }
+  return Number.POSITIVE_INFINITY;
 }
 
 /** Neither follows a link nor waits for the other end of a pipe. */
