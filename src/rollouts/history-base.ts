@@ -49,7 +49,7 @@ export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<R
     }
     seen.add(path);
     parts.push({ path, bytes: base.end_byte_offset });
-    current = await firstLine(path, place.conversationId);
+    current = (await firstLine(path, place.conversationId))?.value;
   }
 }
 
@@ -63,11 +63,18 @@ function baseOf(meta: LineObject | undefined): HistoryBase | "none" | "unknown" 
   return checked.success ? checked.data : "unknown";
 }
 
-async function firstLine(path: string, conversationId: string): Promise<LineObject | undefined> {
+export interface FirstLine {
+  readonly number: number;
+  readonly value: LineObject;
+}
+
+/** The first line that is not blank, if it can be read: what is wrong with it is said by who reads the file. */
+export async function firstLine(path: string, conversationId: string): Promise<FirstLine | undefined> {
+  let number = 0;
   for await (const raw of rawLines(path, conversationId)) {
+    number += 1;
     const read = raw.status === "line" ? readLineBytes(withoutMark(raw.bytes)) : undefined;
-    if (read?.status === "object") return read.value;
-    // What is wrong with it is said when it is read.
+    if (read?.status === "object") return { number, value: read.value };
     if (read?.status !== "blank") return undefined;
   }
   return undefined;

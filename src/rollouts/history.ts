@@ -50,6 +50,12 @@ export function applyToHistory(history: ResponseItem[], line: RolloutLine): void
   }
 }
 
+/** Whether nothing of the history before a line is left behind it. */
+export function replacesHistory(line: RolloutLine): boolean {
+  if (line.type === "compacted") return Array.isArray(line.payload.replacement_history);
+  return line.type === "cody" && line.payload.type === "history_replaced";
+}
+
 function isHistoryItem(item: ResponseItem): boolean {
   const stays = Object.hasOwn(staysInHistory, item.type) && staysInHistory[item.type];
   return stays && !(item.type === "message" && item.role === "system");

@@ -1,9 +1,10 @@
 import { basename } from "node:path";
 import { CorruptedRolloutError } from "../messages/errors.js";
-import { RolloutLine, type OwnLine } from "../messages/rollout-line.js";
+import type { OwnLine } from "../messages/rollout-line.js";
+import { checkLine } from "./check-line.js";
 import { FormReader } from "./forms/form-reader.js";
+import { replacesHistory } from "./history.js";
 import { partsBefore } from "./history-base.js";
-import { holdsUnknown, isBesideHistory } from "./known-types.js";
 import { readLineBytes, withoutMark } from "./line-object.js";
 import { rawLines } from "./raw-lines.js";
 
@@ -19,15 +20,16 @@ export interface RolloutEnd {
   bytes: number;
   /** The length of an unterminated last line that cannot be read; it is not among the lines. */
   torn: number;
-  /** Lines that may have said something we do not understand: of an unknown type, or in an unknown shape. */
+  /**
+   * Lines that may have said something we do not understand: of an unknown type, or in an unknown shape. Those before
+   * the history was replaced as a whole do not count.
+   */
   skipped: number;
 }
 
 export interface RolloutReading extends AsyncIterable<NumberedLine> {
   readonly end: RolloutEnd;
 }
-
-const knownLine = RolloutLine.options[0];
 
 /**
  * Reads a rollout line by line, whatever its size. When its first line says that it begins in other rollouts, what it
@@ -85,10 +87,10 @@ async function* lines({ path, conversationId, part }: Source, end: RolloutEnd): 
     const isMeta = read.value.type === "session_meta";
     // A conversation is what its own first line says.
     if (isMeta && part !== undefined) continue;
-    const known = knownLine.safeParse(read.value).success;
-    if (known ? holdsUnknown(read.value) : !isBesideHistory(read.value)) end.skipped += 1;
-    // The value itself, not zod's copy: keys of a newer version stay.
-    if (known) yield { number, line: read.value as OwnLine };
+    const { line, isUnderstood } = checkLine(read.value);
+    if (!isUnderstood) end.skipped += 1;
+    if (line !== undefined && replacesHistory(line)) end.skipped = 0;
+    if (line !== undefined) yield { number, line };
     if (begun || !isMeta) continue;
     begun = true;
     for (const before of await partsBefore(read.value, { path, conversationId, line: number })) {

@@ -1,4 +1,5 @@
 import type { Encoding } from "../compaction/encoding-of.js";
+import type { LineRange } from "../rollouts/raw-lines.js";
 
 /** What the pool for computing can do. */
 export type CpuJobs = {
@@ -6,21 +7,36 @@ export type CpuJobs = {
     readonly input: { readonly texts: readonly string[]; readonly encoding: Encoding };
     readonly output: { readonly counts: readonly number[] };
   };
-  readonly load_rollout: {
-    readonly input: { readonly path: string; readonly conversationId: string };
-    readonly output: FoldedRollout;
+  readonly condense_rollout: {
+    readonly input: RolloutStretch;
+    readonly output: CondensedRollout<Uint8Array>;
   };
 };
 
-/** A rollout that was read in a thread; errors lose their fields on the way, so damage is data. */
-export type FoldedRollout =
+/** Some of the lines of a rollout. */
+export interface RolloutStretch {
+  readonly path: string;
+  readonly conversationId: string;
+  readonly range: LineRange;
+  /** Only so many of its bytes are another conversation's beginning, which has a first line of its own. */
+  readonly beginning?: number | undefined;
+  /** Whether it looks as if the history is replaced as a whole somewhere behind it. */
+  readonly replaced?: boolean;
+}
+
+/** What matters of a stretch; errors lose their fields on the way, so damage is data. */
+export type CondensedRollout<Piece> =
   | {
-      readonly status: "folded";
-      /** The packed state without its history. */
-      readonly state: Uint8Array;
-      /** Packed lists of items: one after another they are the history, and reading one never takes long. */
-      readonly history: readonly Uint8Array[];
+      readonly status: "read";
+      /** Unchecked lines in order, in lists none of which takes long to read; between threads they are packed. */
+      readonly pieces: readonly Piece[];
+      /** How many lines there were, and how many bytes the whole ones of them are. */
+      readonly lines: number;
       readonly bytes: number;
-      readonly skipped: number;
+      /** Whether lines were left out, because it looks as if the history was replaced as a whole. */
+      readonly replaced: boolean;
     }
-  | { readonly status: "corrupted"; readonly line: number; readonly detail: string };
+  /** The line is counted from the beginning of the stretch. */
+  | { readonly status: "corrupted"; readonly line: number; readonly detail: string }
+  /** What a line in another form than Codex's says depends on those before it, so this is for who reads all of them. */
+  | { readonly status: "other_form" };

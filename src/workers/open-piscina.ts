@@ -8,6 +8,8 @@ export interface ThreadOptions {
   /** More than one is for jobs that mostly wait. */
   readonly jobsPerThread: number;
   readonly maxHeapMb: number;
+  /** How much garbage a thread gathers before it looks for it; without it, as much as V8 likes. */
+  readonly maxYoungHeapMb?: number;
   /** A thread without a job for so long is ended. */
   readonly idleMs: number;
 }
@@ -22,7 +24,7 @@ export interface OpenPiscina {
 /** Loads Piscina; `onIdleDeath` is told when a thread dies that has no job, mostly one that could not start. */
 export async function openPiscina(options: ThreadOptions, onIdleDeath: (error: unknown) => void): Promise<OpenPiscina> {
   const { Piscina, ...library } = await import("piscina");
-  const { entry, threads, jobsPerThread, maxHeapMb, idleMs } = options;
+  const { entry, threads, jobsPerThread, maxHeapMb, maxYoungHeapMb, idleMs } = options;
   const piscina = new Piscina<object, TaskOutcome>({
     filename: entry.href,
     minThreads: 0,
@@ -31,7 +33,10 @@ export async function openPiscina(options: ThreadOptions, onIdleDeath: (error: u
     // With `sync` a thread without a job sleeps, and with it every socket and timer that is left in it.
     atomics: jobsPerThread > 1 ? "async" : "sync",
     idleTimeout: idleMs,
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    resourceLimits: {
+      maxOldGenerationSizeMb: maxHeapMb,
+      ...(maxYoungHeapMb !== undefined && { maxYoungGenerationSizeMb: maxYoungHeapMb }),
+    },
     // The flags and the environment of the process are not for its threads.
     execArgv: [],
     env: {},

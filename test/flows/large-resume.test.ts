@@ -1,12 +1,13 @@
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { fileLines } from "../../src/actors/conversation/file-lines.js";
 import { fileStore } from "../../src/actors/conversation/file-store.js";
 import { foldLines } from "../../src/actors/conversation/fold-lines.js";
-import { loadInThread } from "../../src/actors/conversation/load-in-thread.js";
-import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { loadInThreads } from "../../src/actors/conversation/load-in-threads.js";
+import type { StoredState } from "../../src/actors/conversation/store.js";
+import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/messages/errors.js";
 import { type CpuPool, openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { nested } from "../support/faulty-jobs.js";
 import { writeLargeRollout } from "../support/large-rollout.js";
@@ -43,6 +44,12 @@ async function damage(path: string, text: string): Promise<number> {
   return number;
 }
 
+/** In stretches so short that there are many, with lines that are longer than some of them. */
+async function inThreads(pool: CpuPool, path: string): Promise<StoredState> {
+  const { size: bytes } = await stat(path);
+  return await loadInThreads(pool, { path, conversationId: id, bytes, stretchBytes: 10_000 });
+}
+
 function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.catch((error: unknown) => error);
 }
@@ -68,12 +75,12 @@ test("a large rollout that is damaged is refused in the same words", async () =>
   );
 });
 
-test("a rollout that is folded in a thread gives what it gives here", async () => {
+test("a rollout that is read in threads gives what it gives here", async () => {
   const { path } = await rolloutOf(small);
   await appendFile(path, '{"timestamp":"2026-11');
   const here = await foldLines(fileLines(path, id));
   expect(here).toMatchObject({ skipped: 1, state: { openTurn: { id: "open" } } });
-  expect(await loadInThread(openPool(), path, id)).toEqual(here);
+  expect(await inThreads(openPool(), path)).toEqual(here);
 });
 
 test("damage of every kind is the same error from a thread", async () => {
@@ -83,17 +90,32 @@ test("damage of every kind is the same error from a thread", async () => {
     const line = await damage(path, text);
     const here = await errorOf(foldLines(fileLines(path, id)));
     expect(here).toMatchObject({ name: "CorruptedRolloutError", line });
-    expect(await errorOf(loadInThread(pool, path, id))).toStrictEqual(here);
+    expect(await errorOf(inThreads(pool, path))).toStrictEqual(here);
   }
 });
 
-test("a thread gives nothing when there is no file, or when the state cannot cross", async () => {
+test("a line that cannot cross is read here", async () => {
   const { path } = await rolloutOf(small);
-  const pool = openPool();
-  expect(await loadInThread(pool, `${path}.missing`, id)).toBeUndefined();
   const payload = { type: "message", role: "user", content: [], deep: nested(3_000) };
   await appendFile(path, `${JSON.stringify({ timestamp: "", type: "response_item", payload })}\n`);
-  expect(await loadInThread(pool, path, id)).toBeUndefined();
+  const { bytes, state } = await inThreads(openPool(), path);
+  expect(bytes).toBe((await stat(path)).size);
+  expect(state.history.at(-1)).toMatchObject({ content: [] });
+});
+
+test("a rollout that does not begin as it should is read as ever", async () => {
+  const { path } = await rolloutOf(small);
+  const [first, ...lines] = (await readFile(path, "utf8")).split("\n");
+  await writeFile(path, [...lines.slice(0, -1), first, ""].join("\n"));
+  const here = await foldLines(fileLines(path, id));
+  expect(here.state.meta).toBeDefined();
+  expect(await inThreads(openPool(), path)).toEqual(here);
+});
+
+test("a file that is gone is not found, also by threads", async () => {
+  const { path } = await rolloutOf(small);
+  const loading = loadInThreads(openPool(), { path: `${path}.missing`, conversationId: id, bytes: small });
+  expect(await errorOf(loading)).toBeInstanceOf(ConversationNotFoundError);
 });
 
 test("what no thread can read is read here", async () => {

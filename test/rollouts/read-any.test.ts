@@ -5,9 +5,11 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { fileLines } from "../../src/actors/conversation/file-lines.js";
 import { foldLines } from "../../src/actors/conversation/fold-lines.js";
+import { loadInThreads } from "../../src/actors/conversation/load-in-threads.js";
 import { apply, type ConversationState, emptyState } from "../../src/actors/conversation/state.js";
 import { CorruptedRolloutError } from "../../src/messages/errors.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
+import { openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -55,6 +57,29 @@ test("whatever stands in a file, it is read, or one error names the first line t
   expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(50);
 });
 
+test("it is all the same in how many stretches a file is read", async () => {
+  const path = join(await temporaryFolder(), "stretches.jsonl");
+  const closed = openCpuPool();
+  await closed.close();
+  const generated = fc.record({
+    lines: fc.array(fc.oneof(anything, fc.constantFrom(...replacements())), { maxLength: 8 }),
+    begins: fc.boolean(),
+    ended: fc.boolean(),
+    stretchBytes: fc.integer({ min: 1, max: 300 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(generated, async ({ lines, begins, ended, stretchBytes }) => {
+      const own = begins ? [Buffer.from(metaLine(1)), ...lines] : lines;
+      const content = joined(ended ? [...own, Buffer.of()] : own);
+      await writeFile(path, content);
+      const rollout = { path, conversationId: "conv", bytes: content.length, stretchBytes };
+      const whole = await foldLines(fileLines(path, "conv")).catch(refusal);
+      expect(await loadInThreads(closed, rollout).catch(refusal)).toEqual(whole);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("a file makes of a conversation what its lines make of it", async () => {
   const path = join(await temporaryFolder(), "lines.jsonl");
   await fc.assert(
@@ -87,6 +112,19 @@ test("it is all the same over how many files the lines are spread", async () => 
     { numRuns: 100 },
   );
 });
+
+/** Lines that replace the history as a whole, or look as if they did. */
+function replacements(): Buffer[] {
+  const item = { type: "message", role: "user", content: [{ type: "input_text", text: "kept" }] };
+  const wrong = { type: "message", role: "nobody" };
+  return [
+    { timestamp, type: "compacted", payload: { message: "", replacement_history: [item] } },
+    { timestamp, type: "compacted", payload: { message: "", replacement_history: [wrong] } },
+    { timestamp, type: "cody", payload: { type: "history_replaced", items: [] } },
+    { timestamp, type: "turn_context", payload: {} },
+    { timestamp, type: "of_tomorrow", payload: {} },
+  ].map((value) => Buffer.from(JSON.stringify(value)));
+}
 
 function metaLine(number: number, base?: object): string {
   const own = { id: idOf(number), timestamp, cwd: "/", originator: "cody", cli_version: "1", source: "cli" };

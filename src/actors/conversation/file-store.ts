@@ -12,11 +12,11 @@ import { type RolloutOutbox, unsavedRollout } from "../rollout-writer/outbox.js"
 import { fileLines, foundLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
 import { KnownPaths } from "./known-paths.js";
-import { loadInThread } from "./load-in-thread.js";
+import { loadInThreads } from "./load-in-threads.js";
 import { openForCodex } from "./open-for-codex.js";
 import type { Store, StoreOpen } from "./store.js";
 
-/** A larger file is read in a thread; to start one for a smaller would take longer than to read it. */
+/** A larger file is read in threads; to start one for a smaller would take longer than to read it. */
 const maxOwnBytes = 4 * 1024 * 1024;
 
 export interface FileStoreParts {
@@ -70,12 +70,15 @@ export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts):
     read: (conversationId) => foundLines(() => pathOf(conversationId), conversationId),
     load: async (conversationId) => {
       const path = await pathOf(conversationId);
-      const isLarge = await lstat(path).then(
-        ({ size }) => size > maxOwnBytes,
-        () => false,
+      // What is wrong with a file is said by who reads it.
+      const bytes = await lstat(path).then(
+        ({ size }) => size,
+        () => 0,
       );
-      const loaded = isLarge ? await loadInThread(pool, path, conversationId) : undefined;
-      return loaded ?? (await foldLines(fileLines(path, conversationId)));
+      if (bytes <= maxOwnBytes) return await foldLines(fileLines(path, conversationId));
+      // Mostly it is opened next, and the writer's thread can start meanwhile.
+      outbox?.start();
+      return await loadInThreads(pool, { path, conversationId, bytes });
     },
     open: async (request) => {
       const { conversationId, mode, force } = request;

@@ -1,15 +1,16 @@
+import { condenseRollout } from "../../actors/conversation/condense-rollout.js";
 import { exactTokens } from "../../compaction/exact-tokens.js";
 import type { CpuJobs } from "../cpu-jobs.js";
 import { giveWay } from "../give-way.js";
+import { pack } from "../pack.js";
 import { serveJobs } from "../serve-jobs.js";
 
 giveWay();
 
 export default serveJobs<CpuJobs>({
   count_tokens: async ({ texts, encoding }) => ({ counts: await exactTokens(texts, encoding) }),
-  load_rollout: async (input) => {
-    // Only who reads rollouts needs the schema library.
-    const { foldRollout } = await import("../../actors/conversation/fold-rollout.js");
-    return await foldRollout(input);
+  condense_rollout: async (stretch) => {
+    const condensed = await condenseRollout(stretch);
+    return condensed.status === "read" ? { ...condensed, pieces: condensed.pieces.map(pack) } : condensed;
   },
 });

@@ -1,0 +1,21 @@
+import { checkLine } from "../../rollouts/check-line.js";
+import { replacesHistory } from "../../rollouts/history.js";
+import type { LineObject } from "../../rollouts/line-object.js";
+import { apply, emptyState } from "./state.js";
+
+/** What the lines of a conversation make of it; they come in order and are checked here. */
+export class CheckedFold {
+  readonly state = emptyState();
+  /** Lines that were not understood, since the history was last replaced as a whole. */
+  skipped = 0;
+
+  /** Whether the line is what it looks like; one that is not is passed over. */
+  add(value: LineObject): boolean {
+    const { line, isUnderstood } = checkLine(value);
+    if (!isUnderstood) this.skipped += 1;
+    if (line === undefined) return false;
+    if (replacesHistory(line)) this.skipped = 0;
+    apply(this.state, line);
+    return true;
+  }
+}
