@@ -113,7 +113,7 @@ test("it is all the same over how many files the lines are spread", async () => 
   );
 });
 
-/** Lines that replace the history as a whole, or look as if they did. */
+/** Lines that replace the history as a whole, or look as if they did, or are in another form. */
 function replacements(): Buffer[] {
   const item = { type: "message", role: "user", content: [{ type: "input_text", text: "kept" }] };
   const wrong = { type: "message", role: "nobody" };
@@ -123,6 +123,7 @@ function replacements(): Buffer[] {
     { timestamp, type: "cody", payload: { type: "history_replaced", items: [] } },
     { timestamp, type: "turn_context", payload: {} },
     { timestamp, type: "of_tomorrow", payload: {} },
+    { timestamp, items: [item] },
   ].map((value) => Buffer.from(JSON.stringify(value)));
 }
 
