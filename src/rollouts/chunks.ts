@@ -6,16 +6,29 @@ export interface Chunk {
   readonly bytes: Buffer;
 }
 
+export interface ChunkOptions {
+  readonly from: number;
+  /** Where it ends, or beyond the end of the file. */
+  readonly to: number;
+  /** So much is wanted for certain and comes in one piece: every piece costs its way to Node's pool and back. */
+  readonly wanted?: number;
+}
+
 const chunkBytes = 256 * 1024;
 
-/** The bytes of a file from one place to another, or to its end, in pieces; the next is read while one is worked on. */
-export async function* chunks(file: FileHandle, from: number, to: number): AsyncGenerator<Chunk> {
+/** The bytes of a file in pieces; behind what is wanted for certain, the next is read while one is worked on. */
+export async function* chunks(file: FileHandle, { from, to, wanted = 0 }: ChunkOptions): AsyncGenerator<Chunk> {
   let offset = from;
-  let reading = read(file, offset, to);
+  if (wanted > 0) {
+    const bytes = await read(file, offset, Math.min(wanted, to - offset));
+    yield { offset, bytes };
+    offset += bytes.length;
+  }
+  let reading = read(file, offset, Math.min(chunkBytes, to - offset));
   for (;;) {
     const bytes = await reading;
     if (bytes.length === 0) return;
-    reading = read(file, offset + bytes.length, to);
+    reading = read(file, offset + bytes.length, Math.min(chunkBytes, to - offset - bytes.length));
     // Whoever asks for it hears of a failure, and who does not ask need not.
     reading.catch(() => undefined);
     yield { offset, bytes };
@@ -23,9 +36,8 @@ export async function* chunks(file: FileHandle, from: number, to: number): Async
   }
 }
 
-async function read(file: FileHandle, offset: number, to: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(chunkBytes, to - offset)));
-  if (buffer.length === 0) return buffer;
-  const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
+async function read(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  if (length <= 0) return Buffer.of();
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, offset);
   return buffer.subarray(0, bytesRead);
 }

@@ -36,14 +36,23 @@ export async function* rawBatches(
 ): AsyncGenerator<RawLine[]> {
   const file = await openRegularFile(path, conversationId);
   try {
-    const first = await firstBeginning(file, range);
-    if (first >= range.before) return;
+    // One byte earlier: a line in which the range begins belongs to the one before.
+    const from = Math.max(0, range.from - 1);
+    const wanted = Number.isFinite(range.before) ? range.before - from : 0;
+    let hasBegun = range.from === 0;
     const pieces: Buffer[] = [];
     let length = 0;
-    for await (const { bytes, offset } of chunks(file, first, upTo)) {
+    for await (const { bytes, offset } of chunks(file, { from, to: upTo, wanted })) {
       const batch: RawLine[] = [];
       let begin = 0;
-      for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, begin)) {
+      if (!hasBegun) {
+        const end = bytes.indexOf(newline);
+        begin = end === -1 ? bytes.length : end + 1;
+        if (offset + begin >= range.before) return;
+        hasBegun = end !== -1;
+        if (!hasBegun) continue;
+      }
+      for (let end = bytes.indexOf(newline, begin); end !== -1; end = bytes.indexOf(newline, begin)) {
         pieces.push(bytes.subarray(begin, end));
         batch.push({ status: "line", bytes: joined(pieces), terminated: true });
         pieces.length = 0;
@@ -66,16 +75,6 @@ export async function* rawBatches(
 }
 
 const allLines: LineRange = { from: 0, before: Number.POSITIVE_INFINITY };
-
-/** Where the first line of a range begins, if one does: a line in which the range begins belongs to the one before. */
-async function firstBeginning(file: FileHandle, { from, before }: LineRange): Promise<number> {
-  if (from === 0) return 0;
-  for await (const { bytes, offset } of chunks(file, from - 1, before)) {
-    const end = bytes.indexOf(newline);
-    if (end !== -1) return offset + end + 1;
-  }
-  return Number.POSITIVE_INFINITY;
-}
 
 /** Neither follows a link nor waits for the other end of a pipe. */
 export async function openRegularFile(path: string, conversationId: string): Promise<FileHandle> {
