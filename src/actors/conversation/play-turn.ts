@@ -5,7 +5,7 @@ import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import { inOrder } from "../system/in-order.js";
+import { oneAfterAnother } from "../system/one-after-another.js";
 import { ActiveTurn } from "./active-turn.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
@@ -49,7 +49,7 @@ export interface TurnWorld {
 /** One turn from the user's words to the event that ends it: exactly one of `task_complete` and `turn_aborted`. */
 export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
   const { parts, cell, recording } = world;
-  await inOrder("begin");
+  await oneAfterAnother("begin");
   const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
   recordInput(recording, turn, input.settings);

@@ -6,7 +6,7 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import { messageText } from "../../messages/response-item.js";
 import { addUsage, noTokens, type TokenUsage } from "../../messages/token-usage.js";
 import type { Provider } from "../../providers/provider.js";
-import { inOrder } from "../system/in-order.js";
+import { oneAfterAnother } from "../system/one-after-another.js";
 import type { ActiveTurn } from "./active-turn.js";
 import { Admission, type AdmittedCall } from "./admit-call.js";
 import { type CallItem, isCall, outputsFor } from "./open-calls.js";
@@ -53,7 +53,7 @@ export async function runSteps(
   let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
   for (;;) {
     const end = await world.runCalls(waiting);
-    if (waiting.length > 0) await inOrder("begin");
+    if (waiting.length > 0) await oneAfterAnother("begin");
     if (end === "stopped") return { status: "aborted" };
     if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
     const { outcome, calls, ...step } = await takeStep(world, turn);

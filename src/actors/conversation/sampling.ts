@@ -3,7 +3,7 @@ import type { FinishReason, ModelEvent, ModelRequest } from "../../messages/mode
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
 import type { Provider } from "../../providers/provider.js";
-import { inOrder } from "../system/in-order.js";
+import { oneAfterAnother } from "../system/one-after-another.js";
 
 /** How often a failed request is sent again, and how long to wait before the first of these; each wait doubles. */
 export interface RetryPolicy {
@@ -73,7 +73,7 @@ async function listen(
         break;
       case "item":
         // Recording it, and mostly the end of the turn behind it, is much: many answers may end together.
-        await inOrder("end");
+        await oneAfterAnother("end");
         if (signal.aborted) return { outcome: { status: "aborted" }, shown };
         shown = true;
         listener.item(event.itemId, event.item);
