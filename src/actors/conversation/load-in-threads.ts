@@ -55,17 +55,26 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
   return { state: fold.state, bytes, skipped: fold.skipped };
 }
 
-/** In order; but the last is read first: when the history is replaced in it, nothing of it is wanted from the others. */
+/**
+ * In order; but the last is read first: when the history is replaced in it, nothing of it is wanted from the others. Only
+ * the first does not wait for that, so that a second thread starts meanwhile.
+ */
 async function* newestFirst(pool: CpuPool, stretches: readonly RolloutStretch[]): AsyncGenerator<ReadStretch> {
-  const newest = stretches.at(-1);
-  if (newest === undefined) return;
-  const last = await condenseInThread(pool, newest);
-  const replaced = last.status === "read" && last.replaced;
-  yield* inOrder(stretches.slice(0, -1), stretchesAtOnce, async (stretch) => ({
-    stretch,
-    condensed: await condenseInThread(pool, { ...stretch, replaced }),
-  }));
-  yield { stretch: newest, condensed: last };
+  const [oldest, newest] = [stretches[0], stretches.at(-1)];
+  if (oldest === undefined || newest === undefined) return;
+  const first = readStretch(pool, oldest);
+  // Whoever waits for it hears of a failure; nobody does when the newest fails before.
+  first.catch(() => undefined);
+  const last = oldest === newest ? await first : await readStretch(pool, newest);
+  const replaced = last.condensed.status === "read" && last.condensed.replaced;
+  yield* inOrder(stretches.slice(0, -1), stretchesAtOnce, (stretch) =>
+    stretch === oldest ? first : readStretch(pool, { ...stretch, replaced }),
+  );
+  yield last;
+}
+
+async function readStretch(pool: CpuPool, stretch: RolloutStretch): Promise<ReadStretch> {
+  return { stretch, condensed: await condenseInThread(pool, stretch) };
 }
 
 function damage(stretch: RolloutStretch, firstLineNumber: number, line: number, detail: string): CorruptedRolloutError {
