@@ -44,7 +44,7 @@ interface Opened {
 
 const ended: Next = { done: true, value: undefined };
 
-/** By hand, because an async generator takes several rounds for each event even when a hundred came together. */
+/** By hand, because every `await` on the way of a delta costs a share of it, and there are thousands a second. */
 class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
   readonly #connection: WireConnection;
   readonly #exchange: WireExchange;
@@ -56,6 +56,8 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
   #opened: Opened | undefined;
   readonly #said = new SaidEvents();
   #isOver: boolean;
+  /** Who waits for what comes next. */
+  #waiting: ((next: Next) => void) | undefined;
 
   constructor(connection: WireConnection, exchange: WireExchange, signal: AbortSignal) {
     this.#connection = connection;
@@ -69,10 +71,17 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
   }
 
   next(): Promise<Next> {
-    if (this.#signal.aborted) return this.return();
-    const value = this.#said.take();
-    if (value === undefined) return this.#isOver ? Promise.resolve(ended) : this.#more();
-    return Promise.resolve({ done: false, value });
+    const next = this.#ready();
+    if (next !== undefined) return Promise.resolve(next);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+      if (this.#opened !== undefined) this.#wait(this.#opened);
+      else
+        this.#open().then((opened) => {
+          this.#opened = opened;
+          this.#wait(opened);
+        }, this.#onBroken);
+    });
   }
 
   async return(): Promise<Next> {
@@ -81,16 +90,44 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
     return ended;
   }
 
-  /** Waits for what comes next; never throws. */
-  async #more(): Promise<Next> {
-    try {
-      this.#opened ??= await this.#open();
-      while (this.#said.isEmpty && !this.#isOver) await this.#read(this.#opened);
-    } catch (error) {
-      if (!this.#isOver && !this.#signal.aborted) this.#fail(error);
+  /** What can be told without waiting. */
+  #ready(): Next | undefined {
+    if (this.#signal.aborted) {
+      this.#said.clear();
+      this.#end();
+      return ended;
     }
-    if (this.#said.isEmpty) this.#end();
-    return this.next();
+    const value = this.#said.take();
+    if (value !== undefined) return { done: false, value };
+    return this.#isOver ? ended : undefined;
+  }
+
+  #wait({ events }: Opened): void {
+    events.next().then(this.#onEvent, this.#onBroken);
+  }
+
+  /** Decodes what is there, up to the last event of the answer; what was whole before a fault is told. */
+  readonly #onEvent = (next: IteratorResult<ServerEvent, undefined>): void => {
+    if (this.#opened !== undefined && !this.#isOver && !this.#signal.aborted) this.#decode(this.#opened, next);
+    this.#tell();
+  };
+
+  readonly #onBroken = (error: unknown): void => {
+    if (!this.#isOver && !this.#signal.aborted) this.#fail(error);
+    this.#end();
+    this.#tell();
+  };
+
+  /** Answers who waits, or goes on waiting: what came may say nothing. */
+  #tell(): void {
+    const next = this.#ready();
+    if (next === undefined) {
+      if (this.#opened !== undefined) this.#wait(this.#opened);
+      return;
+    }
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.(next);
   }
 
   async #open(): Promise<Opened> {
@@ -103,10 +140,7 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
     return { decoder, events: transport.events(response, { signal, idleMs, maxEventBytes }) };
   }
 
-  /** Decodes what is there, up to the last event of the answer; what was whole before a fault is told. */
-  async #read({ events, decoder }: Opened): Promise<void> {
-    const next = await events.next();
-    if (this.#signal.aborted) return this.#end();
+  #decode({ events, decoder }: Opened, next: IteratorResult<ServerEvent, undefined>): void {
     try {
       if (next.done === true) this.#say(decoder.end());
       else

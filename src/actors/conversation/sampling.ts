@@ -97,8 +97,12 @@ const cut: Failure = { code: "network", message: "the answer ended before it was
 class AbortableStream implements Disposable {
   readonly #signal: AbortSignal;
   readonly #events: AsyncIterator<ModelEvent> | Failure;
-  #abort: (() => void) | undefined;
-  readonly #onAbort = (): void => this.#abort?.();
+  #tell: ((event: ModelEvent | "aborted") => void) | undefined;
+  // Made once: a function for each event would cost as much as the event.
+  readonly #onAbort = (): void => this.#tell?.("aborted");
+  readonly #onResult = (result: IteratorResult<ModelEvent>): void =>
+    this.#tell?.(result.done === true ? { type: "failed", failure: cut } : result.value);
+  readonly #onError = (error: unknown): void => this.#tell?.({ type: "failed", failure: broken(error) });
 
   constructor(open: () => AsyncIterable<ModelEvent>, signal: AbortSignal) {
     this.#signal = signal;
@@ -114,11 +118,8 @@ class AbortableStream implements Disposable {
     return new Promise((resolve) => {
       if (this.#signal.aborted) return resolve("aborted");
       if ("code" in this.#events) return resolve({ type: "failed", failure: this.#events });
-      this.#abort = () => resolve("aborted");
-      this.#events.next().then(
-        (result) => resolve(result.done === true ? { type: "failed", failure: cut } : result.value),
-        (error: unknown) => resolve({ type: "failed", failure: broken(error) }),
-      );
+      this.#tell = resolve;
+      this.#events.next().then(this.#onResult, this.#onError);
     });
   }
 
