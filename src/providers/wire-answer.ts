@@ -76,11 +76,7 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
     return new Promise((resolve) => {
       this.#waiting = resolve;
       if (this.#opened !== undefined) this.#wait(this.#opened);
-      else
-        this.#open().then((opened) => {
-          this.#opened = opened;
-          this.#wait(opened);
-        }, this.#onBroken);
+      else this.#open().then(this.#onOpened, this.#onBroken);
     });
   }
 
@@ -101,6 +97,11 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
     if (value !== undefined) return { done: false, value };
     return this.#isOver ? ended : undefined;
   }
+
+  readonly #onOpened = (opened: Opened): void => {
+    this.#opened = opened;
+    this.#wait(opened);
+  };
 
   #wait({ events }: Opened): void {
     events.next().then(this.#onEvent, this.#onBroken);

@@ -1,11 +1,11 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { Cli, type CliResult, commandOf, finished, saysOn } from "../support/cli.js";
+import { Cli, type CliResult, saysOn } from "../support/cli.js";
 import { idOfName } from "../../src/rollouts/layout.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 
@@ -320,24 +320,6 @@ test("a directory that cannot be reached is told", async () => {
     code: 1,
     stdout: expect.stringContaining(`✗ ${loop}: cannot be read: `),
   });
-});
-
-test("a directory that cannot be written to is told, also when it is still to be made", async () => {
-  const patient = await Patient.open();
-  const folder = join(patient.cli.project, "read-only");
-  await mkdir(folder);
-  // Root may write everywhere, so there somebody else looks at what is not theirs.
-  const somebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  await chmod(patient.cli.project, 0o755);
-  await chmod(folder, 0o555);
-  for (const directory of [folder, join(folder, "below")]) {
-    const [program, ...args] = commandOf(["doctor", "--conversation-dir", directory]);
-    const env = { ...patient.cli.env, XDG_RUNTIME_DIR: "" };
-    const child = spawn(program, args, { cwd: "/", env, stdio: "pipe", ...somebody });
-    const { code, stdout } = await finished(child);
-    expect(code).toBe(1);
-    expect(stdout).toContain(`✗ ${directory}: cannot be written to: permission denied\n`);
-  }
 });
 
 test("only the first of many problems are shown, and all are counted", async () => {

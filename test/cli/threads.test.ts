@@ -22,5 +22,5 @@ test("short commands start no thread but the writer's, and only a long rollout i
   expect(await threadsOf(cli, ["list"])).toEqual([]);
   await writeLargeRollout(join(cli.conversations, "conv_large.jsonl"), "conv_large", 5 * 1024 * 1024);
   expect(await threadsOf(cli, ["list"])).toEqual([]);
-  expect((await threadsOf(cli, ["resume", "conv_large"])).toSorted()).toEqual([writer, pool]);
+  expect((await threadsOf(cli, ["resume", "conv_large"])).toSorted()).toEqual([writer, pool, pool]);
 });

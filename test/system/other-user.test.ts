@@ -1,0 +1,23 @@
+import { spawn } from "node:child_process";
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli, commandOf, finished } from "../support/cli.js";
+
+/** Root may write everywhere, so somebody else looks at what is not theirs; needs root, and a checkout all can read. */
+const nobody = { uid: 65_534, gid: 65_534 };
+
+test("doctor tells of a directory that cannot be written to, also when it is still to be made", async () => {
+  const cli = await Cli.open();
+  const folder = join(cli.project, "read-only");
+  await mkdir(folder);
+  await chmod(cli.project, 0o755);
+  await chmod(folder, 0o555);
+  for (const directory of [folder, join(folder, "below")]) {
+    const [program, ...args] = commandOf(["doctor", "--conversation-dir", directory]);
+    const env = { ...cli.env, XDG_RUNTIME_DIR: "" };
+    const { code, stdout } = await finished(spawn(program, args, { cwd: "/", env, stdio: "pipe", ...nobody }));
+    expect(code).toBe(1);
+    expect(stdout).toContain(`✗ ${directory}: cannot be written to: permission denied\n`);
+  }
+});
