@@ -44,7 +44,7 @@ function repliesOf(current: Step, index: number): Reply[] {
     case "fail":
       return [fails("auth", false)];
     case "interrupt":
-      return [beginsAndHangs("half")];
+      return [beginsAndHangs(`half ${index}`)];
     default:
       return [];
   }
@@ -57,7 +57,7 @@ test("resuming any conversation gives the state it had when it was alive", async
       const opened = await openConversation({ provider });
       let { manager, conversation } = opened;
       let failed = 0;
-      for (const current of steps) {
+      for (const [index, current] of steps.entries()) {
         if (current.kind === "reopen") {
           await manager.shutdown();
           ({ manager } = await openManager({ home: opened.home, providers: [provider] }));
@@ -67,7 +67,9 @@ test("resuming any conversation gives the state it had when it was alive", async
         } else if (current.kind === "interrupt") {
           const turn = conversation.processMessage(current.text);
           const events = conversation.events({ since: 0 });
-          for await (const { msg } of events) if (msg.type === "agent_message_delta" && msg.delta === "half") break;
+          // Of this turn: one that is interrupted before it has asked leaves its reply to the next.
+          const half = `half ${index}`;
+          for await (const { msg } of events) if (msg.type === "agent_message_delta" && msg.delta === half) break;
           await conversation.interrupt();
           await turn;
         } else {
