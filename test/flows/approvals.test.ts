@@ -212,8 +212,11 @@ test("a reader that fell far behind still gets the open request", async () => {
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
   // The slow reader has read nothing; enough happens elsewhere in the queue to overflow it.
-  for (let index = 0; index < 1_100; index++) await conversation.submit({ type: "undo" });
-  while (events.seen.length < 1_100) await events.until("error");
+  for (let index = 0; index < 1_100; index++) {
+    await conversation.submit({ type: "undo" });
+    // Read as they come: a second slow reader would wait for what it has missed.
+    await events.until("error");
+  }
   const seen: string[] = [];
   for await (const { msg } of other) {
     if (msg.type === "lagged" || msg.type === "exec_approval_request") seen.push(msg.type);
@@ -397,8 +400,11 @@ test("a reader of all conversations that fell behind still gets the open request
   const all = manager.events();
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
-  for (let index = 0; index < 1_100; index++) await conversation.submit({ type: "undo" });
-  while (events.seen.length < 1_100) await events.until("error");
+  for (let index = 0; index < 1_100; index++) {
+    await conversation.submit({ type: "undo" });
+    // Read as they come: a second slow reader would wait for what it has missed.
+    await events.until("error");
+  }
   const seen: string[] = [];
   for await (const { msg } of all) {
     if (msg.type === "lagged" || msg.type === "exec_approval_request") seen.push(msg.type);
