@@ -59,7 +59,7 @@ function* linesOfTurn(number: number, said: MessageItem[]): Generator<OwnLine> {
       summary: [{ type: "summary_text", text: piece(seed + 2, 120) }],
       encrypted_content: encrypted,
     });
-    const command = { command: ["bash", "-lc", piece(seed + 3, 60 + (seed % 5) * 80)], workdir: "/work/project" };
+    const command = { command: ["bash", "-lc", piece(seed + 3, 60 + (seed % 5) * 80)], workdir: "/projects/site" };
     yield item({ type: "function_call", name: "shell", arguments: JSON.stringify(command), call_id: callId });
     const output = outputText(seed, outputs[(seed * 7) % outputs.length] ?? 0);
     yield item({ type: "function_call_output", call_id: callId, output });
