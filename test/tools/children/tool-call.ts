@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { builtInTools } from "../../../src/tools/built-in.js";
 import { FileStamps } from "../../../src/tools/file-stamps.js";
 
@@ -31,7 +31,7 @@ const context = {
 do {
   const args = tool.parameters.parse(order.args);
   const output = await tool.run(args, { ...context, command: await tool.command(args, context) });
-  say({ ...output, maxRssBytes: process.resourceUsage().maxRSS * 1024 });
+  say({ ...output, maxRssBytes: maxRssBytes() });
 } while (order.forever === true);
 
 function useUpDescriptors(free: number): void {
@@ -40,5 +40,15 @@ function useUpDescriptors(free: number): void {
     for (;;) opened.push(openSync("/dev/null", "r"));
   } catch {
     for (const descriptor of opened.slice(0, free)) closeSync(descriptor);
+  }
+}
+
+/** Not `resourceUsage`: there a process begins with what the one that started it had. */
+function maxRssBytes(): number | undefined {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1024;
+  } catch {
+    // Without a descriptor left it cannot be known.
+    return undefined;
   }
 }
