@@ -1,5 +1,6 @@
 import { resolveSettings } from "../actors/conversation/resolve-settings.js";
 import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
+import { effectiveCompaction } from "../config/compaction-settings.js";
 import { effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
@@ -24,6 +25,7 @@ export async function effectiveConfig(
   const { values, sources } = await loadSettings(context);
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
+  const compaction = effectiveCompaction(values.compaction);
   const { provider, api, model, baseUrl, approvalPolicy, sandbox } = settings;
   const shown: Record<(typeof configKeys)[number], ConfigValue | undefined> = {
     provider,
@@ -37,6 +39,19 @@ export async function effectiveConfig(
     "turnLimits.seconds": limits.seconds,
     "turnLimits.tokens": limits.tokens,
     "turnLimits.approvalSeconds": limits.approvalSeconds,
+    "compaction.enabled": compaction.enabled,
+    "compaction.strategy": compaction.strategy,
+    "compaction.mode": compaction.mode,
+    "compaction.ratio": compaction.ratio,
+    "compaction.tokenLimit": compaction.tokenLimit,
+    "compaction.reserveTokens": compaction.reserveTokens,
+    "compaction.keepRecentTokens": compaction.keepRecentTokens,
+    "compaction.keepTurns": compaction.keepTurns,
+    "compaction.userMessageTokens": compaction.userMessageTokens,
+    "compaction.preserveToolResults": compaction.preserveToolResults,
+    "compaction.onFailure": compaction.onFailure,
+    "compaction.prompt": compaction.prompt,
+    contextWindow: values.contextWindow,
     toolEnv: values.toolEnv,
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,

@@ -1,3 +1,4 @@
+import type { CompactionConfig } from "../messages/compaction.js";
 import type { Config, Layout, TurnLimits } from "../messages/config.js";
 import { isReadableByOthers, parseConfig, readConfigText } from "./config-file.js";
 import { homePaths } from "./paths.js";
@@ -8,8 +9,9 @@ import { configuredKeys } from "./vendors.js";
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | "config.json" | "flag";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits" | "providers">
+  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers">
   | `turnLimits.${keyof TurnLimits}`
+  | `compaction.${keyof CompactionConfig}`
   | `persistence.${keyof NonNullable<Config["persistence"]>}`;
 
 /** Settings of one run; what is undefined counts as not said. */
@@ -47,6 +49,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
   const persistence = { ...file.persistence, ...given.persistence };
   const { layout, directory } = conversationPlaces({ home, codexHome, persistence });
   const turnLimits = { ...file.turnLimits, ...given.turnLimits };
+  const compaction = { ...file.compaction, ...given.compaction };
   const sourceOf = (read: (config: Config) => unknown): ConfigSource => {
     if (read(given) !== undefined) return "flag";
     return read(file) === undefined ? "default" : "config.json";
@@ -59,6 +62,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       ...given,
       ...choice,
       ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
+      ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
       persistence: { enabled: persistence.enabled ?? true, layout, directory },
     },
     sources: {
@@ -73,6 +77,19 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "turnLimits.seconds": sourceOf((config) => config.turnLimits?.seconds),
       "turnLimits.tokens": sourceOf((config) => config.turnLimits?.tokens),
       "turnLimits.approvalSeconds": sourceOf((config) => config.turnLimits?.approvalSeconds),
+      "compaction.enabled": sourceOf((config) => config.compaction?.enabled),
+      "compaction.strategy": sourceOf((config) => config.compaction?.strategy),
+      "compaction.mode": sourceOf((config) => config.compaction?.mode),
+      "compaction.ratio": sourceOf((config) => config.compaction?.ratio),
+      "compaction.tokenLimit": sourceOf((config) => config.compaction?.tokenLimit),
+      "compaction.reserveTokens": sourceOf((config) => config.compaction?.reserveTokens),
+      "compaction.keepRecentTokens": sourceOf((config) => config.compaction?.keepRecentTokens),
+      "compaction.keepTurns": sourceOf((config) => config.compaction?.keepTurns),
+      "compaction.userMessageTokens": sourceOf((config) => config.compaction?.userMessageTokens),
+      "compaction.preserveToolResults": sourceOf((config) => config.compaction?.preserveToolResults),
+      "compaction.onFailure": sourceOf((config) => config.compaction?.onFailure),
+      "compaction.prompt": sourceOf((config) => config.compaction?.prompt),
+      contextWindow: sourceOf((config) => config.contextWindow),
       toolEnv: sourceOf((config) => config.toolEnv),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),

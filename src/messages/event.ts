@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ExecApprovalRequest } from "./approval.js";
+import { CompactionTrigger } from "./compaction.js";
 import { SessionSource } from "./session-source.js";
 import { TokenUsageInfo } from "./token-usage.js";
 
@@ -49,7 +50,11 @@ const persisted = {
   thread_rolled_back: z.object({ ...type("thread_rolled_back"), num_turns: z.number().int().nonnegative() }),
   entered_review_mode: z.object({ ...type("entered_review_mode") }),
   exited_review_mode: z.object({ ...type("exited_review_mode") }),
-  context_compacted: z.object({ ...type("context_compacted") }),
+  context_compacted: z.object({
+    ...type("context_compacted"),
+    old_token_count: z.number().int().nonnegative().optional(),
+    new_token_count: z.number().int().nonnegative().optional(),
+  }),
 } as const;
 
 const transient = {
@@ -95,6 +100,22 @@ const transient = {
     exit_code: z.number(),
     duration: z.object({ secs: z.number(), nanos: z.number() }),
   }),
+  /** Every one is followed by a `compaction_end`. */
+  compaction_start: z.object({
+    ...type("compaction_start"),
+    trigger: CompactionTrigger,
+    strategy: z.string(),
+    estimated_tokens: z.number().int().nonnegative(),
+  }),
+  compaction_end: z.object({
+    ...type("compaction_end"),
+    /** Unless it was compacted, the history is what it was. */
+    outcome: z.enum(["compacted", "kept", "aborted"]),
+    tokens_before: z.number().int().nonnegative(),
+    tokens_after: z.number().int().nonnegative(),
+    /** How the summary begins; empty when there is none. */
+    summary: z.string(),
+  }),
   warning: z.object({ ...type("warning"), message: z.string() }),
   error: z.object({ ...type("error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
   stream_error: z.object({ ...type("stream_error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
@@ -130,6 +151,8 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.exec_command_begin,
   transient.exec_command_output_delta,
   transient.exec_command_end,
+  transient.compaction_start,
+  transient.compaction_end,
   transient.warning,
   transient.error,
   transient.stream_error,

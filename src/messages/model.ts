@@ -13,6 +13,8 @@ export const ModelRequest = z.object({
   input: z.array(ResponseItem),
   tools: z.array(ToolSpec),
   effort: z.string().nullish(),
+  /** As long as the model lets it be, if it is not said. */
+  maxOutputTokens: z.number().int().positive().optional(),
 });
 export type ModelRequest = z.infer<typeof ModelRequest>;
 

@@ -15,6 +15,10 @@ export const MessageItem = z.object({
   id: z.string().nullish(),
   role: z.enum(["user", "assistant", "developer", "system"]),
   content: z.array(ContentPart),
+  /** Ours, like the next; Codex ignores both. It stands for what was compacted away, and nobody said it. */
+  summary: z.literal(true).optional(),
+  /** It outlives every compaction. */
+  pinned: z.literal(true).optional(),
 });
 export type MessageItem = z.infer<typeof MessageItem>;
 

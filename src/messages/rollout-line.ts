@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ExecApprovalRequest, ReviewDecision } from "./approval.js";
+import { CompactionNotes } from "./compaction.js";
 import { PersistedEventMsg } from "./event.js";
 import { ResponseItem } from "./response-item.js";
 import { SessionSource } from "./session-source.js";
@@ -48,6 +49,8 @@ export type SessionMeta = z.infer<typeof SessionMeta>;
 export const Compacted = z.object({
   message: z.string(),
   replacement_history: z.array(ResponseItem).nullish(),
+  /** Ours: Codex ignores it. */
+  cody: CompactionNotes.optional(),
 });
 export type Compacted = z.infer<typeof Compacted>;
 

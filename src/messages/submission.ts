@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ReviewDecision } from "./approval.js";
+import { StrategyName } from "./compaction.js";
 import { ApprovalPolicy, SandboxPolicy } from "./policy.js";
 import { UserInput } from "./user-input.js";
 
@@ -37,7 +38,16 @@ export const Op = z.discriminatedUnion("type", [
   none("interrupt"),
   z.strictObject({ type: z.literal("exec_approval"), id: z.string(), decision: ReviewDecision }),
   z.strictObject({ type: z.literal("patch_approval"), id: z.string(), decision: ReviewDecision }),
-  none("compact"),
+  z.strictObject({
+    type: z.literal("compact"),
+    /** What the summary should mind. */
+    instructions: z.string().max(20_000).optional(),
+    strategy: StrategyName.optional(),
+  }),
+  /** Ours: back to the history before the last compaction. */
+  none("undo_compaction"),
+  /** Ours: something the model is told that outlives every compaction. */
+  z.strictObject({ type: z.literal("pin"), text: z.string().regex(/\S/, "there is nothing to pin").max(20_000) }),
   none("undo"),
   z.strictObject({ type: z.literal("review"), review_request: z.looseObject({ prompt: z.string() }) }),
   z.strictObject({ type: z.literal("add_to_history"), text: z.string() }),

@@ -13,7 +13,7 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
   if (schema instanceof z.ZodString) return stringOf(schema);
-  if (schema instanceof z.ZodNumber) return fc.integer({ min: 1, max: 1_000_000 });
+  if (schema instanceof z.ZodNumber) return numberOf(schema);
   if (schema instanceof z.ZodBoolean) return fc.boolean();
   if (schema instanceof z.ZodUnknown) return jsonValue();
   // The one custom schema stands for a type we do not know.
@@ -29,6 +29,11 @@ function objectOf(schema: z.ZodObject): Arbitrary<unknown> {
 function dictionaryOf({ keyType, valueType }: z.ZodRecord): Arbitrary<unknown> {
   const keys = arbitraryOf(keyType) as Arbitrary<string>;
   return fc.dictionary(keys.filter(isPlainKey), arbitraryOf(valueType));
+}
+
+function numberOf({ minValue, maxValue }: z.ZodNumber): Arbitrary<number> {
+  const min = Math.max(1, minValue ?? 1);
+  return fc.integer({ min, max: Math.max(min, Math.min(1_000_000, maxValue ?? 1_000_000)) });
 }
 
 function stringOf(schema: z.ZodString): Arbitrary<string> {

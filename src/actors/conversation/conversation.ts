@@ -140,6 +140,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         return "replaced";
       },
       compact: unsupported,
+      undo_compaction: unsupported,
+      pin: unsupported,
       undo: unsupported,
       review: unsupported,
       add_to_history: unsupported,
