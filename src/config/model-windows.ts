@@ -1,0 +1,61 @@
+/** How many tokens a model takes, question and answer together. */
+export interface ContextWindow {
+  readonly tokens: number;
+  /** True for a model we do not know, when nobody has said it. */
+  readonly isAssumed: boolean;
+}
+
+/** What a model is taken for that we do not know: nearly every current one has at least this. */
+const assumedWindow = 128_000;
+
+/** By how names begin, the longer beginning before the shorter. */
+const families: readonly (readonly [beginning: string, tokens: number])[] = [
+  // Ours: it takes what it is given, and this is as good a number as any.
+  ["offline", 128_000],
+  ["gpt-5-chat", 128_000],
+  ["gpt-5", 400_000],
+  ["gpt-4.1", 1_047_576],
+  ["gpt-4.5", 128_000],
+  ["gpt-4o", 128_000],
+  ["chatgpt-4o", 128_000],
+  ["gpt-4-turbo", 128_000],
+  ["gpt-4-0125", 128_000],
+  ["gpt-4-1106", 128_000],
+  ["gpt-4-32k", 32_768],
+  ["gpt-4", 8_192],
+  ["gpt-3.5", 16_385],
+  ["gpt-oss", 131_072],
+  ["codex-mini", 200_000],
+  ["o1-mini", 128_000],
+  ["o1-preview", 128_000],
+  ["o1", 200_000],
+  ["o3", 200_000],
+  ["o4", 200_000],
+  ["claude-2.0", 100_000],
+  ["claude-instant", 100_000],
+  ["claude", 200_000],
+  ["gemini-1.5-pro", 2_097_152],
+  ["gemini-1.0", 32_760],
+  ["gemini", 1_048_576],
+];
+
+/** The window of a model; `said` is what the configuration has about it, and counts before what we know. */
+export function contextWindow(model: string, said?: number): ContextWindow {
+  if (said !== undefined) return { tokens: said, isAssumed: false };
+  const name = plainName(model);
+  const known = families.find(([beginning]) => isOfFamily(name, beginning));
+  return known === undefined ? { tokens: assumedWindow, isAssumed: true } : { tokens: known[1], isAssumed: false };
+}
+
+/** Without the vendor in front (`openai/gpt-4o`) and without the mark of a model somebody has tuned (`ft:gpt-4o:…`). */
+function plainName(model: string): string {
+  return model
+    .slice(model.lastIndexOf("/") + 1)
+    .toLowerCase()
+    .replace(/^ft:/, "");
+}
+
+/** `o1-pro` is an o1, `o11` is not. */
+function isOfFamily(name: string, beginning: string): boolean {
+  return name.startsWith(beginning) && !/^[a-z0-9]/.test(name.slice(beginning.length));
+}
