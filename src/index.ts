@@ -23,7 +23,24 @@ export {
   RolloutRecorder,
   type TurnRecorder,
 } from "./actors/rollout-writer/recorder.js";
+export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
+export { collectUserMessages } from "./compaction/collect-user-messages.js";
+export * from "./compaction/constants.js";
 export { estimateTokens } from "./compaction/estimate-tokens.js";
+export { initialContext } from "./compaction/initial-context.js";
+export { needsCompaction, shouldCompact } from "./compaction/needs-compaction.js";
+export { isSafeCut } from "./compaction/safe-cut.js";
+export { selectRecentMessages } from "./compaction/select-recent-messages.js";
+export type {
+  CompactionPlan,
+  CompactionStrategy,
+  CountItem,
+  StrategyInput,
+  StrategySettings,
+} from "./compaction/strategy.js";
+export { isPlaceholder, SUMMARY_UNAVAILABLE } from "./compaction/summary-text.js";
+export { limitOf, type TriggerInput } from "./compaction/trigger-limit.js";
+export { truncateMiddle } from "./compaction/truncate-middle.js";
 export type { LoggedRequest } from "./mock-llm/request-log.js";
 export { MockCall, MockFault, MockReply, MockScript } from "./mock-llm/script.js";
 export { type MockLlm, type MockLlmOptions, startMockLlm } from "./mock-llm/server.js";
