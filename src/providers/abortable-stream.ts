@@ -1,6 +1,7 @@
 import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { cutAnswer } from "./cut-answer.js";
+import { isRecord } from "./json-fields.js";
 
 const eventsPerTurn = 64;
 
@@ -12,8 +13,10 @@ export class AbortableStream implements Disposable {
   #tell: ((event: ModelEvent | "aborted") => void) | undefined;
   // Made once: a function for each event would cost as much as the event.
   readonly #onAbort = (): void => this.#tell?.("aborted");
-  readonly #onResult = (result: IteratorResult<ModelEvent>): void =>
-    this.#tell?.(result.done === true ? { type: "failed", failure: cutAnswer } : result.value);
+  readonly #onResult = (result: IteratorResult<ModelEvent>): void => {
+    if (!isRecord(result)) this.#onError(new TypeError("the stream gave no result"));
+    else this.#tell?.(result.done === true ? { type: "failed", failure: cutAnswer } : result.value);
+  };
   readonly #onError = (error: unknown): void => this.#tell?.({ type: "failed", failure: broken(error) });
 
   constructor(open: () => AsyncIterable<ModelEvent>, signal: AbortSignal) {
@@ -57,7 +60,7 @@ async function letGo(events: AsyncIterator<ModelEvent>): Promise<void> {
   await events.return?.();
 }
 
-/** Providers do not throw; one that does has a bug, and its turn fails with the reason. */
-function broken(error: unknown): Failure {
+/** Providers do not throw; one that does has a bug, and whoever asked it fails with the reason. */
+export function broken(error: unknown): Failure {
   return { code: "internal", message: error instanceof Error ? error.message : String(error), retryable: false };
 }

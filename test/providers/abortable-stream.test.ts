@@ -37,6 +37,11 @@ test.each<[string, () => AsyncIterable<ModelEvent>]>([
   expect(await stream.next()).toEqual(broken);
 });
 
+test("a stream that gives no result fails", async () => {
+  using stream = new AbortableStream(written({ next: async () => undefined as never }), new AbortController().signal);
+  expect(await stream.next()).toMatchObject({ type: "failed", failure: { code: "internal" } });
+});
+
 test("what is thrown when it is let go does not matter", async () => {
   for (const end of [no, async () => no()]) {
     using stream = new AbortableStream(written({ next, return: end }), new AbortController().signal);
