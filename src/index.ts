@@ -27,6 +27,7 @@ export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
 export { collectUserMessages } from "./compaction/collect-user-messages.js";
 export * from "./compaction/constants.js";
 export { estimateTokens } from "./compaction/estimate-tokens.js";
+export { type CutPointResult, findCutPoint } from "./compaction/find-cut-point.js";
 export { initialContext } from "./compaction/initial-context.js";
 export { needsCompaction, shouldCompact } from "./compaction/needs-compaction.js";
 export { isSafeCut } from "./compaction/safe-cut.js";
@@ -38,8 +39,10 @@ export type {
   StrategyInput,
   StrategySettings,
 } from "./compaction/strategy.js";
+export { strategies as compactionStrategies, strategyFor } from "./compaction/strategy-for.js";
 export { isPlaceholder, SUMMARY_UNAVAILABLE } from "./compaction/summary-text.js";
 export { limitOf, type TriggerInput } from "./compaction/trigger-limit.js";
+export { trimToTarget } from "./compaction/trim-to-target.js";
 export { truncateMiddle } from "./compaction/truncate-middle.js";
 export type { LoggedRequest } from "./mock-llm/request-log.js";
 export { MockCall, MockFault, MockReply, MockScript } from "./mock-llm/script.js";
