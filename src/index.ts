@@ -40,6 +40,8 @@ export type {
   StrategySettings,
 } from "./compaction/strategy.js";
 export { strategies as compactionStrategies, strategyFor } from "./compaction/strategy-for.js";
+export { summaryInput, type SummaryInputBounds } from "./compaction/summary-input.js";
+export { summaryPrompt, type SummaryPromptInput } from "./compaction/summary-prompt.js";
 export { isPlaceholder, SUMMARY_UNAVAILABLE } from "./compaction/summary-text.js";
 export { limitOf, type TriggerInput } from "./compaction/trigger-limit.js";
 export { trimToTarget } from "./compaction/trim-to-target.js";

@@ -68,11 +68,12 @@ test.each(["[Session Summary]\nx", "Previous conversation summary:\nx", "Previou
   },
 );
 
-test("a placeholder is no earlier summary, but facts behind it are", () => {
-  const before = (text: string) => codex.plan(inputOf([summary(label + text), user("one")])).previousSummary;
-  expect(before("(summary unavailable)")).toBeUndefined();
-  expect(before("(no summary available)\n\n## Files Read\n- a")).toBeUndefined();
-  expect(before("(summary unavailable)\n\n## Goal\nx")).toBe("## Goal\nx");
+test.each([
+  ["(summary unavailable)", undefined],
+  ["(no summary available)\n\n## Files Read\n- a", undefined],
+  ["(summary unavailable)\n\n## Goal\nx", "## Goal\nx"],
+])("a placeholder is no earlier summary, but facts behind it are: %j", (text, earlier) => {
+  expect(codex.plan(inputOf([summary(label + text), user("one")])).previousSummary).toBe(earlier);
 });
 
 test("the newest requests stay within the budget, and the one that does not fit is cut", () => {
