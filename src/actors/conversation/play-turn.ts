@@ -7,8 +7,10 @@ import type { Tool } from "../../tools/tool.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 import { ActiveTurn } from "./active-turn.js";
+import { AutoCompaction } from "./auto-compaction.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
+import type { CompactionParts } from "./compaction-parts.js";
 import type { CallItem } from "./open-calls.js";
 import { prepareCall } from "./prepare-call.js";
 import type { Publish, Recording } from "./recording.js";
@@ -27,6 +29,7 @@ export interface TurnParts {
   /** The environment of tools. */
   readonly toolEnv: Readonly<Record<string, string>>;
   readonly limits: EffectiveLimits;
+  readonly compaction: CompactionParts;
   /** The tools as the model is told of them. */
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
@@ -80,6 +83,7 @@ async function playOn(
   const id = turn.submissionId;
   using budget = new TurnBudget(parts.limits, signal);
   const callWorld = callWorldOf(world, turn, settings, budget);
+  const compaction = new AutoCompaction(world, settings, id);
   const end = await runSteps(
     {
       state: cell.state,
@@ -87,6 +91,9 @@ async function playOn(
       retry: parts.retry,
       budget,
       request: () => modelRequest(parts, cell, settings),
+      compactWhenDue: () => compaction.whenDue(budget.signal),
+      makeRoom: () => compaction.makeRoom(budget.signal),
+      learn: (before, items, usage) => compaction.learn(before, items, usage),
       countTokens: (text) => parts.countTokens(text),
       record: (line) => recording.line(line, id),
       publish: (msg) => world.publish(msg, id),
@@ -106,6 +113,9 @@ async function playOn(
   if (decided.status === "failed") {
     world.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
   }
+  cell.before = settings;
+  // The answer is there: an interrupt from now on ends the compaction, not the turn.
+  if (decided.status === "completed") await compaction.whenDue(budget.signal);
   await recordEnd(recording, turn, decided, parts.now());
 }
 
