@@ -23,7 +23,32 @@ export {
   RolloutRecorder,
   type TurnRecorder,
 } from "./actors/rollout-writer/recorder.js";
+export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
+export { collectUserMessages } from "./compaction/collect-user-messages.js";
+export * from "./compaction/constants.js";
 export { estimateTokens } from "./compaction/estimate-tokens.js";
+export { extractSummary } from "./compaction/extract-summary.js";
+export { type CompactionDetails, extractFileOperations, formatFileOperations } from "./compaction/file-operations.js";
+export { type CutPointResult, findCutPoint } from "./compaction/find-cut-point.js";
+export { initialContext } from "./compaction/initial-context.js";
+export { missingFrom, type MustKeep, mustKeep, repairedSummary } from "./compaction/must-keep.js";
+export { needsCompaction, shouldCompact } from "./compaction/needs-compaction.js";
+export { isSafeCut } from "./compaction/safe-cut.js";
+export { selectRecentMessages } from "./compaction/select-recent-messages.js";
+export type {
+  CompactionPlan,
+  CompactionStrategy,
+  CountItem,
+  StrategyInput,
+  StrategySettings,
+} from "./compaction/strategy.js";
+export { strategies as compactionStrategies, strategyFor } from "./compaction/strategy-for.js";
+export { summaryInput, type SummaryInputBounds } from "./compaction/summary-input.js";
+export { summaryPrompt, type SummaryPromptInput } from "./compaction/summary-prompt.js";
+export { isPlaceholder, SUMMARY_UNAVAILABLE } from "./compaction/summary-text.js";
+export { limitOf, type TriggerInput } from "./compaction/trigger-limit.js";
+export { trimToTarget } from "./compaction/trim-to-target.js";
+export { truncateMiddle } from "./compaction/truncate-middle.js";
 export type { LoggedRequest } from "./mock-llm/request-log.js";
 export { MockCall, MockFault, MockReply, MockScript } from "./mock-llm/script.js";
 export { type MockLlm, type MockLlmOptions, startMockLlm } from "./mock-llm/server.js";

@@ -34,6 +34,13 @@ export function isContextMessage(item: MessageLike): boolean {
   return isUserMessage(item) && texts(item).some(isContextual);
 }
 
+/** Which kind of context each part of it is that is one, by how it begins; undefined when a person said it. */
+export function contextKind(item: MessageLike): string | undefined {
+  if (!isUserMessage(item)) return undefined;
+  const kinds = texts(item).flatMap((text) => kindOf(text) ?? []);
+  return kinds.length === 0 ? undefined : kinds.join(" ");
+}
+
 function isUserMessage(item: MessageLike): boolean {
   return item.type === "message" && item.role === "user";
 }
@@ -44,8 +51,13 @@ function texts(item: MessageLike): string[] {
 }
 
 function isContextual(text: string): boolean {
+  return kindOf(text) !== undefined;
+}
+
+function kindOf(text: string): string | undefined {
   const trimmed = text.trim();
-  return contextual.some(([start, end]) => beginsWith(trimmed, start) && endsWith(trimmed, end)) || isExternal(trimmed);
+  const known = contextual.find(([start, end]) => beginsWith(trimmed, start) && endsWith(trimmed, end));
+  return known?.[0] ?? externalKind(trimmed);
 }
 
 function beginsWith(text: string, start: string): boolean {
@@ -57,7 +69,8 @@ function endsWith(text: string, end: string): boolean {
 }
 
 /** What other programs told Codex, in a tag whose name is theirs. */
-function isExternal(text: string): boolean {
+function externalKind(text: string): string | undefined {
+  if (!text.startsWith("<external_")) return undefined;
   const end = text.indexOf(">");
-  return text.startsWith("<external_") && end !== -1 && text.endsWith(`</${text.slice(1, end)}>`);
+  return end !== -1 && text.endsWith(`</${text.slice(1, end)}>`) ? text.slice(0, end + 1) : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isContextMessage, isRealUserMessage } from "../../src/messages/user-message.js";
+import { contextKind, isContextMessage, isRealUserMessage } from "../../src/messages/user-message.js";
 
 test.each([
   "# AGENTS.md instructions for /tmp/proj\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>",
@@ -31,6 +31,15 @@ test.each([
 test("one part of context makes it context", () => {
   const parts = ["hello", "<skill>x</skill>"].map((text) => ({ type: "input_text", text }));
   expect(isRealUserMessage({ type: "message", role: "user", content: parts })).toBe(false);
+});
+
+test("context is told apart by how its parts begin", () => {
+  expect(contextKind(said(" <Environment_Context>/</environment_context>"))).toBe("<environment_context>");
+  expect(contextKind(said("<external_tab>page</external_tab>"))).toBe("<external_tab>");
+  expect(contextKind(said("hello"))).toBeUndefined();
+  expect(contextKind({ ...said("<skill>x</skill>"), role: "assistant" })).toBeUndefined();
+  const parts = ["<skill>x</skill>", "hello", "<turn_aborted></turn_aborted>"].map((text) => ({ text }));
+  expect(contextKind({ type: "message", role: "user", content: parts })).toBe("<skill> <turn_aborted>");
 });
 
 function said(text: string) {

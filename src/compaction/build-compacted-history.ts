@@ -1,0 +1,16 @@
+import type { ResponseItem } from "../messages/response-item.js";
+import { summaryItem, summaryLabels } from "./summary-text.js";
+
+/** What the model was told, what the user said, and the summary of the rest. */
+export function buildCompactedHistory(
+  initialContext: readonly ResponseItem[],
+  userMessages: readonly string[],
+  summary: string,
+): ResponseItem[] {
+  const said = userMessages.map((text): ResponseItem => ({
+    type: "message",
+    role: "user",
+    content: [{ type: "input_text", text }],
+  }));
+  return [...initialContext, ...said, summaryItem(summaryLabels.codex, summary)];
+}

@@ -1,0 +1,29 @@
+import { messageText, type ResponseItem } from "../messages/response-item.js";
+import { contextKind } from "../messages/user-message.js";
+import { isFlagged } from "./item-kinds.js";
+
+/** Context that tells what happened in a turn, and goes with it. */
+const ofTurns = /<user_shell_command>|<turn_aborted>|<subagent_notification>|<hook_prompt|warning: /;
+
+/** What the model was told besides the conversation: of each kind the newest, in order. */
+export function initialContext(history: readonly ResponseItem[]): ResponseItem[] {
+  const places = contextPlaces(history);
+  return history.filter((_, place) => places.has(place));
+}
+
+export function contextPlaces(history: readonly ResponseItem[]): Set<number> {
+  const newest = new Map<string, number>();
+  for (const [place, item] of history.entries()) {
+    const key = contextKey(item);
+    if (key !== undefined) newest.set(key, place);
+  }
+  return new Set(newest.values());
+}
+
+/** The same for what replaces one another; undefined for what is no lasting context. */
+export function contextKey(item: ResponseItem): string | undefined {
+  if (item.type !== "message" || isFlagged(item)) return undefined;
+  if (item.role === "developer" || item.role === "system") return `${item.role} ${messageText(item)}`;
+  const kind = contextKind(item);
+  return kind === undefined || ofTurns.test(kind) ? undefined : kind;
+}
