@@ -1,4 +1,5 @@
 import type { Encoding } from "../compaction/encoding-of.js";
+import type { ResponseItem } from "../messages/response-item.js";
 import type { LineRange } from "../rollouts/raw-lines.js";
 
 /** What the pool for computing can do. */
@@ -10,6 +11,10 @@ export type CpuJobs = {
   readonly condense_rollout: {
     readonly input: RolloutStretch;
     readonly output: CondensedRollout<Uint8Array>;
+  };
+  readonly extract_summary: {
+    readonly input: { readonly items: readonly ResponseItem[]; readonly previousSummary?: string | undefined };
+    readonly output: { readonly text: string };
   };
 };
 

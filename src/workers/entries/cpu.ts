@@ -13,4 +13,9 @@ export default serveJobs<CpuJobs>({
     const condensed = await condenseRollout(stretch);
     return condensed.status === "read" ? { ...condensed, pieces: condensed.pieces.map(pack) } : condensed;
   },
+  extract_summary: async ({ items, previousSummary }) => {
+    // It comes with the schemas, which take longer to load than most jobs to run.
+    const { extractSummary } = await import("../../compaction/extract-summary.js");
+    return { text: extractSummary(items, previousSummary) };
+  },
 });
