@@ -1,3 +1,4 @@
+import { MAX_SUMMARY_TOKENS } from "../compaction/constants.js";
 import type { Failure } from "../messages/failure.js";
 import type { ModelRequest } from "../messages/model.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
@@ -38,7 +39,6 @@ export interface SummaryWorld {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
-const maxSummaryTokens = 4_096;
 /** So many overflows leave out one item each, and every later one half of what is left: it ends soon, whatever the length. */
 const singleDrops = 2;
 const maxRetries = 5;
@@ -81,7 +81,7 @@ function modelRequest(request: SummaryRequest, items: readonly ResponseItem[]): 
   const { conversationId, model, instructions, prompt, effort } = request;
   const asked: ResponseItem = { type: "message", role: "user", content: [{ type: "input_text", text: prompt }] };
   const input = [...items, asked];
-  return { conversationId, model, instructions, input, tools: [], effort, maxOutputTokens: maxSummaryTokens };
+  return { conversationId, model, instructions, input, tools: [], effort, maxOutputTokens: MAX_SUMMARY_TOKENS };
 }
 
 type Answer =
