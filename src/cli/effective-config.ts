@@ -1,6 +1,6 @@
 import { resolveSettings } from "../actors/conversation/resolve-settings.js";
 import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
-import { effectiveLimits } from "../config/turn-limits.js";
+import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { configKeys, type ConfigValue, type SettingKey } from "./config-keys.js";
@@ -38,6 +38,7 @@ export async function effectiveConfig(
     "turnLimits.tokens": limits.tokens,
     "turnLimits.approvalSeconds": limits.approvalSeconds,
     toolEnv: values.toolEnv,
+    "history.maxSize": values.history?.maxSize ?? defaultHistoryTurns,
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,
     "persistence.directory": values.persistence.directory,

@@ -8,8 +8,9 @@ import { configuredKeys } from "./vendors.js";
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | "config.json" | "flag";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits" | "providers">
+  | Exclude<keyof Config, "persistence" | "turnLimits" | "providers" | "history">
   | `turnLimits.${keyof TurnLimits}`
+  | `history.${keyof NonNullable<Config["history"]>}`
   | `persistence.${keyof NonNullable<Config["persistence"]>}`;
 
 /** Settings of one run; what is undefined counts as not said. */
@@ -74,6 +75,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "turnLimits.tokens": sourceOf((config) => config.turnLimits?.tokens),
       "turnLimits.approvalSeconds": sourceOf((config) => config.turnLimits?.approvalSeconds),
       toolEnv: sourceOf((config) => config.toolEnv),
+      "history.maxSize": sourceOf((config) => config.history?.maxSize),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),

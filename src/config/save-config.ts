@@ -31,12 +31,14 @@ export async function saveConfig(home: string, change: ConfigFlags): Promise<Sav
 function merged(old: Config, change: ConfigFlags): ConfigFlags {
   const persistence = { ...old.persistence, ...change.persistence };
   const turnLimits = { ...old.turnLimits, ...change.turnLimits };
+  const history = { ...old.history, ...change.history };
   const providers = mergedProviders(old.providers, change.providers);
   return {
     ...old,
     ...change,
     providers: Object.keys(providers).length > 0 ? providers : undefined,
     ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
+    ...(Object.keys(history).length > 0 ? { history } : {}),
     ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
   };
 }

@@ -21,6 +21,7 @@ turnLimits.seconds = 3600  (default)
 turnLimits.tokens = 10000000  (default)
 turnLimits.approvalSeconds = 86400  (default)
 toolEnv = (not set)  (default)
+history.maxSize = 1000  (default)
 persistence.enabled = true  (default)
 persistence.layout = cody  (default)
 persistence.directory = ${cli.conversations}  (default)
@@ -46,6 +47,26 @@ test("persistence can be switched off for good", async () => {
   });
   await cli.run(["chat", "hello"]);
   expect(await cli.ids()).toEqual([]);
+});
+
+test("saveHistory is another name for it", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["config", "set", "history.saveHistory", "false"])).toMatchObject({
+    code: 0,
+    stdout: "persistence.enabled = false\n",
+  });
+  await cli.run(["chat", "hello"]);
+  await writeFile(join(cli.home, "config.json"), JSON.stringify({ history: { saveHistory: false } }));
+  await cli.run(["chat", "hello"]);
+  expect(await cli.ids()).toEqual([]);
+});
+
+test("how many turns the model sees is set and taken out again", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "history.maxSize", "3"]);
+  expect((await cli.run(["config", "get", "history.maxSize"])).stdout).toBe("3\n");
+  await cli.run(["config", "unset", "history.maxSize"]);
+  expect((await cli.run(["config", "get", "history.maxSize"])).stdout).toBe("1000\n");
 });
 
 test("the limits of a turn are set one by one and read back as numbers", async () => {

@@ -26,6 +26,7 @@ const allDefault = {
   "turnLimits.tokens": "default",
   "turnLimits.approvalSeconds": "default",
   toolEnv: "default",
+  "history.maxSize": "default",
   "persistence.enabled": "default",
   "persistence.layout": "default",
   "persistence.directory": "default",
@@ -194,4 +195,32 @@ test("the schema library is not loaded when there is no file", async () => {
   };
   expect(await run(await homeWith({ model: "o3" }))).toBe("true");
   expect(await run(await temporaryFolder())).toBe("false");
+});
+
+test("history says how many turns the model sees, and under another name whether anything is saved", async () => {
+  const home = await homeWith({ history: { maxSize: 3, saveHistory: false } });
+  const loaded = await loadConfig({ home, env: {}, flags: {} });
+  expect(loaded.values).toMatchObject({ history: { maxSize: 3 }, persistence: { enabled: false } });
+  expect(loaded.sources).toEqual({
+    ...allDefault,
+    "history.maxSize": "config.json",
+    "persistence.enabled": "config.json",
+  });
+});
+
+test("persistence.enabled counts before history.saveHistory", async () => {
+  const home = await homeWith({ history: { saveHistory: false }, persistence: { enabled: true } });
+  expect((await loadConfig({ home, env: {}, flags: {} })).values).toEqual({
+    persistence: { enabled: true, layout: "cody", directory: join(home, "conversations") },
+  });
+});
+
+test.each([
+  [{ maxSize: 0 }, "config.json: history.maxSize: Too small"],
+  [{ maxSize: 1.5 }, "config.json: history.maxSize: expected int"],
+  [{ saveHistory: "no" }, "config.json: persistence.enabled: expected boolean"],
+  [{ size: 3 }, "config.json: history.size: unknown key"],
+])("history cannot be %j", async (history, message) => {
+  const home = await homeWith({ history });
+  await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toThrow(message);
 });

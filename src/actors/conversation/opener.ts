@@ -8,7 +8,7 @@ import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "..
 import type { Event } from "../../messages/event.js";
 import type { GitInfo, OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
-import { effectiveLimits } from "../../config/turn-limits.js";
+import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
@@ -185,6 +185,7 @@ export class ConversationOpener {
       toolSpecs: () => this.#tools.specs,
       toolEnv: this.#toolEnv,
       limits: effectiveLimits(this.#parts.config.turnLimits),
+      maxTurns: this.#parts.config.history?.maxSize ?? defaultHistoryTurns,
       provider: (settings) => this.#providers.of(settings),
       instructions: (settings) =>
         buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
