@@ -4,6 +4,7 @@ import type { Failure } from "../../messages/failure.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import type { Op } from "../../messages/submission.js";
+import { noTokens } from "../../messages/token-usage.js";
 import type { InlineInput } from "../../messages/user-input.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../system/actor.js";
@@ -32,7 +33,8 @@ export type ConversationOp =
   | Exclude<Op, { type: "user_input" | "user_turn" }>
   | { readonly type: "user_input"; readonly items: readonly InlineInput[] }
   | (Omit<Extract<Op, { type: "user_turn" }>, "items"> & { readonly items: readonly InlineInput[] })
-  | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] };
+  | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] }
+  | { readonly type: "clear_history" };
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
@@ -40,6 +42,7 @@ type Own = { readonly type: "turn_ended"; readonly failure: Failure | undefined 
 
 export interface ConversationAnswers {
   readonly replace_history: "replaced" | "busy";
+  readonly clear_history: "cleared" | "busy";
 }
 
 export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, Own> = {
@@ -138,6 +141,14 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         if (cell.state.openTurn !== undefined) return "busy";
         recording.line({ type: "cody", payload: { type: "history_replaced", items: [...items] } }, id);
         return "replaced";
+      },
+      clear_history: (_op, _signal, id) => {
+        if (cell.state.openTurn !== undefined) return "busy";
+        recording.line({ type: "cody", payload: { type: "history_replaced", items: [] } }, id);
+        // Counting goes on from the last count, so it begins anew with one of nothing.
+        const info = { total_token_usage: noTokens, last_token_usage: noTokens };
+        recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
+        return "cleared";
       },
       compact: unsupported,
       undo: unsupported,

@@ -19,6 +19,7 @@ import type { EventReader } from "../system/event-reader.js";
 import type { ActiveTurn } from "./active-turn.js";
 import type { ConversationCell } from "./cell.js";
 import type { ConversationAnswers, ConversationOp } from "./conversation.js";
+import { ConversationHistory } from "./conversation-history.js";
 import { isUnanswered } from "./open-calls.js";
 import { readLocalImage } from "./local-image.js";
 import type { Settings } from "./settings.js";
@@ -33,6 +34,8 @@ export interface HandleParts {
   readonly cell: ConversationCell;
   readonly ref: Ref<ConversationOp, ConversationAnswers>;
   readonly queue: EventQueue<Event>;
+  readonly maxTurns: number;
+  countTokens(text: string): number;
   instructions(settings: Settings): string;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;
@@ -50,6 +53,8 @@ export class Conversation {
   readonly rolloutPath: string | null;
   /** What a person should know before the first turn, such as that no key was found. */
   readonly notice: string | undefined;
+  /** Its turns and messages, by the names of what they are. */
+  readonly history: ConversationHistory;
   readonly #parts: HandleParts;
   readonly #own: EventReader<Event>;
   /** Submissions wait for the one before: an image takes time to read, and must not be overtaken. */
@@ -59,6 +64,12 @@ export class Conversation {
     this.id = parts.id;
     this.rolloutPath = parts.rollout.path;
     this.notice = parts.notice;
+    this.history = new ConversationHistory({
+      state: parts.cell.state,
+      maxTurns: parts.maxTurns,
+      countTokens: (text) => parts.countTokens(text),
+      clear: () => this.#clear(),
+    });
     this.#parts = parts;
     this.#own = parts.queue.reader({ since: 0 });
   }
@@ -139,6 +150,11 @@ export class Conversation {
     const checked = copies.map((item, index) => check(ResponseItemSchema, item, `item ${index}`));
     const answer = await this.#parts.ref.ask({ type: "replace_history", items: checked });
     if (answer === "busy") throw refused("busy", "history cannot be replaced while a turn runs");
+  }
+
+  async #clear(): Promise<void> {
+    const answer = await this.#parts.ref.ask({ type: "clear_history" });
+    if (answer === "busy") throw refused("busy", "history cannot be cleared while a turn runs");
   }
 
   /**

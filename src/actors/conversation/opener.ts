@@ -113,7 +113,7 @@ export class ConversationOpener {
     const holder = force ? undefined : await this.#parts.store.holder(conversationId).catch(() => undefined);
     if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
     const before = await this.#parts.store.load(conversationId);
-    if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
+    if (isEmpty(before.state) && !allowEmpty) throw new EmptyRolloutError(conversationId);
     if (isPaginated(before.state) && this.#parts.config.persistence?.enabled !== false) return "codex_only";
     const recorded = await existingFolder(recordedConfig(before.state));
     const { settings, notice } = this.#resolveSettings(recorded.config, changes);
@@ -260,6 +260,11 @@ function isNewChoice(state: ConversationState, { provider, model }: Settings, as
   return (
     state.turnContext !== undefined && (state.turnContext.provider !== provider || state.turnContext.model !== model)
   );
+}
+
+/** Nobody has said anything; a history that was cleared had something to clear. */
+function isEmpty({ history, turns }: ConversationState): boolean {
+  return history.length === 0 && turns === 0;
 }
 
 function joined(notices: readonly (string | undefined)[]): string | undefined {

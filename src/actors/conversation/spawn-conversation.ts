@@ -137,6 +137,8 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     cell,
     ref,
     queue,
+    maxTurns: parts.maxTurns,
+    countTokens: (text) => parts.countTokens(text),
     instructions: (settings) => parts.instructions(settings),
     onShutdown: () => {
       ending ??= shutDown();

@@ -4,6 +4,7 @@ import type { RolloutLine, SessionMeta } from "../../messages/rollout-line.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { TurnContext } from "../../messages/turn-context.js";
 import { applyToHistory } from "../../rollouts/history.js";
+import { applyToMarks, type TurnMark } from "./turn-marks.js";
 
 /** What a conversation knows about itself: a fold over the lines of its rollout and nothing else. */
 export interface ConversationState {
@@ -18,7 +19,9 @@ export interface ConversationState {
   turns: number;
   /** The turn that has begun and not ended. */
   openTurn: { readonly id: string; readonly startedAt: string } | undefined;
-  /** The approval requests of that turn, by call. */
+  /** Where the turns of history begin. */
+  marks: TurnMark[];
+  /** The approval requests of the open turn, by call. */
   approvals: Map<string, RecordedApproval>;
 }
 
@@ -37,6 +40,7 @@ export function emptyState(): ConversationState {
     usage: null,
     turns: 0,
     openTurn: undefined,
+    marks: [],
     approvals: new Map(),
   };
 }
@@ -66,6 +70,7 @@ export function apply(state: ConversationState, line: RolloutLine): void {
     case "(unknown)":
       break;
   }
+  applyToMarks(state, line);
 }
 
 function applyEvent(
