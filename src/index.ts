@@ -8,6 +8,7 @@ export type {
   ForkConfig,
   ManagerOptions,
   NewConversation,
+  RenameOptions,
   ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";

@@ -34,7 +34,8 @@ export type ConversationOp =
   | { readonly type: "user_input"; readonly items: readonly InlineInput[] }
   | (Omit<Extract<Op, { type: "user_turn" }>, "items"> & { readonly items: readonly InlineInput[] })
   | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] }
-  | { readonly type: "clear_history" };
+  | { readonly type: "clear_history" }
+  | { readonly type: "rename"; readonly name: string };
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
@@ -43,6 +44,7 @@ type Own = { readonly type: "turn_ended"; readonly failure: Failure | undefined 
 export interface ConversationAnswers {
   readonly replace_history: "replaced" | "busy";
   readonly clear_history: "cleared" | "busy";
+  readonly rename: "renamed";
 }
 
 export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, Own> = {
@@ -149,6 +151,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         const info = { total_token_usage: noTokens, last_token_usage: noTokens };
         recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
         return "cleared";
+      },
+      rename: ({ name }, _signal, id) => {
+        recording.line({ type: "cody", payload: { type: "named", name } }, id);
+        return "renamed";
       },
       compact: unsupported,
       undo: unsupported,

@@ -3,6 +3,7 @@ import {
   type ReviewDecision,
   ReviewDecision as ReviewDecisionSchema,
 } from "../../messages/approval.js";
+import { conversationName } from "../../messages/conversation-name.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import { FailureCode } from "../../messages/failure.js";
@@ -37,6 +38,8 @@ export interface HandleParts {
   readonly maxTurns: number;
   countTokens(text: string): number;
   instructions(settings: Settings): string;
+  /** Puts its new name where lists look for it. */
+  onRenamed(): Promise<SaveOutcome>;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;
 }
@@ -72,6 +75,18 @@ export class Conversation {
     });
     this.#parts = parts;
     this.#own = parts.queue.reader({ since: 0 });
+  }
+
+  /** How it is called, if it is. */
+  get name(): string | undefined {
+    return this.#parts.cell.state.named?.name;
+  }
+
+  /** Calls it something else: 1 to 100 printable characters. Resolves when the name is on disk, or cannot be put there. */
+  async rename(name: string): Promise<SaveOutcome> {
+    await this.#parts.ref.ask({ type: "rename", name: conversationName(name) });
+    const saved = await this.flush();
+    return saved.status === "saved" ? await this.#parts.onRenamed() : saved;
   }
 
   /** The settings the next turn runs with. */

@@ -4,8 +4,10 @@ import { findProjectRoot, readGitInfo } from "../../config/project.js";
 import { buildInstructions } from "../../context/instructions.js";
 import type { Config } from "../../messages/config.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
+import { conversationName } from "../../messages/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
+import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { GitInfo, OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
@@ -18,6 +20,7 @@ import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-op
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
 import { Providers } from "./providers.js";
 import { isPaginated } from "./read-parent.js";
+import { namedLine } from "./rename-saved.js";
 import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
 import { defaultRetry } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
@@ -77,6 +80,7 @@ export class ConversationOpener {
     ) {
       throw new InvalidInputError(`conversation ${conversationId} exists already`);
     }
+    const name = config.name === undefined ? undefined : conversationName(config.name);
     const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
@@ -87,12 +91,15 @@ export class ConversationOpener {
     refuseInUse(conversationId, outcome);
     const source = this.#parts.options.source ?? "non_interactive";
     const state = emptyState();
-    for (const line of [firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom }), ...inherited]) {
+    const first = firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom });
+    for (const line of [first, ...inherited, ...(name === undefined ? [] : [namedLine(name, now)])]) {
       apply(state, line);
       rollout.append(line);
     }
     // What could not even be opened was waited for already.
     const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
+    const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
+    const unlisted = saved.status === "saved" && listed.status === "not_saved" ? listed.reason : undefined;
     await this.#refuseOpened(rollout);
     const conversation = this.#spawn({
       conversationId,
@@ -101,7 +108,7 @@ export class ConversationOpener {
       rollout,
       sessionSource: source,
       goesOn: false,
-      notice: joined([notice, openNotice, parentNotice]),
+      notice: joined([notice, openNotice, parentNotice, unlisted]),
     });
     return { conversation, conversationId, saved };
   }
@@ -138,6 +145,7 @@ export class ConversationOpener {
     const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
+    await this.#indexName(conversationId, state, "mend");
     const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
     return this.#spawn({
       conversationId,
@@ -148,6 +156,10 @@ export class ConversationOpener {
       goesOn: rollout.path !== null,
       notice: joined(notices),
     });
+  }
+
+  async #indexName(id: string, { named }: ConversationState, mode: "rename" | "mend"): Promise<SaveOutcome> {
+    return named === undefined ? { status: "saved" } : await this.#parts.store.indexName(id, named, mode);
   }
 
   /** A file without its first line, left by a crash right after it was made, gets one. */
@@ -193,6 +205,7 @@ export class ConversationOpener {
       now: () => this.#now(),
       newId: uuidv7,
       onEvent: (event) => this.#parts.onEvent(event),
+      onRenamed: () => this.#indexName(parts.conversationId, parts.state, "rename"),
       onEnd: () => this.#parts.onEnd(parts.conversationId),
     });
     this.#parts.onOpen(conversation);

@@ -13,6 +13,8 @@ import type { ConversationState } from "./state.js";
 export interface ConversationConfig extends Omit<Config, "persistence" | "providers" | "history"> {
   /** Kept verbatim; a conversation whose id is no UUID cannot be read by Codex. */
   readonly id?: string;
+  /** How a new one is called: 1 to 100 printable characters. */
+  readonly name?: string;
   readonly cwd?: string;
   readonly effort?: string;
 }

@@ -1,4 +1,5 @@
 import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import { isPrintable } from "../../messages/conversation-name.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { RolloutLine, SessionMeta } from "../../messages/rollout-line.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
@@ -13,6 +14,8 @@ export interface ConversationState {
   metadata: { provider?: string; model?: string } | undefined;
   /** The settings of the newest turn. */
   turnContext: TurnContext | undefined;
+  /** How it is called, and since when. */
+  named: RecordedName | undefined;
   history: ResponseItem[];
   usage: TokenUsageInfo | null;
   /** How many turns have begun. */
@@ -23,6 +26,11 @@ export interface ConversationState {
   marks: TurnMark[];
   /** The approval requests of the open turn, by call. */
   approvals: Map<string, RecordedApproval>;
+}
+
+export interface RecordedName {
+  readonly name: string;
+  readonly timestamp: string;
 }
 
 /** A request, and the answer if there was one. */
@@ -36,6 +44,7 @@ export function emptyState(): ConversationState {
     meta: undefined,
     metadata: undefined,
     turnContext: undefined,
+    named: undefined,
     history: [],
     usage: null,
     turns: 0,
@@ -63,7 +72,8 @@ export function apply(state: ConversationState, line: RolloutLine): void {
       applyEvent(state, line.payload, line.timestamp);
       break;
     case "cody":
-      applyApproval(state, line.payload);
+      if (line.payload.type === "named") applyName(state, line.payload.name, line.timestamp);
+      else applyApproval(state, line.payload);
       break;
     case "response_item":
     case "compacted":
@@ -87,6 +97,11 @@ function applyEvent(
   } else if (msg.type === "token_count" && msg.info !== null) {
     state.usage = msg.info;
   }
+}
+
+/** A file may hold what would not have been taken as a name. */
+function applyName(state: ConversationState, name: string, timestamp: string): void {
+  if (name !== "" && isPrintable(name)) state.named = { name, timestamp };
 }
 
 function applyApproval(state: ConversationState, payload: Extract<RolloutLine, { type: "cody" }>["payload"]): void {
