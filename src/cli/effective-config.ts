@@ -21,7 +21,7 @@ export async function effectiveConfig(
   context: CommandContext,
   asked?: string,
 ): Promise<ReadonlyMap<SettingKey, ShownSetting>> {
-  const { values, sources } = await loadSettings(context);
+  const { values, sources, file } = await loadSettings(context);
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
   const { provider, api, model, baseUrl, approvalPolicy, sandbox } = settings;
@@ -43,37 +43,37 @@ export async function effectiveConfig(
     "persistence.layout": values.persistence.layout,
     "persistence.directory": values.persistence.directory,
   };
-  const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources }, settings) };
+  const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources, file }, settings) };
   const names = new Set([...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined));
   return new Map<SettingKey, ShownSetting>([
     ...configKeys.map((key) => [key, { value: shown[key], source: found[key] }] as const),
-    ...[...names].toSorted().flatMap((name) => providerSettings(context, values, name)),
+    ...[...names].toSorted().flatMap((name) => providerSettings(context, { values, file }, name)),
   ]);
 }
 
 function baseUrlSource(
   { terminal }: CommandContext,
-  { values, sources }: Pick<LoadedConfig, "values" | "sources">,
+  { values, sources, file }: LoadedConfig,
   { provider = "", baseUrl }: SaidSettings,
 ): ConfigSource {
   if (values.baseUrl !== undefined || baseUrl === undefined) return sources.baseUrl;
-  if (baseUrl === values.providers?.[provider]?.baseUrl) return "config.json";
+  if (baseUrl === values.providers?.[provider]?.baseUrl) return file;
   return baseUrl === saidBaseUrl(provider, terminal.env) ? "environment" : "default";
 }
 
 function providerSettings(
   { terminal: { env } }: CommandContext,
-  { providers = {} }: LoadedConfig["values"],
+  { values: { providers = {} }, file }: Pick<LoadedConfig, "values" | "file">,
   name: string,
 ): (readonly [SettingKey, ShownSetting])[] {
   const entry = providers[name] ?? {};
   const hasKey = apiKey(name, { env, providers }) !== undefined;
-  const source = entry.apiKey === undefined ? "environment" : "config.json";
+  const source = entry.apiKey === undefined ? "environment" : file;
   return [
     ...(hasKey ? [[`providers.${name}.apiKey`, { value: hiddenValue, source }] as const] : []),
     ...(entry.baseUrl === undefined
       ? []
-      : [[`providers.${name}.baseUrl`, { value: entry.baseUrl, source: "config.json" }] as const]),
+      : [[`providers.${name}.baseUrl`, { value: entry.baseUrl, source: file }] as const]),
   ];
 }
 

@@ -1,12 +1,12 @@
 import type { Config, Layout, TurnLimits } from "../messages/config.js";
-import { isReadableByOthers, parseConfig, readConfigText } from "./config-file.js";
-import { homePaths } from "./paths.js";
+import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./config-file.js";
+import type { ConfigName } from "./config-format.js";
 import { conversationPlaces } from "./places.js";
 import { choiceOf } from "./provider-choice.js";
 import { configuredKeys } from "./vendors.js";
 
 /** What comes from the environment is known when the provider is: until then it counts as default. */
-export type ConfigSource = "default" | "environment" | "config.json" | "flag";
+export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 export type ConfigKey =
   | Exclude<keyof Config, "persistence" | "turnLimits" | "providers" | "history">
   | `turnLimits.${keyof TurnLimits}`
@@ -22,7 +22,9 @@ export interface LoadedConfig {
     readonly persistence: { readonly enabled: boolean; readonly layout: Layout; readonly directory: string };
   };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
-  /** The path of `config.json`, when keys are in it and not only its owner can read it. */
+  /** The name of the configuration that was read, or would be written. */
+  readonly file: ConfigName;
+  /** Its path, when keys are in it and not only its owner can read it. */
   readonly exposed?: string;
 }
 
@@ -35,11 +37,11 @@ export interface ConfigInput {
   readonly flags: ConfigFlags;
 }
 
-/** Flags win over `config.json`, which wins over the defaults; relative directories lie in the home. */
+/** Flags win over the file, which wins over the defaults; relative directories lie in the home. */
 export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): Promise<LoadedConfig> {
-  const path = homePaths(home).config;
-  const text = await readConfigText(path);
-  const { provider, api, model, baseUrl, ...others }: Config = text === undefined ? {} : await parseConfig(text);
+  const found = await readConfigFile(home);
+  const name = found?.name ?? defaultName;
+  const { provider, api, model, baseUrl, ...others }: Config = found === undefined ? {} : await parseConfig(found);
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
   const said = { provider, api, model, baseUrl };
   const choice = choiceOf([said, given], { env, providers: others.providers, auth: others.auth });
@@ -50,11 +52,13 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
   const turnLimits = { ...file.turnLimits, ...given.turnLimits };
   const sourceOf = (read: (config: Config) => unknown): ConfigSource => {
     if (read(given) !== undefined) return "flag";
-    return read(file) === undefined ? "default" : "config.json";
+    return read(file) === undefined ? "default" : name;
   };
-  const exposed = configuredKeys(file.providers).length > 0 && (await isReadableByOthers(path));
+  const isExposed =
+    found !== undefined && configuredKeys(file.providers).length > 0 && (await isReadableByOthers(found.path));
   return {
-    ...(exposed ? { exposed: path } : {}),
+    file: name,
+    ...(isExposed ? { exposed: found.path } : {}),
     values: {
       ...file,
       ...given,

@@ -28,7 +28,7 @@ function ownHistory(written: Table): Table {
   return { ...others, ...left, persistence: { enabled, ...persistence } };
 }
 
-type Table = Readonly<Record<string, unknown>>;
+export type Table = Readonly<Record<string, unknown>>;
 
 function combined(below: Table, above: Table): Table {
   const entries = Object.entries(above).map(([name, entry]) => {
@@ -38,6 +38,6 @@ function combined(below: Table, above: Table): Table {
   return { ...below, ...Object.fromEntries(entries) };
 }
 
-function isTable(value: unknown): value is Table {
+export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
