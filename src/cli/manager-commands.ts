@@ -2,6 +2,7 @@ import { chatCommand } from "./commands/chat.js";
 import { configCommand } from "./commands/config.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { newCommand } from "./commands/new.js";
+import { renameCommand } from "./commands/rename.js";
 import { resumeCommand } from "./commands/resume.js";
 import { setAuthCommand } from "./commands/set-auth.js";
 import { setProviderCommand } from "./commands/set-provider.js";
@@ -12,6 +13,7 @@ export const managerCommands = {
   new: newCommand,
   chat: chatCommand,
   resume: resumeCommand,
+  rename: renameCommand,
   setProvider: setProviderCommand,
   setAuth: setAuthCommand,
   config: configCommand,

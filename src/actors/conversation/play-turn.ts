@@ -1,3 +1,4 @@
+import { newestTurns } from "../../compaction/newest-turns.js";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ToolSpec } from "../../messages/tool.js";
@@ -30,6 +31,8 @@ export interface TurnParts {
   readonly toolEnv: Readonly<Record<string, string>>;
   readonly limits: EffectiveLimits;
   readonly compaction: CompactionParts;
+  /** How many turns the model sees. */
+  readonly maxTurns: number;
   /** The tools as the model is told of them. */
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
@@ -163,7 +166,7 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, settings: Settin
     conversationId: parts.conversationId,
     model: settings.model,
     instructions: parts.instructions(settings),
-    input: [...cell.state.history],
+    input: newestTurns(cell.state.history, parts.maxTurns),
     tools: [...parts.toolSpecs()],
     effort: settings.effort,
   };

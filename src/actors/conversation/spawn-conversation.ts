@@ -1,4 +1,5 @@
 import type { Event, EventMsg } from "../../messages/event.js";
+import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { FileStamps } from "../../tools/file-stamps.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
@@ -26,6 +27,7 @@ export interface ConversationParts extends TurnParts {
   readonly notice: string | undefined;
   /** Hears every event, before the conversation's own readers. */
   onEvent(event: Event): void;
+  onRenamed(): Promise<SaveOutcome>;
   /** Called once, when the conversation has ended. */
   onEnd(): void;
   readonly goesOn: boolean;
@@ -143,10 +145,13 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     cell,
     ref,
     queue,
+    maxTurns: parts.maxTurns,
+    countTokens: (text) => parts.countTokens(text),
     instructions: (settings) => parts.instructions(settings),
     previewCompaction: (strategy) => previewCompaction({ parts, cell }, strategy),
     contextUsage: () => contextUsage({ parts, cell }),
     summarize: (items) => summarizeItems({ parts, cell }, items),
+    onRenamed: () => parts.onRenamed(),
     onShutdown: () => {
       ending ??= shutDown();
       return ending;
