@@ -1,0 +1,112 @@
+import type { Failure } from "../../messages/failure.js";
+import type { ModelEvent } from "../../messages/model.js";
+import { ReadyStream } from "../../providers/ready-stream.js";
+
+export type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" }>;
+type Rest = Exclude<ModelEvent, Delta>;
+
+interface Waiting {
+  resolve(event: Rest | "aborted"): void;
+  reject(error: unknown): void;
+}
+
+/** A model in this process may always be ready; after so many, sockets, timers and interrupts have their turn. */
+const deltasPerTurn = 64;
+
+const cut: Failure = { code: "network", message: "the answer ended before it was complete", retryable: true };
+
+/**
+ * A provider's stream that ends at once when the signal says so, whatever the provider does, and never throws.
+ * Deltas are told as they come, most of them from the callback of their socket; only what is rare is waited for.
+ */
+export class HeardAnswer implements Disposable {
+  readonly #signal: AbortSignal;
+  readonly #events: AsyncIterator<ModelEvent> | Failure;
+  readonly #onDelta: (delta: Delta) => void;
+  #deltas = 0;
+  #waiting: Waiting | undefined;
+
+  constructor(open: () => AsyncIterable<ModelEvent>, onDelta: (delta: Delta) => void, signal: AbortSignal) {
+    this.#signal = signal;
+    this.#onDelta = onDelta;
+    try {
+      this.#events = open()[Symbol.asyncIterator]();
+    } catch (error) {
+      this.#events = broken(error);
+    }
+    signal.addEventListener("abort", this.#onAbort);
+  }
+
+  /** The next event that is no delta. */
+  next(): Promise<Rest | "aborted"> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      if (this.#signal.aborted) this.#onAbort();
+      else this.#ask();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    // Not awaited: a stream that hangs must not hold the turn.
+    if ("next" in this.#events) void this.#events.return?.().catch(() => undefined);
+  }
+
+  readonly #ask = (): void => {
+    const events = this.#events;
+    try {
+      if ("code" in events) this.#tell({ type: "failed", failure: events });
+      else if (events instanceof ReadyStream) this.#takeFrom(events);
+      else events.next().then(this.#onResult, this.#onError);
+    } catch (error) {
+      this.#onError(error);
+    }
+  };
+
+  #takeFrom(events: ReadyStream<ModelEvent>): void {
+    for (let event = events.take(); event !== undefined; event = events.take()) {
+      if (!this.#hear(event)) return;
+    }
+    events.onReady(this.#ask);
+  }
+
+  // Made once: a function for each event would cost as much as the event.
+  readonly #onResult = (result: IteratorResult<ModelEvent>): void => {
+    if (this.#hear(result.done === true ? null : result.value)) this.#ask();
+  };
+  readonly #onError = (error: unknown): void => this.#tell({ type: "failed", failure: broken(error) });
+  readonly #onAbort = (): void => this.#tell("aborted");
+
+  /** Whether to go on at once. */
+  #hear(event: ModelEvent | null): boolean {
+    if (this.#waiting === undefined) return false;
+    if (event === null) this.#tell({ type: "failed", failure: cut });
+    else if (event.type === "text_delta" || event.type === "reasoning_delta") return this.#hearDelta(event);
+    else this.#tell(event);
+    return false;
+  }
+
+  #hearDelta(delta: Delta): boolean {
+    try {
+      this.#onDelta(delta);
+    } catch (error) {
+      this.#waiting?.reject(error);
+      this.#waiting = undefined;
+      return false;
+    }
+    this.#deltas += 1;
+    if (this.#deltas % deltasPerTurn !== 0) return true;
+    setImmediate(this.#ask);
+    return false;
+  }
+
+  #tell(event: Rest | "aborted"): void {
+    this.#waiting?.resolve(event);
+    this.#waiting = undefined;
+  }
+}
+
+/** Providers do not throw; one that does has a bug, and its turn fails with the reason. */
+function broken(error: unknown): Failure {
+  return { code: "internal", message: error instanceof Error ? error.message : String(error), retryable: false };
+}
