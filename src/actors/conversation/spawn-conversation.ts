@@ -6,6 +6,7 @@ import { EventQueue } from "../system/event-queue.js";
 import { spawn } from "../system/spawn.js";
 import type { ConversationCell } from "./cell.js";
 import { conversation, lostInput } from "./conversation.js";
+import { deltaRuns, mergeDeltas } from "./deltas.js";
 import { Conversation } from "./handle.js";
 import { eventWeight } from "./event-weight.js";
 import { isUnanswered } from "./open-calls.js";
@@ -51,6 +52,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
   );
   const queue = new EventQueue<Event>({
     merge: mergeDeltas,
+    runs: deltaRuns,
     weigh: eventWeight,
     lagged: (from, to) => event(to, "", laggedMsg(from, to)),
     onLagged: () => requests.all(),
@@ -148,18 +150,4 @@ export function spawnConversation(parts: ConversationParts): Conversation {
 
 function laggedMsg(from: number, to: number): EventMsg {
   return { type: "lagged", from, to };
-}
-
-/** Two deltas of one item in a row are one longer delta to a reader that has not read the first. */
-export function mergeDeltas(older: Event, newer: Event): Event | undefined {
-  const a = older.msg;
-  const b = newer.msg;
-  if (older.id !== newer.id || older.conversation_id !== newer.conversation_id) return undefined;
-  if (
-    (a.type === "agent_message_delta" && b.type === "agent_message_delta" && a.item_id === b.item_id) ||
-    (a.type === "agent_reasoning_delta" && b.type === "agent_reasoning_delta" && a.item_id === b.item_id)
-  ) {
-    return { ...newer, msg: { ...b, delta: a.delta + b.delta } };
-  }
-  return undefined;
 }
