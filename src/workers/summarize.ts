@@ -3,7 +3,7 @@ import type { Failure } from "../messages/failure.js";
 import type { ModelRequest } from "../messages/model.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
-import { AbortableStream, broken } from "../providers/abortable-stream.js";
+import { broken, HeardAnswer } from "../providers/heard-answer.js";
 import { pause } from "../providers/pause.js";
 import type { Provider } from "../providers/provider.js";
 
@@ -103,9 +103,9 @@ async function answerTo(provider: Provider, request: ModelRequest, signal: Abort
 async function wholeAnswer(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Answer> {
   const texts: string[] = [];
   let usage: TokenUsage | undefined;
-  using stream = new AbortableStream(() => provider.stream(request, signal), signal);
+  using answer = new HeardAnswer(() => provider.stream(request, signal), unheard, signal);
   for (;;) {
-    const event = await stream.next();
+    const event = await answer.next();
     if (event === "aborted" || signal.aborted) return { status: "aborted" };
     switch (event.type) {
       case "item":
@@ -119,8 +119,11 @@ async function wholeAnswer(provider: Provider, request: ModelRequest, signal: Ab
         return { status: "done", text: texts.join("\n").trim(), usage };
       case "failed":
         return { status: "failed", failure: event.failure };
-      default:
-        break;
     }
   }
+}
+
+/** Nobody sees a summary before it is whole. */
+function unheard(): void {
+  // Its items say all of it.
 }
