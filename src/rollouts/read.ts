@@ -80,6 +80,8 @@ async function* lines({ path, conversationId, part }: Source, end: RolloutEnd): 
     if (read.status === "blank") continue;
     const foreign = forms.linesOf(read.value);
     if (foreign !== undefined) {
+      // It has begun with this line, whatever stands behind it.
+      begun = true;
       if (!foreign.whole) end.skipped += 1;
       for (const line of foreign.lines) yield { number, line };
       continue;
