@@ -25,7 +25,7 @@ export async function loadInThreads(pool: CpuPool, rollout: LargeRollout): Promi
   return (await foldStretches(pool, rollout)) ?? (await foldLines(fileLines(rollout.path, rollout.conversationId)));
 }
 
-/** Gives nothing for a rollout that is not what it looks like, or that cannot come from a thread. */
+/** Gives nothing for a rollout that is not what it looks like. */
 async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<StoredState | undefined> {
   const { path, conversationId } = rollout;
   const first = await firstLine(path, conversationId);
@@ -40,9 +40,7 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
     if (condensed.status === "corrupted") throw damage(stretch, first.number, lines + condensed.line, condensed.detail);
     if (condensed.status === "other_form") return undefined;
     for (const piece of condensed.pieces) {
-      const values = linesOf(piece);
-      if (values === undefined) return undefined;
-      for (const value of values) {
+      for (const value of linesOf(piece)) {
         // Others were left out for its sake.
         if (!fold.add(value) && condensed.replaced && outdoesOthers(value)) return undefined;
       }
