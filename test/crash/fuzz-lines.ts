@@ -48,7 +48,9 @@ export const lineDamages: Readonly<Record<string, LineDamage>> = {
   "a first line of another rollout": (lines, random, others) =>
     replaced(lines, random, (line) => [...texts(others.find((other) => other.includes("session_meta")) ?? ""), line]),
   "a very long line": (lines, random) =>
-    replaced(lines, random, () => texts(text(secret.repeat(random.magnitude(1_000, 20_000))))),
+    replaced(lines, random, () =>
+      texts(text(secret.repeat(random.magnitude(100, random.next() < 0.02 ? 100_000 : 1_000)))),
+    ),
 };
 
 function replaced(lines: readonly Buffer[], random: Random, by: (line: Buffer) => readonly Buffer[]): Buffer[] {

@@ -12,7 +12,7 @@ import { type CpuPool, openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { writeLargeRollout } from "../support/large-rollout.js";
 import { copyBeginnings, sourceRollouts } from "./fuzz-sources.js";
 import { fuzzedRollout } from "./fuzzed-rollout.js";
-import { fuzzing, summarize, timeoutMs } from "./rounds.js";
+import { fuzzing, summarize } from "./rounds.js";
 import { newWorld } from "./world.js";
 
 const id = "conv_fuzzed";
@@ -55,7 +55,7 @@ test(
     expect(wrong).toEqual([]);
     summarize(`fuzzed rollouts in threads: ${seen.read} read, ${seen.refused} refused, 0 otherwise than here`);
   },
-  timeoutMs,
+  fuzzing.timeoutMs,
 );
 
 test(
@@ -89,5 +89,5 @@ test(
       `large fuzzed rollouts: ${mebibytes} MiB, ${seen.read} read, ${seen.refused} refused, 0 otherwise than here`,
     );
   },
-  timeoutMs,
+  fuzzing.timeoutMs,
 );

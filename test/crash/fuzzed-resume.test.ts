@@ -7,7 +7,7 @@ import { foldLines } from "../../src/actors/conversation/fold-lines.js";
 import { secret, sourceRollouts } from "./fuzz-sources.js";
 import { fuzzedRollout } from "./fuzzed-rollout.js";
 import { newQuestion } from "./question.js";
-import { fuzzing, summarize, timeoutMs } from "./rounds.js";
+import { fuzzing, summarize } from "./rounds.js";
 import { variedProvider } from "./varied-provider.js";
 import { newWorld, openManager, rolloutPath } from "./world.js";
 
@@ -53,5 +53,5 @@ test(
       return state.history.length === history.length ? undefined : "what was said is not what is read";
     }
   },
-  timeoutMs,
+  fuzzing.timeoutMs,
 );
