@@ -9,6 +9,8 @@ import { oneAfterAnother } from "../system/one-after-another.js";
 import { ActiveTurn } from "./active-turn.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
+import { earlierItems } from "./earlier-items.js";
+import { offeredTools } from "./offered-tools.js";
 import type { CallItem } from "./open-calls.js";
 import { prepareCall } from "./prepare-call.js";
 import type { Publish, Recording } from "./recording.js";
@@ -124,6 +126,7 @@ function callWorldOf(
     env: parts.toolEnv,
     stamps: cell.stamps,
     running: new Set(),
+    ...earlierItems(parts.conversationId, rollout, cell.state),
     newId: () => parts.newId(),
     publish: (msg) => publish(msg, turn.submissionId),
     flush: () => rollout.flush(),
@@ -154,7 +157,7 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, settings: Settin
     model: settings.model,
     instructions: parts.instructions(settings),
     input: [...cell.state.history],
-    tools: [...parts.toolSpecs()],
+    tools: [...offeredTools(parts, cell.state.history)],
     effort: settings.effort,
   };
 }
