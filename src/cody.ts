@@ -17,6 +17,11 @@ import type { ConversationConfig } from "./actors/conversation/resolve-settings.
 import type { Store } from "./actors/conversation/store.js";
 import { CodexLocks } from "./actors/rollout-writer/codex-lock.js";
 import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
+import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
+import { Summarizer } from "./actors/compactor/summarizer.js";
+import { TokenCounts } from "./actors/compactor/token-counts.js";
+import type { Ref } from "./actors/system/actor.js";
+import { spawn } from "./actors/system/spawn.js";
 import { codexHome, codyHome } from "./config/paths.js";
 import { conversationPlaces } from "./config/places.js";
 import { Config } from "./messages/config.js";
@@ -28,6 +33,7 @@ import { ownShape } from "./messages/written-config.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { type CpuPool, openCpuPool } from "./workers/open-cpu-pool.js";
+import { openIoPool } from "./workers/open-io-pool.js";
 
 /** Wires conversations, their store and the configuration together. */
 export class ConversationManager {
@@ -35,6 +41,9 @@ export class ConversationManager {
   readonly #tokenizer: Tokenizer | undefined;
   /** Costs nothing until something is counted or a long rollout read. */
   readonly #cpu = openCpuPool();
+  /** Costs nothing until something is summarized. */
+  readonly #io = openIoPool();
+  readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
   readonly #live = new Map<string, Conversation>();
@@ -49,10 +58,14 @@ export class ConversationManager {
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
     this.#store = openStore(options, config, this.#cpu);
+    const counts = new TokenCounts(options.tokenizer);
+    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer: new Summarizer(this.#cpu, this.#io), counts });
     this.#opener = new ConversationOpener({
       options,
       config,
       store: this.#store,
+      compactor: this.#compactor,
+      counts,
       isLive: (conversationId) => this.#live.has(conversationId),
       isShutDown: () => this.#shutdown !== undefined,
       onOpen: (conversation) => this.#live.set(conversation.id, conversation),
@@ -170,7 +183,8 @@ export class ConversationManager {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await Promise.all([this.#store.close(), this.#cpu.close(), this.#opener.close()]);
+    await this.#compactor.stop();
+    await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
     this.#all.close();
   }
 

@@ -38,7 +38,7 @@ export class Workspace implements AsyncDisposable {
     const writer = context.outbox === undefined ? {} : { outbox: context.outbox };
     this.#manager = new ConversationManager({
       home,
-      config: { ...config, persistence },
+      config: { ...config, persistence, compaction: compactionOf(config, parts.source) },
       env,
       cwd,
       providers,
@@ -134,6 +134,14 @@ export async function openWorkspace(
   const [{ values }, projectRoot] = await Promise.all([loadSettings(context), findProjectRoot(context.terminal.cwd)]);
   const changes = changesOf(configFlags(context));
   return new Workspace(context, values, { projectRoot, directory: values.persistence.directory }, { changes, source });
+}
+
+/** Who sits before a prompt should not wait for a summary; a command that ends has nothing to do meanwhile. */
+function compactionOf(
+  { compaction }: LoadedConfig["values"],
+  source: WorkspaceParts["source"],
+): NonNullable<LoadedConfig["values"]["compaction"]> {
+  return source === "interactive" ? { mode: "background", ...compaction } : { ...compaction };
 }
 
 /** The names of the providers a manager will have in its process. */

@@ -12,7 +12,8 @@ export function estimateItemTokens(items: readonly ResponseItem[], countTokens: 
   return countTokens(items.map(countedText).join(""));
 }
 
-function countedText(item: ResponseItem): string {
+/** What the model reads of an item. */
+export function countedText(item: ResponseItem): string {
   switch (item.type) {
     case "message":
       return contentText(item.content);

@@ -10,9 +10,11 @@ export type OutputItem = Extract<
   { type: "function_call_output" | "custom_tool_call_output" | "tool_search_output" }
 >;
 
-/** Something a person asked for: not what a summary repeats, and not what is pinned, which has its own place. */
+/** Something a person asked for: not what a summary repeats, not what is pinned, which has its own place, and not nothing. */
 export function isRequest(item: ResponseItem): item is MessageItem & { role: "user" } {
-  return isRealUserMessage(item) && !isFlagged(item);
+  return (
+    isRealUserMessage(item) && !isFlagged(item) && item.content.some((part) => !("text" in part) || part.text !== "")
+  );
 }
 
 export function isSummary(item: ResponseItem): item is MessageItem {

@@ -1,9 +1,14 @@
 import type { CompactionConfig } from "../messages/compaction.js";
 
+type Settings = { readonly [K in keyof CompactionConfig]-?: NonNullable<CompactionConfig[K]> };
+type Unset = "strategy" | "tokenLimit" | "reserveTokens" | "prompt";
+
+/** What has no default counts as not said: the ratio alone decides then, our prompt asks, and the model names the strategy. */
+export type EffectiveCompaction = Omit<Settings, Unset> & { readonly [K in Unset]: Settings[K] | undefined };
+
 /** What holds when nobody has said otherwise. */
 export const defaultCompaction = {
   enabled: true,
-  strategy: "codex",
   mode: "blocking",
   ratio: 0.8,
   keepRecentTokens: 20_000,
@@ -11,16 +16,21 @@ export const defaultCompaction = {
   userMessageTokens: 20_000,
   preserveToolResults: "recent",
   onFailure: "keep",
-} as const satisfies CompactionConfig;
+} as const satisfies Omit<Settings, Unset>;
 
-/** What has no default counts as not set: the ratio alone decides then, and our prompt asks. */
-export type EffectiveCompaction = Readonly<
-  Required<Omit<CompactionConfig, "tokenLimit" | "reserveTokens" | "prompt" | "strategy">> &
-    Pick<CompactionConfig, "tokenLimit" | "reserveTokens" | "prompt" | "strategy">
->;
-
-/** Without a strategy that somebody chose, the model decides. */
 export function effectiveCompaction(said: CompactionConfig = {}): EffectiveCompaction {
-  const { strategy: _, ...defaults } = defaultCompaction;
-  return { ...defaults, ...said };
+  return {
+    enabled: said.enabled ?? defaultCompaction.enabled,
+    strategy: said.strategy,
+    mode: said.mode ?? defaultCompaction.mode,
+    ratio: said.ratio ?? defaultCompaction.ratio,
+    tokenLimit: said.tokenLimit,
+    reserveTokens: said.reserveTokens,
+    keepRecentTokens: said.keepRecentTokens ?? defaultCompaction.keepRecentTokens,
+    keepTurns: said.keepTurns ?? defaultCompaction.keepTurns,
+    userMessageTokens: said.userMessageTokens ?? defaultCompaction.userMessageTokens,
+    preserveToolResults: said.preserveToolResults ?? defaultCompaction.preserveToolResults,
+    onFailure: said.onFailure ?? defaultCompaction.onFailure,
+    prompt: said.prompt,
+  };
 }

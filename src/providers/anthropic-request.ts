@@ -7,12 +7,14 @@ import { normalized } from "./normalize/normalized.js";
 export const maxAnswerTokens = 16_384;
 
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
-  const { model, instructions, tools, effort } = request;
+  const { model, instructions, tools, effort, maxOutputTokens } = request;
   const messages = messageParams(normalized("messages", request.input, model));
-  const thinking = thinkingParams(model, effort, messages, maxAnswerTokens);
   return {
     model,
-    ...thinking,
+    // What is thought counts as said: an answer that must be short has no room for it.
+    ...(maxOutputTokens === undefined
+      ? thinkingParams(model, effort, messages, maxAnswerTokens)
+      : { max_tokens: maxOutputTokens }),
     ...(instructions.trim() === ""
       ? {}
       : { system: [{ type: "text", text: instructions.toWellFormed(), cache_control: ephemeral }] }),

@@ -4,6 +4,16 @@ interface Proxies {
   readonly noProxy: string;
 }
 
+const variables: ReadonlySet<string> = new Set(["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"]);
+
+/** What of an environment says which proxy to use, for who must not know the rest of it. */
+export function proxyVariables(env: Readonly<NodeJS.ProcessEnv>): Record<string, string> {
+  const known = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && variables.has(entry[0].toUpperCase()),
+  );
+  return Object.fromEntries(known);
+}
+
 /**
  * A fetch that honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY, which Node 20's own does not. As in undici, HTTP_PROXY
  * also serves https addresses when HTTPS_PROXY is not set.

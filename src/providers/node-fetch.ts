@@ -25,7 +25,8 @@ export interface NodeFetch {
 
 interface Sending {
   readonly url: URL;
-  readonly options: http.RequestOptions;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -80,11 +81,13 @@ interface Agents {
 
 function sender(agents: Agents, connectTimeoutMs: number): (sending: Sending) => Promise<http.IncomingMessage> {
   const send = async (sending: Sending, mayReuse: boolean): Promise<http.IncomingMessage> => {
-    const { url, options, body, signal } = sending;
+    const { url, method, headers, body, signal } = sending;
     const secure = url.protocol === "https:";
     // `false` is a connection of its own.
     const agent = mayReuse && (secure ? agents.https : agents.http);
-    const request = (secure ? https : http).request(url, { ...options, agent });
+    const request = (secure ? https : http).request(url, { method, agent });
+    // Not as an option: a connection keeps the options it was opened with as long as it lives, and the key in them.
+    for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
     try {
       return await answerTo(request, { body, signal, connectTimeoutMs });
     } catch (error) {
@@ -107,7 +110,8 @@ function sendingOf(input: string | URL | Request, init: RequestInit = {}): Sendi
   if (body !== undefined && body !== null) headers["content-length"] = String(Buffer.byteLength(body));
   return {
     url: new URL(input),
-    options: { method: init.method ?? "GET", headers },
+    method: init.method ?? "GET",
+    headers,
     body: body ?? undefined,
     signal: init.signal ?? undefined,
   };

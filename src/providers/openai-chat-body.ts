@@ -8,9 +8,12 @@ type Body = Chat.ChatCompletionCreateParamsStreaming;
 type Message = Chat.ChatCompletionMessageParam;
 type UserContent = Exclude<Chat.ChatCompletionUserMessageParam["content"], string>;
 
+/** OpenAI's own models, also under a tuned one's or a router's name; its open ones run on other servers. */
+const ofOpenAi = /(?:^|[/:])(?:gpt-(?!oss)|chatgpt-|codex-|o\d)/;
+
 /** A request in the shape of Chat Completions. */
 export function chatBody(request: ModelRequest): Body {
-  const { model, instructions, tools, effort } = request;
+  const { model, instructions, tools, effort, maxOutputTokens } = request;
   const system: Message[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
   return {
     model,
@@ -18,9 +21,15 @@ export function chatBody(request: ModelRequest): Body {
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
     // What a server takes is for it to say: new efforts come more often than new SDKs.
     ...(effort === null || effort === undefined ? {} : { reasoning_effort: effort as "high" }),
+    ...(maxOutputTokens === undefined ? {} : outputLimit(model, maxOutputTokens)),
     stream: true,
     stream_options: { include_usage: true },
   };
+}
+
+/** OpenAI's newer models refuse the old name of the limit, and many other servers do not know the new one. */
+function outputLimit(model: string, tokens: number): Pick<Body, "max_completion_tokens" | "max_tokens"> {
+  return ofOpenAi.test(model) ? { max_completion_tokens: tokens } : { max_tokens: tokens };
 }
 
 /** What the assistant said and called before it was answered is one message here; its thinking has no place. */

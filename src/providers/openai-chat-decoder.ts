@@ -2,12 +2,13 @@ import type { FinishReason, ModelEvent, ModelRequest } from "../messages/model.j
 import type { ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import { FailureError } from "../messages/errors.js";
+import { cutAnswer } from "./cut-answer.js";
 import { eventJson } from "./event-json.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
 import { ChatCalls } from "./openai-chat-calls.js";
 import { requestDigest } from "./request-digest.js";
 import type { ServerEvent } from "./transport.js";
-import { cutAnswer, type WireDecoder } from "./wire-answer.js";
+import type { WireDecoder } from "./wire-answer.js";
 import { errorIn, type FailureContext, serverFailure } from "./wire-failure.js";
 
 /** Here items are never told as such: they are what the deltas made when the answer is over. */

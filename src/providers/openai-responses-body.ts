@@ -12,7 +12,7 @@ const withoutReasoning = /^(?:gpt-[34]|chatgpt-4)/;
 
 /** A request in the shape of the Responses API; nothing is kept by the server, so thinking travels encrypted. */
 export function responsesBody(request: ModelRequest): Body {
-  const { conversationId, model, instructions, tools, effort } = request;
+  const { conversationId, model, instructions, tools, effort, maxOutputTokens } = request;
   const reasons = !withoutReasoning.test(model.slice(model.lastIndexOf("/") + 1));
   return {
     model,
@@ -20,6 +20,7 @@ export function responsesBody(request: ModelRequest): Body {
     input: normalized("responses", request.input, model).map(inputItem),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", strict: false, ...tool })) }),
     ...(reasons ? { reasoning: reasoning(effort), include: ["reasoning.encrypted_content"] } : {}),
+    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
     prompt_cache_key: conversationId,
     store: false,
     stream: true,

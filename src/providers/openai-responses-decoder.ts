@@ -1,12 +1,13 @@
 import type { Responses } from "openai/resources/responses/responses";
 import { FailureError } from "../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
+import { cutAnswer } from "./cut-answer.js";
 import { eventJson } from "./event-json.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
 import { responsesItem } from "./openai-responses-item.js";
 import { requestDigest } from "./request-digest.js";
 import type { ServerEvent } from "./transport.js";
-import { cutAnswer, type WireDecoder } from "./wire-answer.js";
+import type { WireDecoder } from "./wire-answer.js";
 import { errorIn, type FailureContext, serverFailure } from "./wire-failure.js";
 
 type EventType = Responses.ResponseStreamEvent["type"];

@@ -1,4 +1,3 @@
-import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { SaidEvents } from "./said-events.js";
 import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
@@ -19,12 +18,6 @@ export interface WireExchange {
   send(apiKey: string | undefined, idleMs: number, signal: AbortSignal): Promise<Response>;
   decoder(context: FailureContext): WireDecoder;
 }
-
-export const cutAnswer: Failure = {
-  code: "network",
-  message: "the answer ended before it was complete",
-  retryable: true,
-};
 
 /** One request and its answer, with the manners every wire API has: it does not throw, and an abort just ends it. */
 export function wireAnswer(

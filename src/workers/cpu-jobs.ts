@@ -1,4 +1,5 @@
 import type { Encoding } from "../compaction/encoding-of.js";
+import type { ResponseItem } from "../messages/response-item.js";
 import type { LineRange } from "../rollouts/raw-lines.js";
 
 /** What the pool for computing can do. */
@@ -6,6 +7,10 @@ export type CpuJobs = {
   readonly count_tokens: {
     readonly input: { readonly texts: readonly string[]; readonly encoding: Encoding };
     readonly output: { readonly counts: readonly number[] };
+  };
+  readonly extract_summary: {
+    readonly input: { readonly items: readonly ResponseItem[]; readonly previousSummary: string | undefined };
+    readonly output: { readonly text: string };
   };
   readonly condense_rollout: {
     readonly input: RolloutStretch;

@@ -1,23 +1,29 @@
 import { entryUrl } from "./entry-url.js";
 import type { IoJobs } from "./io-jobs.js";
-import { Pool } from "./pool.js";
+import { Pool, type PoolOptions } from "./pool.js";
+
+export type IoPool = Pool<IoJobs>;
 
 const mebibyte = 1024 * 1024;
 
+export const ioPoolLimits: Omit<PoolOptions<IoJobs>, "entry"> = {
+  threads: 2,
+  jobsPerThread: 8,
+  maxHeapMb: 512,
+  idleMs: 30_000,
+  deadlineMs: { summarize: 120_000 },
+  graceMs: 2_000,
+  maxWaiting: 64,
+  maxJobBytes: 16 * mebibyte,
+  maxBytes: 64 * mebibyte,
+};
+
 /** The pool for what mostly waits, apart from the other because a count must not wait behind a model's answer. */
-export function openIoPool(): Pool<IoJobs> {
+export function openIoPool(): IoPool {
   return new Pool<IoJobs>({
+    ...ioPoolLimits,
     get entry() {
       return entryUrl("io");
     },
-    threads: 2,
-    jobsPerThread: 8,
-    maxHeapMb: 512,
-    idleMs: 30_000,
-    deadlineMs: {},
-    graceMs: 2_000,
-    maxWaiting: 64,
-    maxJobBytes: 16 * mebibyte,
-    maxBytes: 64 * mebibyte,
   });
 }

@@ -62,6 +62,16 @@ test.each<[string, object, object]>([
     { message: "Unknown parameter: 'messages[1].reasoning_content'.", code: "unknown_parameter" },
   ],
   ["usage without a stream", { ...messages(), stream_options: { include_usage: true } }, { param: "stream_options" }],
+  [
+    "the old name of the limit for a model that reasons",
+    { ...messages(), model: "gpt-5", max_tokens: 100 },
+    {
+      message:
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      param: "max_tokens",
+      code: "unsupported_parameter",
+    },
+  ],
   ["a message without content", messages({ role: "user" }), { code: "missing_required_parameter" }],
   ["a user's content that is null", messages({ role: "user", content: null }), { code: "invalid_type" }],
 ])("the Chat API refuses %s", async (_, body, error) => {
@@ -74,5 +84,6 @@ test.each<[string, object, object]>([
 test("what belongs together is taken", async () => {
   const mock = await openMock();
   const list = messages({ role: "developer", content: "Be brief." }, calls("a", "b"), result("b"), result("a"), user);
-  expect((await post(mock, "chat", { model: "gpt-4o", ...list })).status).toBe(200);
+  expect((await post(mock, "chat", { model: "gpt-4o", max_tokens: 100, ...list })).status).toBe(200);
+  expect((await post(mock, "chat", { model: "o3", max_completion_tokens: 100, ...list })).status).toBe(200);
 });

@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ConversationManager } from "../../src/cody.js";
+import { selectRecentMessages } from "../../src/compaction/select-recent-messages.js";
+import { runCompactTask } from "../../src/actors/conversation/run-compact-task.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event } from "../../src/messages/event.js";
+import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
+import { assistant, user } from "../support/scripted-provider.js";
 import { Cli } from "../support/cli.js";
 import { createMockClient, createMockTokenizer } from "../support/mock-client.js";
 import { createMockRecorder, type MockRecorder } from "../support/mock-recorder.js";
@@ -132,6 +136,129 @@ describe("List", () => {
     expect(await openManager().listConversations()).toEqual([
       { id: conversationId, provider: "openai", model: "gpt-4", updatedAt: expect.any(Number) },
     ]);
+  });
+});
+
+function exchanges(count: number, text = (index: number) => `message ${index}`): ResponseItem[] {
+  return Array.from({ length: count }, (_, index) => [user(text(index)), assistant(`answer ${index}`)]).flat();
+}
+
+function summaryOf(items: readonly ResponseItem[]): string {
+  return items.flatMap((item) => (item.type === "message" && item.summary === true ? [messageText(item)] : [])).join();
+}
+
+function failingClient(): ReturnType<typeof createMockClient> {
+  const client = createMockClient();
+  client.sendMessage.mockRejectedValue(new Error("no"));
+  return client;
+}
+
+describe("Compact", () => {
+  const contextWindow = 100_000;
+  type SendMessage = ReturnType<typeof createMockClient>["sendMessage"];
+
+  async function open({
+    tokens,
+    client = createMockClient(["First answer", "Second answer"]),
+  }: {
+    tokens?: number;
+    client?: { sendMessage: SendMessage };
+  }) {
+    const tokenizer = tokens === undefined ? {} : { tokenizer: createMockTokenizer(tokens) };
+    const compacting = new ConversationManager({ client, recorder, config: { contextWindow }, ...tokenizer });
+    return { ...(await compacting.newConversation(config)), client };
+  }
+
+  function summaryCalls({ sendMessage }: { sendMessage: SendMessage }): unknown[] {
+    return sendMessage.mock.calls.filter(([request]) =>
+      request.messages.some(({ content }) => content.includes("concise summary")),
+    );
+  }
+
+  test("12: does not compact when under threshold", async () => {
+    const { conversation, client } = await open({ tokens: 1000 });
+    await chat(conversation, "Hello");
+    expect(client.sendMessage).toHaveBeenCalledTimes(1);
+  });
+
+  test("13: triggers compact when over threshold", async () => {
+    const { conversation, client } = await open({ tokens: 85_000 });
+    await chat(conversation, "Hello");
+    expect(summaryCalls(client)).toHaveLength(1);
+  });
+
+  test("14: rebuilds history with summary", async () => {
+    const { conversation } = await open({});
+    await conversation.replaceHistory(exchanges(10));
+    await runCompactTask(conversation);
+    const compacted = conversation.getHistory();
+    expect(compacted.length).toBeLessThan(20);
+    expect(summaryOf(compacted)).toBe("Summary of earlier conversation:\n\nSummary of conversation");
+    expect(conversation.getInitialContext()).toHaveLength(1);
+  });
+
+  test("15: preserves recent user messages", async () => {
+    const { conversation } = await open({});
+    // Each has about 3,000 tokens, so six of them are in the budget and a part of the seventh.
+    await conversation.replaceHistory(exchanges(10, (index) => `message ${index} ${"word ".repeat(3000)}`));
+    await runCompactTask(conversation);
+    const kept = conversation.getHistory().flatMap((item) => (item.type === "message" ? [messageText(item)] : []));
+    expect(kept.filter((text) => text.startsWith("message 9"))).toHaveLength(1);
+    expect(kept.some((text) => text.startsWith("message 0"))).toBe(false);
+    expect(kept.length).toBeLessThan(10);
+  });
+
+  test("16: preserves GhostSnapshots", async () => {
+    const ghost = { type: "ghost_snapshot" as const, ghost_commit: { id: "important state" } };
+    const { conversation } = await open({});
+    await conversation.replaceHistory([...exchanges(2), ghost, ...exchanges(2)]);
+    await runCompactTask(conversation);
+    expect(conversation.getHistory()).toContainEqual(ghost);
+  });
+
+  test("17: truncates middle of long messages", () => {
+    const [cut = ""] = selectRecentMessages([`HEAD ${"x".repeat(200_000)} TAIL`]);
+    expect(cut).toMatch(/^HEAD x+\n\n\[\.\.\. \d+ characters truncated \.\.\.\]\n\nx+ TAIL$/);
+    expect(cut.length).toBeLessThan(81_000);
+  });
+
+  test("18: retries when compacted history still too large", async () => {
+    const client = createMockClient();
+    const overflow = Object.assign(new Error("context_length_exceeded"), { status: 400 });
+    client.sendMessage.mockRejectedValueOnce(overflow);
+    const { conversation } = await open({ client });
+    await conversation.replaceHistory(exchanges(3));
+    expect(await runCompactTask(conversation)).toMatchObject({ status: "compacted", truncatedCount: 1 });
+    expect(summaryCalls(client)).toHaveLength(2);
+  });
+
+  test("19: persists CompactedItem to rollout", async () => {
+    const { conversation, conversationId } = await open({});
+    await chat(conversation, "Hello");
+    await runCompactTask(conversation);
+    const lines = recorder.getBuffer(conversationId).trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual({
+      type: "compacted",
+      timestamp: expect.any(Number),
+      summary: expect.stringContaining("Summary of conversation"),
+      truncatedCount: 0,
+    });
+  });
+
+  test.each([
+    ["an empty answer", () => createMockClient([], ""), "keep"],
+    ["a call that fails", () => failingClient(), "placeholder"],
+  ] as const)("20: handles summarization failure: %s", async (_, makeClient, onFailure) => {
+    const client = makeClient();
+    const compacting = new ConversationManager({
+      client,
+      recorder,
+      config: { contextWindow, compaction: { onFailure } },
+    });
+    const { conversation } = await compacting.newConversation(config);
+    await conversation.replaceHistory(exchanges(3));
+    expect(await runCompactTask(conversation)).toMatchObject({ status: "compacted", source: "extracted" });
+    expect(summaryOf(conversation.getHistory())).toContain("(summary unavailable)");
   });
 });
 

@@ -114,6 +114,13 @@ describe("thinking", () => {
   });
 });
 
+test.each(["claude-opus-4-5", "claude-opus-4-6"])("a short answer of %s has no room for thinking", (name) => {
+  const request = anthropicRequest(asking([user("go")], { model: name, effort: "high", maxOutputTokens: 4_096 }));
+  expect(request).toMatchObject({ max_tokens: 4_096 });
+  expect(request).not.toHaveProperty("thinking");
+  expect(request).not.toHaveProperty("output_config");
+});
+
 test("without instructions and tools nothing stands for them", () => {
   const request = anthropicRequest({ ...asking([user("go")]), instructions: "" });
   expect(Object.keys(request).toSorted()).toEqual(["max_tokens", "messages", "model", "stream"]);

@@ -1,53 +1,20 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-import { createFetch } from "../../src/providers/http-fetch.js";
+import { expect, test } from "vitest";
+import { createFetch, proxyVariables } from "../../src/providers/http-fetch.js";
 import { bundleModule } from "../support/bundle.js";
+import { listen, startProxy } from "./proxy.js";
 
 const certificate = fileURLToPath(new URL("../fixtures/tls/certificate.pem", import.meta.url));
 const key = fileURLToPath(new URL("../fixtures/tls/key.pem", import.meta.url));
 const hello: RequestListener = (_request, response) => void response.end("hello");
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 async function tlsServer(): Promise<string> {
   return listen(createTlsServer({ cert: await readFile(certificate), key: await readFile(key) }, hello));
-}
-
-/** A real CONNECT proxy that remembers where it was asked to connect to. */
-async function startProxy(): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
-  const proxy = createServer();
-  proxy.on("connect", (request, client, head) => {
-    asked.push(request.url ?? "");
-    const { hostname, port } = new URL(`http://${request.url}`);
-    const target = connect(Number(port), hostname, () => {
-      client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      target.write(head);
-      target.pipe(client).pipe(target);
-    });
-    target.on("error", () => client.destroy());
-    client.on("error", () => target.destroy());
-    onTestFinished(() => {
-      client.destroy();
-      target.destroy();
-    });
-  });
-  return { url: `http://${await listen(proxy)}`, asked };
 }
 
 test("without a proxy it is Node's own fetch", () => {
@@ -88,6 +55,11 @@ test("method, headers, body and signal reach the other side of a proxy", async (
 test("a proxy that is not there is a failed request, not a direct one", async () => {
   const server = await listen(createServer(hello));
   await expect(createFetch({ HTTP_PROXY: "http://127.0.0.1:1" })(`http://${server}/`)).rejects.toThrow("fetch failed");
+});
+
+test("of an environment only the variables that name proxies are theirs", () => {
+  const proxies = { HTTP_PROXY: "http://a", https_proxy: "http://b", No_Proxy: "c" };
+  expect(proxyVariables({ ...proxies, HTTPS_PROXY: undefined, OPENAI_API_KEY: "sk-1", PROXY: "d" })).toEqual(proxies);
 });
 
 /** Fetches in a child process, because NODE_EXTRA_CA_CERTS is read when Node starts. */

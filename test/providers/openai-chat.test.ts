@@ -226,6 +226,19 @@ describe("what is sent", () => {
       stream_options: { include_usage: true },
     });
   });
+
+  test.each([
+    ["gpt-5", "max_completion_tokens"],
+    ["openai/gpt-4o", "max_completion_tokens"],
+    ["ft:gpt-4o-mini:acme", "max_completion_tokens"],
+    ["o3", "max_completion_tokens"],
+    ["gpt-oss:20b", "max_tokens"],
+    ["qwen3:8b", "max_tokens"],
+    ["olmo2", "max_tokens"],
+  ])("how long an answer of %s may be is %s", async (model, name) => {
+    const body = await sent({ ...requestOf([user("hi")]), model, maxOutputTokens: 4_096 });
+    expect(Object.entries(body as object).filter(([key]) => key.startsWith("max_"))).toEqual([[name, 4_096]]);
+  });
 });
 
 describe("what goes wrong", () => {

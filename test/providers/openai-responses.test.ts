@@ -232,6 +232,11 @@ describe("what is sent", () => {
     });
   });
 
+  test("how long the answer may be", async () => {
+    const body = await sent({ ...requestOf([user("hi")]), model: "gpt-5", effort: "low", maxOutputTokens: 4_096 });
+    expect(body).toMatchObject({ max_output_tokens: 4_096, reasoning: { effort: "low" } });
+  });
+
   test("nothing about reasoning to a model that has none", async () => {
     const body = await sent({ ...requestOf([user("hi"), assistant("ho"), user("hi")]), model: "gpt-4o" });
     expect(Object.keys(body as object).toSorted()).toEqual(

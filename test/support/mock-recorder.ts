@@ -34,6 +34,9 @@ export function createMockRecorder(options: { readonly failWith?: string } = {})
       appended += 1;
       buffers.set(id, `${buffers.get(id) ?? ""}${JSON.stringify(turn)}\n`);
     },
+    appendCompacted: async (id, record) => {
+      buffers.set(id, `${buffers.get(id) ?? ""}${JSON.stringify({ type: "compacted", ...record })}\n`);
+    },
     readRollout: async (id) => turnsOf(id),
     list: async () =>
       [...buffers.keys()].map((id) => {

@@ -1,3 +1,4 @@
+import type { ResponseItem } from "../../messages/response-item.js";
 import type { InlineInput } from "../../messages/user-input.js";
 import type { FileStamps } from "../../tools/file-stamps.js";
 import type { ActiveTurn } from "./active-turn.js";
@@ -6,10 +7,24 @@ import type { ConversationState } from "./state.js";
 
 /** An input that waits for its turn, with the settings that held when it was submitted. */
 export interface QueuedInput {
+  readonly kind: "input";
   readonly submissionId: string;
   readonly items: readonly InlineInput[];
   readonly settings: Settings;
 }
+
+/** Something else that changes the history, and so waits until no turn runs. */
+export type QueuedChange =
+  | {
+      readonly kind: "compact";
+      readonly submissionId: string;
+      readonly instructions: string | undefined;
+      readonly strategy: string | undefined;
+    }
+  | { readonly kind: "undo_compaction"; readonly submissionId: string }
+  | { readonly kind: "pin"; readonly submissionId: string; readonly text: string };
+
+export type QueuedWork = QueuedInput | QueuedChange;
 
 /**
  * What a conversation's readers and its next incarnation find when an incarnation has crashed: the state is always a
@@ -17,9 +32,9 @@ export interface QueuedInput {
  */
 export interface ConversationCell {
   readonly state: ConversationState;
-  readonly waiting: QueuedInput[];
-  /** The input whose turn runs. */
-  playing: QueuedInput | undefined;
+  readonly waiting: QueuedWork[];
+  /** What is being done of it. */
+  playing: QueuedWork | undefined;
   /** What the next submission runs with. */
   settings: Settings;
   /** The running turn, or the last one. */
@@ -29,4 +44,12 @@ export interface ConversationCell {
   readonly allowed: Set<string>;
   /** The files the model has seen. */
   readonly stamps: FileStamps;
+  /** What the turn before ran with. */
+  before: Settings | undefined;
+  /** How often compacting by itself came to nothing since it last worked, and how large the context was then. */
+  attempts: { readonly failures: number; readonly stalledAt: number };
+  /** The last item of what is summarized ahead of time. */
+  preparing: ResponseItem | undefined;
+  /** By how much the model's own count differs from ours, as far as it has said. */
+  tokenRatio: number | undefined;
 }

@@ -1,3 +1,4 @@
+import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import { bareId } from "../../messages/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { Failure } from "../../messages/failure.js";
@@ -9,7 +10,8 @@ import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../system/actor.js";
 import { callsLeftOver } from "./open-calls.js";
 import { hasEnded } from "./active-turn.js";
-import type { ConversationCell, QueuedInput } from "./cell.js";
+import type { ConversationCell, QueuedChange, QueuedWork } from "./cell.js";
+import { changeHistory } from "./change-history.js";
 import { Approvals } from "./approvals.js";
 import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-turn.js";
 import { type Publish, Recording } from "./recording.js";
@@ -40,6 +42,8 @@ type Own = { readonly type: "turn_ended"; readonly failure: Failure | undefined 
 
 export interface ConversationAnswers {
   readonly replace_history: "replaced" | "busy";
+  readonly compact: CompactionOutcome;
+  readonly undo_compaction: CompactionOutcome;
 }
 
 export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, Own> = {
@@ -55,6 +59,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     let unplayed = false;
     let shuttingDown = false;
     let onTurnEnded: (() => void) | undefined;
+    /** Who waits for what becomes of a change, by submission. */
+    const askers = new Map<string, (outcome: CompactionOutcome) => void>();
 
     function refuse(message: string, submissionId: string): void {
       publish({ type: "error", message }, submissionId);
@@ -64,10 +70,21 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       turn = context.run(work, (failure) => ({ type: "turn_ended", failure }));
     }
 
-    function begin(input: QueuedInput): void {
-      cell.playing = input;
-      if (input.settings === cell.settings) unplayed = false;
-      run((signal) => playTurn(world, input, signal));
+    function begin(work: QueuedWork): void {
+      cell.playing = work;
+      if (work.kind !== "input") return run((signal) => change(work, signal));
+      if (work.settings === cell.settings) unplayed = false;
+      run((signal) => playTurn(world, work, signal));
+    }
+
+    async function change(work: QueuedChange, signal: AbortSignal): Promise<void> {
+      const outcome = await changeHistory(world, work, signal);
+      if (outcome !== undefined) answerChange(work.submissionId, outcome);
+    }
+
+    function answerChange(submissionId: string, outcome: CompactionOutcome): void {
+      askers.get(submissionId)?.(outcome);
+      askers.delete(submissionId);
     }
 
     /** A turn that waits for a person outlives its process; any other is over. */
@@ -84,12 +101,34 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     }
 
     function take(submissionId: string, items: readonly InlineInput[]): void {
-      const { settings } = cell;
-      if (shuttingDown) refuse("the conversation is shutting down", submissionId);
-      else if (rollout.full) refuse("not saved: too much is waiting to be written; try again later", submissionId);
-      else if (turn === undefined) begin({ submissionId, items, settings });
-      else if (cell.waiting.length < maxQueuedInputs) cell.waiting.push({ submissionId, items, settings });
-      else refuse(`too many queued inputs: at most ${maxQueuedInputs} wait while a turn runs`, submissionId);
+      enqueue({ kind: "input", submissionId, items, settings: cell.settings });
+    }
+
+    function enqueue(work: QueuedWork): void {
+      const refusal = refusalOf();
+      if (refusal !== undefined) refuseWork(work, refusal);
+      else if (turn === undefined) begin(work);
+      else cell.waiting.push(work);
+    }
+
+    function refusalOf(): string | undefined {
+      if (shuttingDown) return "the conversation is shutting down";
+      if (rollout.full) return "not saved: too much is waiting to be written; try again later";
+      if (turn === undefined || cell.waiting.length < maxQueuedInputs) return undefined;
+      return `too many queued inputs: at most ${maxQueuedInputs} wait while a turn runs`;
+    }
+
+    function refuseWork({ submissionId }: QueuedWork, reason: string): void {
+      refuse(reason, submissionId);
+      answerChange(submissionId, { status: "kept", reason });
+    }
+
+    /** Resolves when it has come to it and is done, for who asks; who only tells hears of it by events. */
+    function ask(work: QueuedChange): Promise<CompactionOutcome> {
+      return new Promise((resolve) => {
+        askers.set(work.submissionId, resolve);
+        enqueue(work);
+      });
     }
 
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
@@ -97,7 +136,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const answer = (op: ApprovalOp, _signal: AbortSignal, id: string): void => {
       if (!approvals.answer(op.id, op.decision, id)) refuse(`there is no open approval request ${op.id}`, id);
     };
-    const change = (op: SettingsOp, id: string): void => {
+    const changeSettings = (op: SettingsOp, id: string): void => {
       cell.settings = changedSettings(cell.settings, op);
       unplayed = true;
       if (op.approval_policy === "on-failure") publish({ type: "warning", message: onFailureNotice }, id);
@@ -123,11 +162,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     return {
       user_input: ({ items }, _signal, id) => take(id, items),
       user_turn: (op, _signal, id) => {
-        change(op, id);
+        changeSettings(op, id);
         take(id, op.items);
       },
       override_turn_context: (op, _signal, id) => {
-        change(op, id);
+        changeSettings(op, id);
         rememberSettings(id);
       },
       interrupt: () => turn?.abort(),
@@ -139,9 +178,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         recording.line({ type: "cody", payload: { type: "history_replaced", items: [...items] } }, id);
         return "replaced";
       },
-      compact: unsupported,
-      undo_compaction: unsupported,
-      pin: unsupported,
+      compact: ({ instructions, strategy }, _signal, id) =>
+        ask({ kind: "compact", submissionId: id, instructions, strategy }),
+      undo_compaction: (_op, _signal, id) => ask({ kind: "undo_compaction", submissionId: id }),
+      pin: ({ text }, _signal, id) => enqueue({ kind: "pin", submissionId: id, text }),
       undo: unsupported,
       review: unsupported,
       add_to_history: unsupported,
@@ -151,12 +191,15 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       run_user_shell_command: unsupported,
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
-        for (const input of cell.waiting.splice(0)) refuse("the conversation is shutting down", input.submissionId);
+        for (const work of cell.waiting.splice(0)) refuseWork(work, "the conversation is shutting down");
         if (turn !== undefined) {
           const ended = new Promise<void>((resolve) => (onTurnEnded = resolve));
           turn.abort();
           await ended;
         }
+        void options.compaction.compactor
+          .tell({ type: "forget", conversationId: options.conversationId })
+          .catch(() => undefined);
         await rollout.close();
         publish({ type: "shutdown_complete" }, id);
       },
@@ -175,7 +218,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 };
 
 /** The input a crashed incarnation was playing, if it did not come as far as a turn that could be closed. */
-export function lostInput({ playing, turn }: ConversationCell): QueuedInput | undefined {
+export function lostInput({ playing, turn }: ConversationCell): QueuedWork | undefined {
   if (playing === undefined) return undefined;
   return turn?.submissionId === playing.submissionId && hasEnded[turn.status.status] ? undefined : playing;
 }

@@ -3,6 +3,7 @@ import {
   type ReviewDecision,
   ReviewDecision as ReviewDecisionSchema,
 } from "../../messages/approval.js";
+import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import { FailureCode } from "../../messages/failure.js";
@@ -12,6 +13,7 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { Op } from "../../messages/submission.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";
+import type { SummaryOutcome } from "../compactor/summarizer.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../system/actor.js";
 import type { EventQueue } from "../system/event-queue.js";
@@ -34,6 +36,9 @@ export interface HandleParts {
   readonly ref: Ref<ConversationOp, ConversationAnswers>;
   readonly queue: EventQueue<Event>;
   instructions(settings: Settings): string;
+  previewCompaction(strategy: string | undefined): Promise<CompactionPreview>;
+  contextUsage(): Promise<ContextUsage>;
+  summarize(items: readonly ResponseItem[]): Promise<SummaryOutcome>;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;
 }
@@ -177,8 +182,40 @@ export class Conversation {
     await this.submit({ type: "interrupt" });
   }
 
-  async compact(): Promise<void> {
-    await this.submit({ type: "compact" });
+  /** Replaces old items by a summary now; resolves when that is done, or why it was not. */
+  async compact(
+    options: { readonly instructions?: string; readonly strategy?: string } = {},
+  ): Promise<CompactionOutcome> {
+    const op = check(Op, { type: "compact", ...options }, "compact") as Extract<Op, { type: "compact" }>;
+    return await this.#parts.ref.ask(op);
+  }
+
+  /** Goes back to the history before the last compaction, with what was said since. */
+  async undoCompaction(): Promise<CompactionOutcome> {
+    return await this.#parts.ref.ask({ type: "undo_compaction" });
+  }
+
+  /** Tells the model something that outlives every compaction. */
+  async pin(text: string): Promise<void> {
+    await this.submit({ type: "pin", text });
+  }
+
+  /** What `compact` would do, without asking a model. Rejects for a strategy that is not there. */
+  async previewCompaction(options: { readonly strategy?: string } = {}): Promise<CompactionPreview> {
+    return await this.#parts.previewCompaction(options.strategy);
+  }
+
+  /** The summary the conversation's model makes of some items; empty when it made none. Nothing is changed by it. */
+  async summarize(items: readonly ResponseItem[]): Promise<string> {
+    const outcome = await this.#parts.summarize(jsonCopy(items, "items"));
+    if (outcome.status === "done") return outcome.text;
+    if (outcome.status === "failed") throw new FailureError(outcome.failure);
+    throw refused("context_overflow", "the items are more than the model takes");
+  }
+
+  /** What the model sees now, item by item. */
+  async contextUsage(): Promise<ContextUsage> {
+    return await this.#parts.contextUsage();
   }
 
   /** Resolves when it has ended, if it is ending. */

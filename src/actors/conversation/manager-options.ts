@@ -1,3 +1,4 @@
+import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { WrittenConfig } from "../../messages/written-config.js";
 import type { ModelClient } from "../../providers/client-provider.js";
@@ -27,6 +28,8 @@ export interface ManagerOptions {
   /** Keeps conversations instead of files. */
   readonly recorder?: TurnRecorder;
   readonly tokenizer?: Tokenizer;
+  /** Ways to compact a history besides the built-in ones, found by name; they run in this thread. */
+  readonly compactionStrategies?: readonly CompactionStrategy[];
   /** Providers besides the built-in ones, found by name. */
   readonly providers?: readonly Provider[];
   /** Tools besides the built-in ones; one with the name of a built-in one takes its place. */

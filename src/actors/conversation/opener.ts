@@ -8,11 +8,19 @@ import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "..
 import type { Event } from "../../messages/event.js";
 import type { GitInfo, OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
+import { effectiveCompaction } from "../../config/compaction-settings.js";
+import { contextWindow } from "../../config/model-windows.js";
 import { effectiveLimits } from "../../config/turn-limits.js";
+import type { CompactionStrategy } from "../../compaction/strategy.js";
+import { strategies as builtInStrategies } from "../../compaction/strategy-for.js";
+import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
+import type { TokenCounts } from "../compactor/token-counts.js";
+import type { Ref } from "../system/actor.js";
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
+import type { CompactionParts } from "./compaction-parts.js";
 import type { Conversation } from "./handle.js";
 import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
@@ -34,6 +42,8 @@ export interface OpenerParts {
   readonly options: ManagerOptions;
   readonly config: Config;
   readonly store: Store;
+  readonly compactor: Ref<CompactorOp, CompactorAnswers>;
+  readonly counts: TokenCounts;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
   /** Called before anybody else can have the conversation. */
@@ -56,11 +66,19 @@ export class ConversationOpener {
   readonly #providers: Providers;
   readonly #tools: Toolbox;
   readonly #toolEnv: Readonly<Record<string, string>>;
+  readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #gitInfos = new Map<string, Promise<GitInfo | undefined>>();
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
     this.#tools = new Toolbox(parts.options.tools ?? []);
+    const strategies = [...builtInStrategies.values(), ...(parts.options.compactionStrategies ?? [])];
+    this.#strategies = new Map(strategies.map((strategy) => [strategy.name, strategy]));
+    const chosen = parts.config.compaction?.strategy;
+    if (chosen !== undefined && !this.#strategies.has(chosen)) {
+      const known = [...this.#strategies.keys()].join(", ");
+      throw new InvalidInputError(`config: compaction.strategy: there is no ${chosen}. There are: ${known}`);
+    }
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, parts.config, (text) => this.#countTokens(text));
   }
@@ -185,6 +203,7 @@ export class ConversationOpener {
       toolSpecs: () => this.#tools.specs,
       toolEnv: this.#toolEnv,
       limits: effectiveLimits(this.#parts.config.turnLimits),
+      compaction: this.#compaction(parts.conversationId),
       provider: (settings) => this.#providers.of(settings),
       instructions: (settings) =>
         buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
@@ -196,6 +215,19 @@ export class ConversationOpener {
     });
     this.#parts.onOpen(conversation);
     return conversation;
+  }
+
+  #compaction(conversationId: string): CompactionParts {
+    const { compactor, counts, config, store } = this.#parts;
+    return {
+      compactor,
+      counts,
+      settings: effectiveCompaction(config.compaction),
+      strategies: this.#strategies,
+      window: ({ model }) => contextWindow(model, config.contextWindow),
+      summaryBy: (settings) => this.#providers.summaryBy(settings),
+      savedLines: () => store.read(conversationId),
+    };
   }
 
   #resolveSettings(recorded: ConversationConfig, conversation: ConversationConfig) {

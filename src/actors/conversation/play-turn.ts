@@ -7,10 +7,12 @@ import type { Tool } from "../../tools/tool.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 import { ActiveTurn } from "./active-turn.js";
+import { AutoCompaction } from "./auto-compaction.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
 import { earlierItems } from "./earlier-items.js";
 import { offeredTools } from "./offered-tools.js";
+import type { CompactionParts } from "./compaction-parts.js";
 import type { CallItem } from "./open-calls.js";
 import { prepareCall } from "./prepare-call.js";
 import type { Publish, Recording } from "./recording.js";
@@ -29,6 +31,7 @@ export interface TurnParts {
   /** The environment of tools. */
   readonly toolEnv: Readonly<Record<string, string>>;
   readonly limits: EffectiveLimits;
+  readonly compaction: CompactionParts;
   /** The tools as the model is told of them. */
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
@@ -82,6 +85,7 @@ async function playOn(
   const id = turn.submissionId;
   using budget = new TurnBudget(parts.limits, signal);
   const callWorld = callWorldOf(world, turn, settings, budget);
+  const compaction = new AutoCompaction(world, settings, id);
   const end = await runSteps(
     {
       state: cell.state,
@@ -89,6 +93,9 @@ async function playOn(
       retry: parts.retry,
       budget,
       request: () => modelRequest(parts, cell, settings),
+      compactWhenDue: () => compaction.whenDue(budget.signal),
+      makeRoom: () => compaction.makeRoom(budget.signal),
+      learn: (before, items, usage) => compaction.learn(before, items, usage),
       countTokens: (text) => parts.countTokens(text),
       record: (line) => recording.line(line, id),
       publish: (msg) => world.publish(msg, id),
@@ -108,6 +115,9 @@ async function playOn(
   if (decided.status === "failed") {
     world.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
   }
+  cell.before = settings;
+  // The answer is there: an interrupt from now on ends the compaction, not the turn.
+  if (decided.status === "completed") await compaction.whenDue(budget.signal);
   await recordEnd(recording, turn, decided, parts.now());
 }
 

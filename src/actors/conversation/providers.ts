@@ -3,8 +3,10 @@ import type { Config } from "../../messages/config.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
+import { proxyEnv } from "../../providers/proxy-env.js";
 import type { Transport } from "../../providers/transport.js";
 import { wireProvider } from "../../providers/wire-provider.js";
+import type { SummaryBy } from "../compactor/summarizer.js";
 import type { ManagerOptions } from "./manager-options.js";
 import type { Settings } from "./settings.js";
 
@@ -13,6 +15,7 @@ export class Providers {
   readonly #keys: KeySources;
   readonly #client: Provider | undefined;
   readonly #inProcess: ReadonlyMap<string, Provider>;
+  readonly #offline: Provider | undefined;
   readonly #wired = new Map<string, Provider>();
   #transport: Promise<Transport> | undefined;
 
@@ -20,7 +23,9 @@ export class Providers {
     const { client, providers = [], env = {} } = options;
     this.#keys = { env, providers: config.providers };
     this.#client = client === undefined ? undefined : clientProvider(client);
-    const known = [...builtInProviders({ countTokens }), ...providers];
+    const builtIn = builtInProviders({ countTokens });
+    this.#offline = builtIn.find(({ name }) => name === "offline");
+    const known = [...builtIn, ...providers];
     this.#inProcess = new Map(known.map((provider) => [provider.name, provider]));
   }
 
@@ -31,6 +36,24 @@ export class Providers {
 
   of(settings: Settings): Provider {
     return this.#client ?? this.#inProcess.get(settings.provider) ?? this.#reached(settings);
+  }
+
+  /** Who summarizes for a conversation with these settings: in a thread, unless it was injected into this one. */
+  summaryBy(settings: Settings): SummaryBy {
+    const { provider, api, baseUrl } = settings;
+    const isReached = this.#client === undefined && !this.#inProcess.has(provider);
+    if (isReached && api !== undefined) {
+      return {
+        kind: "wire",
+        provider,
+        api,
+        baseUrl,
+        apiKey: apiKey(provider, this.#keys),
+        env: proxyEnv(this.#keys.env),
+      };
+    }
+    const answerer = this.of(settings);
+    return answerer === this.#offline ? { kind: "offline" } : { kind: "provider", provider: answerer };
   }
 
   async close(): Promise<void> {

@@ -26,6 +26,12 @@ export interface StepWorld {
   /** Runs calls and records their outputs; says whether the turn goes on. */
   runCalls(calls: readonly PendingCall[]): Promise<CallsEnd>;
   request(): ModelRequest;
+  /** Makes the history shorter when it must be. */
+  compactWhenDue(): Promise<void>;
+  /** The same when a request was refused as too long; whether it is worth another try. */
+  makeRoom(): Promise<boolean>;
+  /** What a provider says of a request: how much was counted before it, how many items it had, and what it used. */
+  learn(before: ConversationState["counted"], items: number, usage: TokenUsage): void;
   countTokens(text: string): number;
   /** Applies a line, hands it to the rollout, publishes it. */
   record(line: NewLine): void;
@@ -56,7 +62,8 @@ export async function runSteps(
     if (waiting.length > 0) await oneAfterAnother("begin");
     if (end === "stopped") return { status: "aborted" };
     if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
-    const { outcome, calls, ...step } = await takeStep(world, turn);
+    await world.compactWhenDue();
+    const { outcome, calls, ...step } = await takeFittingStep(world, turn);
     lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
     if (outcome.status === "aborted") return cutOff();
     if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
@@ -81,6 +88,25 @@ interface Step {
   readonly lastAgentMessage: string | null;
 }
 
+/** A request that is too long is sent once more, when something could be done about it. */
+async function takeFittingStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
+  const step = await takeStep(world, turn);
+  if (!isOverflow(step.outcome)) return step;
+  const again = (await world.makeRoom()) ? await takeStep(world, turn) : step;
+  return isOverflow(again.outcome) ? { ...again, outcome: tooLong(again.outcome) } : again;
+}
+
+type Overflow = Extract<Sample, { status: "failed" }>;
+
+function isOverflow(outcome: Sample): outcome is Overflow {
+  return outcome.status === "failed" && outcome.failure.code === "context_overflow";
+}
+
+function tooLong({ status, failure }: Overflow): Overflow {
+  const message = `${failure.message}; go on with a model that takes more, or start a new conversation: cody new`;
+  return { status, failure: { ...failure, message } };
+}
+
 /** One model call; what it asks for is not run yet. */
 async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
   const calls: AdmittedCall[] = [];
@@ -99,8 +125,11 @@ async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
     return item;
   });
   const request = world.request();
+  const { counted: before, history } = world.state;
+  const items = history.length;
   const outcome = await sample(world.provider, request, listener, world.retry, world.budget.signal);
   if (outcome.status === "done") {
+    if (outcome.usage !== undefined) world.learn(before, items, outcome.usage);
     const usage = outcome.usage ?? estimatedUsage(world, request, answer);
     recordUsage(world, usage);
     world.budget.spend(usage.total_tokens);

@@ -1,7 +1,9 @@
 import type { Failure } from "../../messages/failure.js";
-import type { FinishReason, ModelEvent, ModelRequest } from "../../messages/model.js";
+import type { FinishReason, ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
+import { AbortableStream } from "../../providers/abortable-stream.js";
+import { pause } from "../../providers/pause.js";
 import type { Provider } from "../../providers/provider.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 
@@ -57,10 +59,8 @@ async function listen(
   let shown = false;
   let usage: TokenUsage | undefined;
   using stream = new AbortableStream(() => provider.stream(request, signal), signal);
-  for (let count = 1; ; count++) {
+  for (;;) {
     const event = await stream.next();
-    // A model in this process may always be ready; sockets, timers and interrupts must have their turn.
-    if (count % eventsPerTurn === 0) await new Promise(setImmediate);
     if (event === "aborted" || signal.aborted) return { outcome: { status: "aborted" }, shown };
     switch (event.type) {
       case "text_delta":
@@ -87,66 +87,4 @@ async function listen(
         return { outcome: { status: "failed", failure: event.failure }, shown };
     }
   }
-}
-
-const eventsPerTurn = 64;
-
-const cut: Failure = { code: "network", message: "the answer ended before it was complete", retryable: true };
-
-/** A provider's stream that ends at once when the signal says so, whatever the provider does, and never throws. */
-class AbortableStream implements Disposable {
-  readonly #signal: AbortSignal;
-  readonly #events: AsyncIterator<ModelEvent> | Failure;
-  #tell: ((event: ModelEvent | "aborted") => void) | undefined;
-  // Made once: a function for each event would cost as much as the event.
-  readonly #onAbort = (): void => this.#tell?.("aborted");
-  readonly #onResult = (result: IteratorResult<ModelEvent>): void =>
-    this.#tell?.(result.done === true ? { type: "failed", failure: cut } : result.value);
-  readonly #onError = (error: unknown): void => this.#tell?.({ type: "failed", failure: broken(error) });
-
-  constructor(open: () => AsyncIterable<ModelEvent>, signal: AbortSignal) {
-    this.#signal = signal;
-    try {
-      this.#events = open()[Symbol.asyncIterator]();
-    } catch (error) {
-      this.#events = broken(error);
-    }
-    signal.addEventListener("abort", this.#onAbort);
-  }
-
-  next(): Promise<ModelEvent | "aborted"> {
-    return new Promise((resolve) => {
-      if (this.#signal.aborted) return resolve("aborted");
-      if ("code" in this.#events) return resolve({ type: "failed", failure: this.#events });
-      this.#tell = resolve;
-      this.#events.next().then(this.#onResult, this.#onError);
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener("abort", this.#onAbort);
-    // Not awaited: a stream that hangs must not hold the turn.
-    if ("next" in this.#events) void this.#events.return?.().catch(() => undefined);
-  }
-}
-
-/** Providers do not throw; one that does has a bug, and its turn fails with the reason. */
-function broken(error: unknown): Failure {
-  return { code: "internal", message: error instanceof Error ? error.message : String(error), retryable: false };
-}
-
-/** Waits; false when the signal ended the wait. */
-function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve(false);
-    const onAbort = () => {
-      clearTimeout(timer);
-      resolve(false);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(true);
-    }, ms);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
 }

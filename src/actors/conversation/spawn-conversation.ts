@@ -8,6 +8,8 @@ import type { ConversationCell } from "./cell.js";
 import { conversation, lostInput } from "./conversation.js";
 import { Conversation } from "./handle.js";
 import { eventWeight } from "./event-weight.js";
+import { contextUsage, previewCompaction } from "./look-at-context.js";
+import { summarizeItems } from "./summarize-items.js";
 import { isUnanswered } from "./open-calls.js";
 import { OpenRequests } from "./open-requests.js";
 import type { TurnParts } from "./play-turn.js";
@@ -44,6 +46,10 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     configured: false,
     allowed: new Set(),
     stamps: new FileStamps(),
+    before: undefined,
+    attempts: { failures: 0, stalledAt: 0 },
+    preparing: undefined,
+    tokenRatio: undefined,
   };
   const requests = new OpenRequests<Event>(
     (asked) => asked,
@@ -138,6 +144,9 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     ref,
     queue,
     instructions: (settings) => parts.instructions(settings),
+    previewCompaction: (strategy) => previewCompaction({ parts, cell }, strategy),
+    contextUsage: () => contextUsage({ parts, cell }),
+    summarize: (items) => summarizeItems({ parts, cell }, items),
     onShutdown: () => {
       ending ??= shutDown();
       return ending;

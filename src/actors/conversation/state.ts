@@ -1,4 +1,5 @@
 import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import type { CompactionNotes } from "../../messages/compaction.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { RolloutLine, SessionMeta } from "../../messages/rollout-line.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
@@ -14,6 +15,10 @@ export interface ConversationState {
   turnContext: TurnContext | undefined;
   history: ResponseItem[];
   usage: TokenUsageInfo | null;
+  /** What the newest count covers: so many tokens are the first so many items and all that goes before them. */
+  counted: { readonly tokens: number; readonly items: number } | undefined;
+  /** What was noted when the history was last compacted. */
+  compaction: CompactionNotes | undefined;
   /** How many turns have begun. */
   turns: number;
   /** The turn that has begun and not ended. */
@@ -35,6 +40,8 @@ export function emptyState(): ConversationState {
     turnContext: undefined,
     history: [],
     usage: null,
+    counted: undefined,
+    compaction: undefined,
     turns: 0,
     openTurn: undefined,
     approvals: new Map(),
@@ -58,11 +65,14 @@ export function apply(state: ConversationState, line: RolloutLine): void {
     case "event_msg":
       applyEvent(state, line.payload, line.timestamp);
       break;
+    case "compacted":
+      state.counted = undefined;
+      state.compaction = line.payload.cody;
+      break;
     case "cody":
-      applyApproval(state, line.payload);
+      applyRecord(state, line.payload);
       break;
     case "response_item":
-    case "compacted":
     case "(unknown)":
       break;
   }
@@ -81,11 +91,17 @@ function applyEvent(
     state.approvals.clear();
   } else if (msg.type === "token_count" && msg.info !== null) {
     state.usage = msg.info;
+    state.counted = { tokens: msg.info.last_token_usage.total_tokens, items: state.history.length };
+  } else if (msg.type === "thread_rolled_back") {
+    state.counted = undefined;
   }
 }
 
-function applyApproval(state: ConversationState, payload: Extract<RolloutLine, { type: "cody" }>["payload"]): void {
-  if (payload.type === "approval_requested") {
+function applyRecord(state: ConversationState, payload: Extract<RolloutLine, { type: "cody" }>["payload"]): void {
+  if (payload.type === "history_replaced") {
+    state.counted = undefined;
+    state.compaction = undefined;
+  } else if (payload.type === "approval_requested") {
     const { type: _, ...request } = payload;
     state.approvals.set(request.call_id, { request });
   } else if (payload.type === "approval_decided") {

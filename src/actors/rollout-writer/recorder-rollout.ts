@@ -111,7 +111,8 @@ export class RecorderRollout implements Rollout {
   }
 
   #compacted({ payload, timestamp }: Extract<OwnLine, { type: "compacted" }>): void {
-    const record = { timestamp: Date.parse(timestamp), summary: payload.message, truncatedCount: 0 };
+    const truncatedCount = payload.cody?.truncated_count ?? 0;
+    const record = { timestamp: Date.parse(timestamp), summary: payload.message, truncatedCount };
     this.#records.push(async () => this.#recorder.appendCompacted?.(this.#conversationId, record));
   }
 

@@ -2,6 +2,8 @@ import { isGiven, type JsonObject, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai-errors.js";
 import type { Refusal } from "../wire-api.js";
 
+const reasons = /^(?:o\d|gpt-5)/;
+
 /** What a request of the right shape is still refused for. */
 export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const { stream, stream_options: options } = body;
@@ -10,6 +12,10 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   }
   if (isGiven(body["max_tokens"]) && isGiven(body["max_completion_tokens"])) {
     return badRequest("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.", null);
+  }
+  if (isGiven(body["max_tokens"]) && reasons.test(stringOf(body["model"]))) {
+    const text = "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    return badRequest(`Unsupported parameter: ${text}`, "max_tokens", "unsupported_parameter");
   }
   const messages = objectsOf(body["messages"]);
   return contentRefusal(messages) ?? pairRefusal(messages);

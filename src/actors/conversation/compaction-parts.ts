@@ -1,0 +1,23 @@
+import type { EffectiveCompaction } from "../../config/compaction-settings.js";
+import type { ContextWindow } from "../../config/model-windows.js";
+import type { CompactionStrategy } from "../../compaction/strategy.js";
+import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
+import type { SummaryBy } from "../compactor/summarizer.js";
+import type { TokenCounts } from "../compactor/token-counts.js";
+import type { Ref } from "../system/actor.js";
+import type { Settings } from "./settings.js";
+import type { StoredLines } from "./store.js";
+
+/** What compacting a history takes from outside its conversation. */
+export interface CompactionParts {
+  readonly compactor: Ref<CompactorOp, CompactorAnswers>;
+  readonly counts: TokenCounts;
+  readonly settings: EffectiveCompaction;
+  /** By name: ours and those that were injected. */
+  readonly strategies: ReadonlyMap<string, CompactionStrategy>;
+  window(settings: Settings): ContextWindow;
+  /** Who summarizes for such a turn; a key goes with it by value. */
+  summaryBy(settings: Settings): SummaryBy;
+  /** The lines of the conversation as they were saved. */
+  savedLines(): StoredLines;
+}

@@ -1,0 +1,65 @@
+import type { ResponseItem } from "../messages/response-item.js";
+import { contextKey, contextPlaces } from "./initial-context.js";
+import { groupsOf, type ItemGroup } from "./item-groups.js";
+import { isFlagged, isRequest, isSummary } from "./item-kinds.js";
+import { safeCuts } from "./safe-cut.js";
+import type { CountItem } from "./strategy.js";
+
+/** What the strategies ask about a history, found out once. */
+export interface HistoryMap {
+  readonly items: readonly ResponseItem[];
+  readonly tokens: readonly number[];
+  /** The tokens from each place to the end. */
+  readonly tailTokens: readonly number[];
+  readonly groups: readonly ItemGroup[];
+  /** The first safe cut at or behind each place. */
+  readonly nextCut: readonly number[];
+  /** The last safe cut. */
+  readonly endCut: number;
+  readonly requests: readonly number[];
+  /** The places of the initial context. */
+  readonly context: ReadonlySet<number>;
+  /** Behind the last summary: it covers everything before, so nothing there can stay verbatim. */
+  readonly covered: number;
+}
+
+export function mapHistory(items: readonly ResponseItem[], count: CountItem): HistoryMap {
+  const tokens = items.map(count);
+  const groups = groupsOf(items);
+  const cuts = safeCuts(items, groups);
+  const covered = items.findLastIndex(isSummary) + 1;
+  return {
+    items,
+    tokens,
+    tailTokens: sumsFromEnd(tokens),
+    groups,
+    nextCut: nextOf(cuts),
+    endCut: cuts.lastIndexOf(true) < covered ? items.length : cuts.lastIndexOf(true),
+    requests: items.flatMap((item, place) => (isRequest(item) ? [place] : [])),
+    context: contextPlaces(items),
+    covered,
+  };
+}
+
+/** What a summary is about: what happened before the cut and is not covered yet. Context and pins stay anyway. */
+export function uncovered({ items, covered }: HistoryMap, cut: number): ResponseItem[] {
+  return items
+    .slice(covered, cut)
+    .filter((item) => item.type !== "ghost_snapshot" && !isFlagged(item) && contextKey(item) === undefined);
+}
+
+function sumsFromEnd(tokens: readonly number[]): number[] {
+  const sums = Array.from({ length: tokens.length + 1 }, () => 0);
+  for (let place = tokens.length - 1; place >= 0; place--) {
+    sums[place] = (sums[place + 1] ?? 0) + (tokens[place] ?? 0);
+  }
+  return sums;
+}
+
+function nextOf(cuts: readonly boolean[]): number[] {
+  const next = Array.from({ length: cuts.length }, () => cuts.length - 1);
+  for (let place = cuts.length - 2; place >= 0; place--) {
+    next[place] = cuts[place] === true ? place : (next[place + 1] ?? place);
+  }
+  return next;
+}

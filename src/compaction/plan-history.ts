@@ -1,0 +1,84 @@
+import type { MessageItem, ResponseItem } from "../messages/response-item.js";
+import { type HistoryMap, uncovered } from "./history-map.js";
+import { isCall, isOfModel, isOutput, isPinned, isRequest, isSummary } from "./item-kinds.js";
+import type { CompactionPlan, StrategyInput } from "./strategy.js";
+import { summaryBody } from "./summary-text.js";
+import { trimToTarget } from "./trim-to-target.js";
+
+export interface PlanParts {
+  readonly cut: number;
+  readonly needsSummary: boolean;
+  /** What stays of the requests before the cut, by their places. */
+  readonly requests: ReadonlyMap<number, ResponseItem>;
+  readonly summary: (text: string) => readonly ResponseItem[];
+  /** What comes between summary and tail. */
+  readonly after?: readonly ResponseItem[];
+}
+
+/**
+ * Context, pins, what stays of the requests, the summary, snapshots, then the tail. Snapshots stand before the tail, which
+ * may have newer ones: who goes back to the last one must find the newest last.
+ */
+export function planHistory(map: HistoryMap, input: StrategyInput, parts: PlanParts): CompactionPlan {
+  const { items, context } = map;
+  const { cut, requests } = parts;
+  const head = items.slice(0, cut);
+  const results = input.settings.preserveToolResults === "all" ? resultPlaces(map, cut) : new Set<number>();
+  const front = [
+    ...head.filter((_, place) => context.has(place)),
+    ...head.filter(isPinned),
+    ...head.flatMap((item, place) => requests.get(place) ?? (results.has(place) ? item : [])),
+  ];
+  const lost = input.settings.preserveToolResults === "none" ? lostPlaces(map, cut) : new Set<number>();
+  const back = [
+    ...head.filter((item) => item.type === "ghost_snapshot"),
+    ...(parts.after ?? []),
+    ...items.filter((_, place) => place >= cut && !lost.has(place)),
+  ];
+  return {
+    cut,
+    needsSummary: parts.needsSummary,
+    toSummarize: [...uncovered(map, cut), ...items.filter((_, place) => lost.has(place))],
+    previousSummary: previousSummary(items),
+    build: (summary) => trimToTarget([...front, ...parts.summary(summary), ...back], input.targetTokens, input.count),
+  };
+}
+
+export function previousSummary(items: readonly ResponseItem[]): string | undefined {
+  const last = items.findLast((item): item is MessageItem => isSummary(item) && item.role === "user");
+  return last && summaryBody(last);
+}
+
+/** A cut as it was given or chosen, unless an earlier summary covers more. */
+export function boundedCut({ items, covered, nextCut }: HistoryMap, cut: number): number {
+  return Math.min(items.length, cut < covered ? (nextCut[covered] ?? covered) : cut);
+}
+
+/** The request that the tail answers without having it, or the last one at all when the tail has none. */
+export function requestOfTail({ items, requests }: HistoryMap, cut: number): number | undefined {
+  const first = items.find((item, place) => place >= cut && (isRequest(item) || isOfModel(item) || isOutput(item)));
+  return first !== undefined && isRequest(first) ? undefined : requests.findLast((place) => place < cut);
+}
+
+/** Steps before the cut with all their outputs. */
+function resultPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
+  const whole = groups.filter(
+    ({ places, openCalls }) => openCalls === 0 && (places.at(-1) ?? cut) < cut && hasResults(items, places),
+  );
+  return new Set(whole.flatMap(({ places }) => places));
+}
+
+/** What goes from the tail when no result shall stay: steps that called something, but for their words. */
+function lostPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
+  const meant = groups.filter(
+    ({ places, openCalls }) => openCalls === 0 && (places[0] ?? 0) >= cut && hasResults(items, places),
+  );
+  return new Set(meant.flatMap(({ places }) => places).filter((place) => items[place]?.type !== "message"));
+}
+
+function hasResults(items: readonly ResponseItem[], places: readonly number[]): boolean {
+  return places.some((place) => {
+    const item = items[place];
+    return item !== undefined && (isCall(item) || isOutput(item));
+  });
+}

@@ -1,0 +1,39 @@
+import { boundedCut, planHistory } from "../plan-history.js";
+import { unansweredFrom } from "../choose-cut.js";
+import { type HistoryMap, mapHistory } from "../history-map.js";
+import { isRequest } from "../item-kinds.js";
+import { keepNewest } from "../keep-newest.js";
+import type { ResponseItem } from "../../messages/response-item.js";
+import type { CompactionStrategy, StrategyInput } from "../strategy.js";
+import { summaryItem, summaryLabels } from "../summary-text.js";
+
+/** What the user said stays as far as it fits, the rest is summarized. A request nobody has answered stays behind that. */
+export const codex: CompactionStrategy = {
+  name: "codex",
+  label: summaryLabels.codex,
+  prompt:
+    "Please provide a concise summary of the conversation so far, under 500 tokens, for whoever goes on with this work and sees nothing of it but the summary and the newest messages of the user.",
+  plan: (input) => {
+    const map = mapHistory(input.history, input.count);
+    const cut = boundedCut(map, input.cut ?? unansweredFrom(map) ?? map.endCut);
+    return planHistory(map, input, {
+      cut,
+      needsSummary: true,
+      requests: newestRequests(map, cut, input),
+      summary: (text) => [summaryItem(summaryLabels.codex, text)],
+    });
+  },
+};
+
+/** Requests of the tail use up the budget first, as they are newer. */
+function newestRequests(map: HistoryMap, cut: number, { settings, count }: StrategyInput): Map<number, ResponseItem> {
+  const places = map.requests.filter((place) => place < cut);
+  const tail = map.requests.slice(places.length);
+  const kept = keepNewest(map.items.slice(0, cut).filter(isRequest), {
+    budget: settings.userMessageTokens - tail.reduce((sum, place) => sum + (map.tokens[place] ?? 0), 0),
+    count,
+    keepLast: tail.length === 0,
+  });
+  const keptPlaces = places.slice(places.length - kept.length);
+  return new Map(kept.map((item, index) => [keptPlaces[index] ?? -1, item]));
+}

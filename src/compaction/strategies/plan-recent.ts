@@ -1,0 +1,23 @@
+import type { ResponseItem } from "../../messages/response-item.js";
+import type { HistoryMap } from "../history-map.js";
+import { boundedCut, planHistory, requestOfTail } from "../plan-history.js";
+import type { CompactionPlan, StrategyInput } from "../strategy.js";
+import { summaryItem } from "../summary-text.js";
+
+/** The summary of what was before the cut, then everything behind it; a cut inside a turn leaves its request before the summary. */
+export function planRecent(
+  map: HistoryMap,
+  input: StrategyInput,
+  label: string,
+  chooseCut: () => number,
+): CompactionPlan {
+  const cut = boundedCut(map, input.cut ?? chooseCut());
+  const place = requestOfTail(map, cut);
+  const request = place === undefined ? undefined : map.items[place];
+  return planHistory(map, input, {
+    cut,
+    needsSummary: true,
+    requests: new Map<number, ResponseItem>(place === undefined || request === undefined ? [] : [[place, request]]),
+    summary: (text) => [summaryItem(label, text)],
+  });
+}

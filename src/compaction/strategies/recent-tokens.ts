@@ -1,0 +1,26 @@
+import { cutInsideTurn, fittingCut, roomForTail } from "../choose-cut.js";
+import { cutPoint } from "../find-cut-point.js";
+import { type HistoryMap, mapHistory, uncovered } from "../history-map.js";
+import type { CompactionStrategy, StrategyInput } from "../strategy.js";
+import { summaryLabels } from "../summary-text.js";
+import { planRecent } from "./plan-recent.js";
+
+/** About so many of the last tokens stay as they are, from a message of the user on. */
+export const recentTokens: CompactionStrategy = {
+  name: "recent-tokens",
+  label: summaryLabels["recent-tokens"],
+  prompt: "Summarize this coding session, so that it can go on from the summary and its last messages alone.",
+  plan: (input) => {
+    const map = mapHistory(input.history, input.count);
+    return planRecent(map, input, summaryLabels["recent-tokens"], () => chosenCut(map, input));
+  },
+};
+
+function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): number {
+  const room = roomForTail(map, targetTokens);
+  const keep = Math.min(room, settings.keepRecentTokens);
+  const first = cutPoint(map.tokens, map.requests, map.covered, keep);
+  const cut = fittingCut(map, [first, ...map.requests.filter((place) => place > first)], room, keep);
+  const isSingleTurn = map.covered === 0 && uncovered(map, cut).length === 0;
+  return isSingleTurn && (map.tailTokens[cut] ?? 0) > keep ? cutInsideTurn(map, keep) : cut;
+}

@@ -1,0 +1,65 @@
+import { type MessageItem, messageText, type ResponseItem } from "../../messages/response-item.js";
+import { fittingCut, roomForTail, unansweredFrom } from "../choose-cut.js";
+import { type HistoryMap, mapHistory } from "../history-map.js";
+import { isOfModel, isOutput, isRequest } from "../item-kinds.js";
+import { keepNewest } from "../keep-newest.js";
+import { boundedCut, planHistory, previousSummary, requestOfTail } from "../plan-history.js";
+import type { CompactionStrategy, StrategyInput } from "../strategy.js";
+import { summaryItem, summaryLabels } from "../summary-text.js";
+
+/** What stands before the requests, since the model sees neither its answers nor what its tools gave back. */
+export const COMPACT_SYSTEM_PROMPT =
+  "The conversation so far was shortened. Below are only the user's earlier requests; your answers to them, and what your tools gave back, are not shown. Take the requests as worked on, look at the files for how far the work is before you change anything, and then do what the user asks next.";
+
+/** Only what the user asked for stays, in one message; for models that think for themselves. Needs no summary. */
+export const userOnly: CompactionStrategy = {
+  name: "user-only",
+  label: summaryLabels["user-only"],
+  prompt: "Summarize this conversation by what the user asked for.",
+  plan: (input) => {
+    const map = mapHistory(input.history, input.count);
+    const cut = boundedCut(map, input.cut ?? chosenCut(map, input));
+    const place = isInsideTurn(map, cut) ? requestOfTail(map, cut) : undefined;
+    const requests = requestsText(map, input, cut, place);
+    return planHistory(map, input, {
+      cut,
+      needsSummary: false,
+      requests: new Map(),
+      summary: () => [compactPrompt(), summaryItem(summaryLabels["user-only"], requests)],
+      after: map.items.filter((_, index) => index === place),
+    });
+  },
+};
+
+/** The steps of a turn under way stay as far as they fit: without a summary the model would begin it anew. */
+function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): number {
+  const unanswered = unansweredFrom(map);
+  if (unanswered !== undefined) return unanswered;
+  const last = map.items.findLast((item) => isOfModel(item) || isOutput(item));
+  if (last === undefined || last.type === "message") return map.endCut;
+  const room = Math.min(roomForTail(map, targetTokens), settings.keepRecentTokens);
+  return fittingCut(map, map.requests.slice(-1), room, room);
+}
+
+function isInsideTurn({ items }: HistoryMap, cut: number): boolean {
+  return items.some((item, place) => place >= cut && (isOfModel(item) || isOutput(item)));
+}
+
+function requestsText(map: HistoryMap, input: StrategyInput, cut: number, without: number | undefined): string {
+  const earlier = previousSummary(map.items) ?? "";
+  const asked = map.items.flatMap((item, place) =>
+    place < cut && place !== without && isRequest(item) ? [messageText(item)] : [],
+  );
+  const lines = [earlier, ...asked].filter((text) => text !== "").map((text) => line(`${text}\n`));
+  const kept = keepNewest(lines, { budget: input.settings.userMessageTokens, count: input.count, keepLast: true });
+  return kept.map(messageText).join("").trim();
+}
+
+function line(text: string): MessageItem {
+  return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
+
+function compactPrompt(): ResponseItem {
+  const content = [{ type: "input_text" as const, text: COMPACT_SYSTEM_PROMPT }];
+  return { type: "message", role: "developer", content, summary: true };
+}

@@ -1,0 +1,20 @@
+import { failureText } from "../providers/failure-text.js";
+import type { SummaryTarget } from "./io-jobs.js";
+import type { IoPool } from "./open-io-pool.js";
+import type { SummaryOutcome, SummaryRequest } from "./summarize.js";
+
+/** Asks a model for a summary in a thread of the pool; whatever happens to the thread is an outcome too. */
+export async function summarizeInThread(
+  pool: IoPool,
+  target: SummaryTarget,
+  request: SummaryRequest,
+  signal: AbortSignal,
+): Promise<SummaryOutcome> {
+  const outcome = await pool.run("summarize", { target, request }, { signal });
+  if (outcome.ok) return outcome.value;
+  const { failure } = outcome;
+  if (failure.code === "aborted") return { status: "aborted" };
+  // A thread may die of anything, and say so in any words.
+  const message = failureText(failure.message, target.kind === "wire" ? target.apiKey : undefined);
+  return { status: "failed", failure: { ...failure, message }, truncatedCount: 0 };
+}

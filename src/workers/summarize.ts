@@ -1,0 +1,126 @@
+import type { Failure } from "../messages/failure.js";
+import type { ModelRequest } from "../messages/model.js";
+import { messageText, type ResponseItem } from "../messages/response-item.js";
+import type { TokenUsage } from "../messages/token-usage.js";
+import { AbortableStream, broken } from "../providers/abortable-stream.js";
+import { pause } from "../providers/pause.js";
+import type { Provider } from "../providers/provider.js";
+
+/** What a model is asked to summarize. */
+export interface SummaryRequest {
+  readonly conversationId: string;
+  readonly model: string;
+  readonly instructions: string;
+  /** Messages only: without tools no API takes calls. The oldest are left out when they are too many. */
+  readonly items: readonly ResponseItem[];
+  /** What is asked behind them. */
+  readonly prompt: string;
+  readonly effort?: string | null;
+}
+
+/** `truncatedCount` is how many of the oldest items were left out, because they did not fit. */
+export type SummaryOutcome =
+  | {
+      readonly status: "done";
+      /** May be empty. */
+      readonly text: string;
+      readonly truncatedCount: number;
+      readonly usage: TokenUsage | undefined;
+    }
+  /** The newest item alone is more than the model can read. */
+  | { readonly status: "too_large"; readonly truncatedCount: number }
+  | { readonly status: "failed"; readonly failure: Failure; readonly truncatedCount: number }
+  | { readonly status: "aborted" };
+
+export interface SummaryWorld {
+  readonly signal: AbortSignal;
+  /** Waits; false when the signal ended the wait. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;
+}
+
+const maxSummaryTokens = 4_096;
+/** So many overflows leave out one item each, and every later one half of what is left: it ends soon, whatever the length. */
+const singleDrops = 2;
+const maxRetries = 5;
+const baseDelayMs = 250;
+const maxDelayMs = 60_000;
+
+/** Asks a model for a summary until there is one or no hope for it. Never throws, and ends soon after an abort. */
+export async function summarize(
+  provider: Provider,
+  request: SummaryRequest,
+  world: SummaryWorld,
+): Promise<SummaryOutcome> {
+  const { signal, pause: wait = pause } = world;
+  let items = request.items;
+  let overflows = 0;
+  let retries = 0;
+  let delayMs = baseDelayMs;
+  for (;;) {
+    const truncatedCount = request.items.length - items.length;
+    const answer = await answerTo(provider, modelRequest(request, items), signal);
+    if (answer.status === "aborted") return answer;
+    if (answer.status === "done") return { ...answer, truncatedCount };
+    const { failure } = answer;
+    if (failure.code === "context_overflow") {
+      if (items.length <= 1) return { status: "too_large", truncatedCount };
+      overflows += 1;
+      items = items.slice(overflows <= singleDrops ? 1 : Math.floor(items.length / 2));
+      // The server has answered, so whatever was wrong before is over.
+      delayMs = baseDelayMs;
+      continue;
+    }
+    if (!failure.retryable || retries === maxRetries) return { status: "failed", failure, truncatedCount };
+    retries += 1;
+    if (!(await wait(Math.min(failure.retryAfterMs ?? delayMs, maxDelayMs), signal))) return { status: "aborted" };
+    delayMs *= 2;
+  }
+}
+
+function modelRequest(request: SummaryRequest, items: readonly ResponseItem[]): ModelRequest {
+  const { conversationId, model, instructions, prompt, effort } = request;
+  const asked: ResponseItem = { type: "message", role: "user", content: [{ type: "input_text", text: prompt }] };
+  const input = [...items, asked];
+  return { conversationId, model, instructions, input, tools: [], effort, maxOutputTokens: maxSummaryTokens };
+}
+
+type Answer =
+  | { readonly status: "done"; readonly text: string; readonly usage: TokenUsage | undefined }
+  | { readonly status: "failed"; readonly failure: Failure }
+  | { readonly status: "aborted" };
+
+/** What the model said once it has said all; nobody sees it before, so an answer that breaks can be asked for again. */
+async function answerTo(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Answer> {
+  if (signal.aborted) return { status: "aborted" };
+  try {
+    return await wholeAnswer(provider, request, signal);
+  } catch (error) {
+    // What an injected provider gives may be no event at all.
+    return { status: "failed", failure: broken(error) };
+  }
+}
+
+async function wholeAnswer(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Answer> {
+  const texts: string[] = [];
+  let usage: TokenUsage | undefined;
+  using stream = new AbortableStream(() => provider.stream(request, signal), signal);
+  for (;;) {
+    const event = await stream.next();
+    if (event === "aborted" || signal.aborted) return { status: "aborted" };
+    switch (event.type) {
+      case "item":
+        // A call nobody offered a tool for is not played.
+        if (event.item.type === "message" && event.item.role === "assistant") texts.push(messageText(event.item));
+        break;
+      case "usage":
+        usage = event.usage;
+        break;
+      case "done":
+        return { status: "done", text: texts.join("\n").trim(), usage };
+      case "failed":
+        return { status: "failed", failure: event.failure };
+      default:
+        break;
+    }
+  }
+}

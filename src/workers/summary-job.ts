@@ -1,0 +1,38 @@
+import { estimateTokens } from "../compaction/estimate-tokens.js";
+import { offlineProvider } from "../providers/offline.js";
+import type { Provider } from "../providers/provider.js";
+import type { Transport } from "../providers/transport.js";
+import { wireProvider } from "../providers/wire-provider.js";
+import type { IoJobs, SummaryTarget } from "./io-jobs.js";
+import type { JobBodies } from "./job.js";
+import { summarize } from "./summarize.js";
+
+/**
+ * The body of the job in one thread. The connections are the thread's and end with it, so that the next summary finds
+ * them open; the provider is the job's, because it knows the key.
+ */
+export function summaryJob(): JobBodies<IoJobs>["summarize"] {
+  const transports = new Map<string, Promise<Transport>>();
+  const transportFor = (env: Readonly<Record<string, string>>): Promise<Transport> => {
+    const proxies = JSON.stringify(env);
+    const transport = transports.get(proxies) ?? connect(env);
+    transports.set(proxies, transport);
+    return transport;
+  };
+  return ({ target, request }, signal) => summarize(providerOf(target, transportFor), request, { signal });
+}
+
+function providerOf(
+  target: SummaryTarget,
+  transportFor: (env: Readonly<Record<string, string>>) => Promise<Transport>,
+): Provider {
+  if (target.kind === "offline") return offlineProvider({ countTokens: estimateTokens });
+  const { provider, api, baseUrl, apiKey, env } = target;
+  return wireProvider({ provider, api, baseUrl, transport: () => transportFor(env), apiKey: () => apiKey });
+}
+
+/** Loaded on first use: the offline model needs none of it. */
+async function connect(env: Readonly<Record<string, string>>): Promise<Transport> {
+  const { createTransport } = await import("../providers/node-transport.js");
+  return createTransport(env);
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { COMPACT_SYSTEM_PROMPT, userOnly } from "../../../src/compaction/strategies/user-only.js";
+import type { ResponseItem } from "../../../src/messages/response-item.js";
+import { agents, assistant, call, developer, ghost, output, summary, user, words } from "../items.js";
+import { inputOf } from "../strategy-input.js";
+
+const prompt: ResponseItem = { ...developer(COMPACT_SYSTEM_PROMPT), summary: true };
+const step = [call("a"), output("a")];
+
+test("only requests stay, in one message, before the new one", () => {
+  const history = [agents("kind"), user("one"), ghost("1"), ...step, assistant("done"), user("two"), assistant("ok")];
+  const plan = userOnly.plan(inputOf([...history, user("three")]));
+  expect(plan.needsSummary).toBe(false);
+  expect(plan.build("")).toEqual([
+    agents("kind"),
+    prompt,
+    summary("Previous requests:\none\ntwo"),
+    ghost("1"),
+    user("three"),
+  ]);
+});
+
+test("earlier requests and summaries go on", () => {
+  const again = [prompt, summary("Previous requests:\none\ntwo"), user("three"), assistant("ok")];
+  expect(userOnly.plan(inputOf(again)).build("ignored")).toEqual([
+    prompt,
+    summary("Previous requests:\none\ntwo\nthree"),
+  ]);
+  const other = [user("one"), summary("[Session Summary]\nAll is well."), user("two"), assistant("ok")];
+  expect(userOnly.plan(inputOf(other)).build("")).toEqual([
+    prompt,
+    summary("Previous requests:\nAll is well.\none\ntwo"),
+  ]);
+});
+
+test("the steps of a turn under way stay with its request", () => {
+  const history = [user("one"), assistant("ok"), user("two"), ...step];
+  expect(userOnly.plan(inputOf(history)).build("")).toEqual([
+    prompt,
+    summary("Previous requests:\none"),
+    user("two"),
+    ...step,
+  ]);
+  const long = [user("one"), user("two"), call("b"), output("b", words(200)), ...step];
+  expect(userOnly.plan(inputOf(long, { keepRecentTokens: 100 })).build("")).toEqual([
+    prompt,
+    summary("Previous requests:\none"),
+    user("two"),
+    ...step,
+  ]);
+});
+
+test("requests have the budget of user messages", () => {
+  const [, item] = userOnly.plan(inputOf([user(words(30_000)), assistant("ok")])).build("");
+  expect(item).toMatchObject({
+    content: [{ text: expect.stringMatching(/^Previous requests:\nx+\n\n\[\.\.\. \d+ ch/) }],
+  });
+});

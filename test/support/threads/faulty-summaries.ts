@@ -1,0 +1,33 @@
+import { text } from "node:stream/consumers";
+import { getHeapSnapshot } from "node:v8";
+import type { IoJobs } from "../../../src/workers/io-jobs.js";
+import { serveJobs } from "../../../src/workers/serve-jobs.js";
+import { summaryJob } from "../../../src/workers/summary-job.js";
+
+const summarize = summaryJob();
+
+/** The threads of the pool as they are, but for models at whose names they die, or tell what they remember. */
+export default serveJobs<IoJobs>({
+  summarize: async (input, signal) => {
+    switch (input.request.model) {
+      case "exit":
+        return process.exit(7);
+      case "uncaught":
+        setImmediate(() => {
+          throw new Error(`nobody catches ${JSON.stringify(input.target)}`);
+        });
+        return await new Promise<never>(() => undefined);
+      case "remember":
+        return { status: "done", text: await remembered(input.request.prompt), truncatedCount: 0, usage: undefined };
+      default:
+        return await summarize(input, signal);
+    }
+  },
+});
+
+/** What of these is in the memory of the thread. They come in hexadecimal, so as not to be there because of the question. */
+async function remembered(lines: string): Promise<string> {
+  const memory = await text(getHeapSnapshot());
+  const asked = lines.split("\n").map((line) => Buffer.from(line, "hex").toString());
+  return asked.filter((line) => memory.includes(line)).join("\n");
+}

@@ -1,0 +1,21 @@
+import type { IoJobs, SummaryTarget } from "../../../src/workers/io-jobs.js";
+import { ioPoolLimits } from "../../../src/workers/open-io-pool.js";
+import { Pool } from "../../../src/workers/pool.js";
+import { summarizeInThread } from "../../../src/workers/summarize-in-thread.js";
+
+// A process that has asked for a summary: a connection that is kept for the next one must not hold it.
+const [work, baseUrl] = process.argv.slice(2);
+const pool = new Pool<IoJobs>({
+  ...ioPoolLimits,
+  idleMs: 600_000,
+  entry: new URL("faulty-summaries.js", import.meta.url),
+});
+const target: SummaryTarget = { kind: "wire", provider: "mock", api: "chat", baseUrl, apiKey: undefined, env: {} };
+const request = { conversationId: "c", model: "mock-1", instructions: "", items: [], prompt: "Summarize" };
+const { signal } = new AbortController();
+
+console.log((await summarizeInThread(pool, target, request, signal)).status);
+if (work === "closed") {
+  await pool.close();
+  console.log((await summarizeInThread(pool, target, request, signal)).status);
+}
