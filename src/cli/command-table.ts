@@ -1,7 +1,7 @@
 import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
-import { doctorFlags, globalFlags, listFlags, mockLlmFlags, repairFlags, resumeFlags } from "./flags.js";
+import { compactFlags, doctorFlags, globalFlags, listFlags, mockLlmFlags, repairFlags, resumeFlags } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
 
@@ -14,6 +14,8 @@ const loaders = {
   new: async () => (await managerCommands()).new,
   chat: async () => (await managerCommands()).chat,
   resume: async () => (await managerCommands()).resume,
+  compact: async () => (await managerCommands()).compact,
+  context: async () => (await managerCommands()).context,
   "set-provider": async () => (await managerCommands()).setProvider,
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
@@ -32,9 +34,11 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
+const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "compact", ""]);
+
 /** Whether a command is going to write a conversation. */
 export function writes(name: CommandName): boolean {
-  return name === "new" || name === "chat" || name === "resume" || name === "";
+  return writing.has(name);
 }
 
 export function isCommandName(name: string): name is CommandName {
@@ -49,6 +53,9 @@ export function defineCommands(): CAC {
   const list = cli.command("list", "List the saved conversations");
   const resume = cli.command("resume [id]", "Make a saved conversation, named by its id or its file, the active one");
   for (const [flag, description] of resumeFlags) resume.option(flag, description);
+  const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");
+  for (const [flag, description] of compactFlags) compact.option(flag, description);
+  cli.command("context [id]", "Show what the model sees of a conversation, by size");
   cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");

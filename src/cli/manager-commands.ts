@@ -1,5 +1,7 @@
 import { chatCommand } from "./commands/chat.js";
+import { compactCommand } from "./commands/compact.js";
 import { configCommand } from "./commands/config.js";
+import { contextCommand } from "./commands/context.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { newCommand } from "./commands/new.js";
 import { resumeCommand } from "./commands/resume.js";
@@ -12,6 +14,8 @@ export const managerCommands = {
   new: newCommand,
   chat: chatCommand,
   resume: resumeCommand,
+  compact: compactCommand,
+  context: contextCommand,
   setProvider: setProviderCommand,
   setAuth: setAuthCommand,
   config: configCommand,

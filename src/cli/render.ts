@@ -23,6 +23,16 @@ export function troubleRenderer(context: CommandContext): Renderer {
   return ({ msg }) => tellTrouble(context, msg);
 }
 
+/** For a command that compacts: what goes on is told, and what has come of it is its result. */
+export function compactionRenderer(context: CommandContext): Renderer {
+  const progress = new CompactionProgress(context);
+  return async ({ msg }) => {
+    if (msg.type === "compaction_start" && !context.flags.json) await progress.begin(msg);
+    if (msg.type === "compaction_end" || troubleOf(msg) !== undefined) await progress.clear();
+    await tellTrouble(context, msg);
+  };
+}
+
 function jsonRenderer({ terminal }: CommandContext): Renderer {
   return (event) => terminal.stdout.write(`${JSON.stringify(event)}\n`);
 }

@@ -136,7 +136,7 @@ function callWorldOf(
     env: parts.toolEnv,
     stamps: cell.stamps,
     running: new Set(),
-    ...earlierItems(parts.conversationId, rollout, cell.state),
+    ...earlierItems(parts, rollout, cell.state),
     newId: () => parts.newId(),
     publish: (msg) => publish(msg, turn.submissionId),
     flush: () => rollout.flush(),
