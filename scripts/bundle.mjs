@@ -16,8 +16,9 @@ export async function bundle({ format, input, directory }) {
     cwd: root,
     input,
     platform: "node",
-    // Loaded from node_modules when needed: undici is large and only for proxies, piscina starts a file of its own.
-    external: ["undici", "piscina"],
+    // Loaded from node_modules when needed: undici is large and only for proxies, piscina starts a file of its own,
+    // and few have a configuration in YAML or with comments.
+    external: ["undici", "piscina", "yaml", "jsonc-parser"],
     transform: { target: "node20.19" },
     output: {
       format,

@@ -7,11 +7,13 @@ import type {
   ForkConfig,
   ManagerOptions,
   NewConversation,
+  RenameOptions,
   ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
 import { ConversationOpener } from "./actors/conversation/opener.js";
 import { readParent } from "./actors/conversation/read-parent.js";
+import { renameSaved } from "./actors/conversation/rename-saved.js";
 import { recorderStore } from "./actors/conversation/recorder-store.js";
 import type { ConversationConfig } from "./actors/conversation/resolve-settings.js";
 import type { Store } from "./actors/conversation/store.js";
@@ -25,10 +27,12 @@ import { spawn } from "./actors/system/spawn.js";
 import { codexHome, codyHome } from "./config/paths.js";
 import { conversationPlaces } from "./config/places.js";
 import { Config } from "./messages/config.js";
-import { isConversationId, shownId } from "./messages/conversation-id.js";
-import { ConversationNotFoundError, FailureError, InvalidInputError } from "./messages/errors.js";
+import { shownId } from "./messages/conversation-id.js";
+import { conversationName } from "./messages/conversation-name.js";
+import { FailureError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
 import { parsed } from "./messages/parse.js";
+import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 import { countTokens } from "./workers/count-tokens.js";
@@ -79,13 +83,12 @@ export class ConversationManager {
   }
 
   /**
-   * Goes on with a saved conversation, named by id, bare UUID or unique prefix, in the same file. What only Codex may
-   * write goes on in a copy, with an id of its own and a notice.
+   * Goes on with a saved conversation, named by id, bare UUID, unique prefix or its name, in the same file. What only
+   * Codex may write goes on in a copy, with an id of its own and a notice.
    */
   async resumeConversation(text: string, config: ResumeConfig = {}): Promise<Conversation> {
     this.#refuseAfterShutdown();
-    if (!isConversationId(text)) throw new ConversationNotFoundError(text);
-    return await this.#resumeById(this.getConversation(text)?.id ?? (await this.#store.find(text)), config);
+    return await this.#resumeById(await this.#find(text), config);
   }
 
   /** The same for a rollout wherever it lies. Not for a path that somebody else chose: it is read and written to. */
@@ -126,8 +129,7 @@ export class ConversationManager {
   /** A new conversation that begins as another one was after so many turns, or as it is now. */
   async forkConversation(text: string, config: ForkConfig = {}): Promise<NewConversation> {
     this.#refuseAfterShutdown();
-    if (!isConversationId(text)) throw new ConversationNotFoundError(text);
-    return await this.#fork(this.getConversation(text)?.id ?? (await this.#store.find(text)), config);
+    return await this.#fork(await this.#find(text), config);
   }
 
   /** The same from a rollout wherever it lies, which is only read. */
@@ -140,6 +142,30 @@ export class ConversationManager {
     await this.#live.get(parentId)?.flush();
     const parent = await readParent(this.#store, parentId, afterTurn);
     return await this.#track(this.#opener.create(changes, parent));
+  }
+
+  /** Calls a conversation something else, whether it is open or not; a saved one is not resumed for it. */
+  async renameConversation(text: string, name: string, options: RenameOptions = {}): Promise<SaveOutcome> {
+    this.#refuseAfterShutdown();
+    return await this.#rename(await this.#find(text), name, options);
+  }
+
+  /** The same for a rollout wherever it lies; what lies outside of where conversations are kept is in no list. */
+  async renameRollout(path: string, name: string, options: RenameOptions = {}): Promise<SaveOutcome> {
+    this.#refuseAfterShutdown();
+    return await this.#rename(await this.#store.adopt(path), name, options);
+  }
+
+  async #rename(conversationId: string, text: string, { force = false }: RenameOptions): Promise<SaveOutcome> {
+    const name = conversationName(text);
+    const live = this.#live.get(conversationId);
+    if (live !== undefined && live.ending === undefined) return await live.rename(name);
+    await live?.ending;
+    return await this.#track(renameSaved(this.#store, { conversationId, name, now: this.#now(), force }));
+  }
+
+  async #find(text: string): Promise<string> {
+    return this.getConversation(text)?.id ?? (await this.#store.find(text));
   }
 
   /** Every saved conversation and every live one, newest first. */
@@ -177,7 +203,8 @@ export class ConversationManager {
 
   #metadata(live: Conversation): ConversationMetadata {
     const { provider, model, cwd } = live.settings;
-    return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turns === 0 };
+    const name = live.name === undefined ? {} : { name: live.name };
+    return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turns === 0, ...name };
   }
 
   async #end(): Promise<void> {

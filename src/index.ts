@@ -1,12 +1,14 @@
 export { ConversationManager } from "./cody.js";
 export { newConversationId } from "./actors/conversation/opener.js";
 export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.js";
+export type { CompletedTurn, ConversationHistory } from "./actors/conversation/conversation-history.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type {
   CountTokensOptions,
   ForkConfig,
   ManagerOptions,
   NewConversation,
+  RenameOptions,
   ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
@@ -57,6 +59,7 @@ export type { ClientMessage, ClientRequest, ModelClient } from "./providers/clie
 export { type OfflineOptions, offlineProvider } from "./providers/offline.js";
 export type { Provider } from "./providers/provider.js";
 export { type FlaggedMessage, isMessageComplete } from "./rollouts/complete-message.js";
+export type { Attachment, HistoryMessage, ToolCallRecord } from "./rollouts/history-messages.js";
 export { getRolloutHistory, type RolloutHistory } from "./rollouts/rollout-history.js";
 export { defineTool, type ToolDefinition } from "./tools/define-tool.js";
 export type { Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";

@@ -1,8 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ConversationPlaces } from "../config/places.js";
+import { type ConversationPlaces, namedDirectories } from "../config/places.js";
 import { ConversationNotFoundError } from "../messages/errors.js";
-import { findConversation } from "../rollouts/find-conversation.js";
+import { findSaved } from "../rollouts/find-saved.js";
 import { rolloutId } from "../rollouts/rollout-id.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext } from "./context.js";
@@ -54,7 +54,7 @@ export async function existingTarget(context: CommandContext, workspace: Workspa
   throw new CommandError(choice.why ?? "No active conversation", exitCodes.failed, ["List available: cody list"]);
 }
 
-/** What a person named: an id or the beginning of one, or a file. No id ends like a file. */
+/** What a person named: an id or the beginning of one, a name, or a file. No id ends like a file. */
 export async function targetOf(
   { terminal }: Pick<CommandContext, "terminal">,
   places: ConversationPlaces,
@@ -68,8 +68,8 @@ export async function targetOf(
   return { id, path };
 }
 
-async function wholeId({ directory, elsewhere }: ConversationPlaces, text: string): Promise<string> {
-  return (await findConversation([directory, ...elsewhere], text)).id;
+async function wholeId(places: ConversationPlaces, text: string): Promise<string> {
+  return (await findSaved(namedDirectories(places), text)).id;
 }
 
 async function isThere(path: string): Promise<boolean> {

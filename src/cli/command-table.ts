@@ -1,7 +1,17 @@
 import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
-import { compactFlags, doctorFlags, globalFlags, listFlags, mockLlmFlags, repairFlags, resumeFlags } from "./flags.js";
+import {
+  compactFlags,
+  doctorFlags,
+  globalFlags,
+  listFlags,
+  mockLlmFlags,
+  nameFlags,
+  renameFlags,
+  repairFlags,
+  resumeFlags,
+} from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
 
@@ -14,6 +24,7 @@ const loaders = {
   new: async () => (await managerCommands()).new,
   chat: async () => (await managerCommands()).chat,
   resume: async () => (await managerCommands()).resume,
+  rename: async () => (await managerCommands()).rename,
   compact: async () => (await managerCommands()).compact,
   context: async () => (await managerCommands()).context,
   "set-provider": async () => (await managerCommands()).setProvider,
@@ -34,7 +45,7 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
-const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "compact", ""]);
+const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "rename", "compact", ""]);
 
 /** Whether a command is going to write a conversation. */
 export function writes(name: CommandName): boolean {
@@ -48,11 +59,23 @@ export function isCommandName(name: string): name is CommandName {
 export function defineCommands(): CAC {
   const cli = cac("cody");
   for (const [flag, description] of globalFlags) cli.option(flag, description);
-  cli.command("new", "Start a conversation and print its id");
-  cli.command("chat [...text]", "Say something in the active conversation; without a text it is read from stdin");
+  const fresh = cli.command("new", "Start a conversation and print its id");
+  const chat = cli.command(
+    "chat [...text]",
+    "Say something in the active conversation; without a text it is read from stdin",
+  );
+  for (const [flag, description] of nameFlags) {
+    fresh.option(flag, description);
+    chat.option(flag, description);
+  }
   const list = cli.command("list", "List the saved conversations");
-  const resume = cli.command("resume [id]", "Make a saved conversation, named by its id or its file, the active one");
+  const resume = cli.command(
+    "resume [id]",
+    "Make a saved conversation, found by its id, its name or its file, the active one",
+  );
   for (const [flag, description] of resumeFlags) resume.option(flag, description);
+  const rename = cli.command("rename <id> <name>", "Call a saved conversation something else");
+  for (const [flag, description] of renameFlags) rename.option(flag, description);
   const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");
   for (const [flag, description] of compactFlags) compact.option(flag, description);
   cli.command("context [id]", "Show what the model sees of a conversation, by size");

@@ -34,6 +34,7 @@ const readers = {
   "compaction.prompt": asText,
   contextWindow: asNumber,
   toolEnv: asNames,
+  "history.maxSize": asNumber,
   "persistence.enabled": asBoolean,
   "persistence.layout": asText,
   "persistence.directory": asText,
@@ -45,7 +46,8 @@ export const configKeys = Object.keys(readers) as ConfigKey[];
 const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl)$/;
 
 export function checkedKey(text: string | undefined): SettingKey {
-  const key = configKeys.find((candidate) => candidate === text) ?? providerKey(text);
+  const own = text === "history.saveHistory" ? "persistence.enabled" : text;
+  const key = configKeys.find((candidate) => candidate === own) ?? providerKey(text);
   if (key !== undefined) return key;
   const known = [...configKeys, "providers.<name>.apiKey", "providers.<name>.baseUrl"];
   throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${known.join(", ")}`);

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { readConfigText } from "../config/config-file.js";
+import { readConfigFile } from "../config/config-file.js";
 import { loadConfig } from "../config/load-config.js";
-import { homePaths } from "../config/paths.js";
 import { codexSessions, conversationPlaces, type ConversationPlaces, type PlacesInput } from "../config/places.js";
 import { usageError } from "./command-error.js";
 import type { CommandContext } from "./context.js";
@@ -22,7 +21,7 @@ export function codexPersistence({ codexHome }: CommandContext): { layout: "code
 async function persistenceOf(context: CommandContext): Promise<PlacesInput["persistence"]> {
   const { flags, home, codexHome, terminal } = context;
   if (flags.conversationDir !== undefined) return { directory: resolve(terminal.cwd, flags.conversationDir) };
-  const text = (await readConfigText(homePaths(home).config)) ?? "";
+  const text = (await readConfigFile(home))?.text ?? "";
   if (flags.layout === undefined && !text.includes("directory") && !text.includes("layout")) return {};
   const { configFlags } = await import("./config-flags.js");
   return (await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) })).values.persistence;

@@ -1,7 +1,7 @@
 import { resolveSettings } from "../actors/conversation/resolve-settings.js";
 import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
 import { effectiveCompaction } from "../config/compaction-settings.js";
-import { effectiveLimits } from "../config/turn-limits.js";
+import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { configKeys, type ConfigValue, type SettingKey } from "./config-keys.js";
@@ -22,7 +22,7 @@ export async function effectiveConfig(
   context: CommandContext,
   asked?: string,
 ): Promise<ReadonlyMap<SettingKey, ShownSetting>> {
-  const { values, sources } = await loadSettings(context);
+  const { values, sources, file } = await loadSettings(context);
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
   const compaction = effectiveCompaction(values.compaction);
@@ -53,41 +53,42 @@ export async function effectiveConfig(
     "compaction.prompt": compaction.prompt,
     contextWindow: values.contextWindow,
     toolEnv: values.toolEnv,
+    "history.maxSize": values.history?.maxSize ?? defaultHistoryTurns,
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,
     "persistence.directory": values.persistence.directory,
   };
-  const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources }, settings) };
+  const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources, file }, settings) };
   const names = new Set([...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined));
   return new Map<SettingKey, ShownSetting>([
     ...configKeys.map((key) => [key, { value: shown[key], source: found[key] }] as const),
-    ...[...names].toSorted().flatMap((name) => providerSettings(context, values, name)),
+    ...[...names].toSorted().flatMap((name) => providerSettings(context, { values, file }, name)),
   ]);
 }
 
 function baseUrlSource(
   { terminal }: CommandContext,
-  { values, sources }: Pick<LoadedConfig, "values" | "sources">,
+  { values, sources, file }: LoadedConfig,
   { provider = "", baseUrl }: SaidSettings,
 ): ConfigSource {
   if (values.baseUrl !== undefined || baseUrl === undefined) return sources.baseUrl;
-  if (baseUrl === values.providers?.[provider]?.baseUrl) return "config.json";
+  if (baseUrl === values.providers?.[provider]?.baseUrl) return file;
   return baseUrl === saidBaseUrl(provider, terminal.env) ? "environment" : "default";
 }
 
 function providerSettings(
   { terminal: { env } }: CommandContext,
-  { providers = {} }: LoadedConfig["values"],
+  { values: { providers = {} }, file }: Pick<LoadedConfig, "values" | "file">,
   name: string,
 ): (readonly [SettingKey, ShownSetting])[] {
   const entry = providers[name] ?? {};
   const hasKey = apiKey(name, { env, providers }) !== undefined;
-  const source = entry.apiKey === undefined ? "environment" : "config.json";
+  const source = entry.apiKey === undefined ? "environment" : file;
   return [
     ...(hasKey ? [[`providers.${name}.apiKey`, { value: hiddenValue, source }] as const] : []),
     ...(entry.baseUrl === undefined
       ? []
-      : [[`providers.${name}.baseUrl`, { value: entry.baseUrl, source: "config.json" }] as const]),
+      : [[`providers.${name}.baseUrl`, { value: entry.baseUrl, source: file }] as const]),
   ];
 }
 

@@ -10,6 +10,8 @@ export interface Flags {
   readonly conversationDir?: string;
   readonly home?: string;
   readonly limit?: string;
+  /** How a new conversation is called. */
+  readonly name?: string;
   readonly port?: string;
   readonly script?: string;
   readonly log?: string;
@@ -83,6 +85,12 @@ export const repairFlags: readonly Definition[] = [
   ["--write", "Repair it, and keep the original beside it; without this it is only said what would be done"],
   codexFlag,
 ];
+
+export const nameFlags: readonly Definition[] = [
+  ["--name <name>", "Begin a conversation of this name: 1 to 100 printable characters"],
+];
+
+export const renameFlags: readonly Definition[] = [codexFlag];
 
 export const doctorFlags: readonly Definition[] = [codexFlag];
 

@@ -11,7 +11,7 @@ export async function loadSettings(context: CommandContext): Promise<LoadedConfi
   context.hide(configuredKeys(loaded.values.providers));
   if (loaded.exposed !== undefined) {
     const remedy = `chmod 600 ${quotedWord(loaded.exposed)}`;
-    await context.tell(`Others can read config.json, and there is a key in it. Run: ${remedy}`);
+    await context.tell(`Others can read ${loaded.file}, and there is a key in it. Run: ${remedy}`);
   }
   return loaded;
 }

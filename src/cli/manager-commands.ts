@@ -4,6 +4,7 @@ import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { newCommand } from "./commands/new.js";
+import { renameCommand } from "./commands/rename.js";
 import { resumeCommand } from "./commands/resume.js";
 import { setAuthCommand } from "./commands/set-auth.js";
 import { setProviderCommand } from "./commands/set-provider.js";
@@ -14,6 +15,7 @@ export const managerCommands = {
   new: newCommand,
   chat: chatCommand,
   resume: resumeCommand,
+  rename: renameCommand,
   compact: compactCommand,
   context: contextCommand,
   setProvider: setProviderCommand,

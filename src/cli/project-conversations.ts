@@ -1,21 +1,25 @@
 import { homePaths } from "../config/paths.js";
-import { codexSessions, type ConversationPlaces } from "../config/places.js";
+import { codexSessions, type ConversationPlaces, namesFile } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
 import type { ConversationSummary } from "../rollouts/list.js";
 import { listConversationsSync } from "../rollouts/list-sync.js";
+import { readNamesSync, withNames } from "../rollouts/name-index.js";
 import type { CommandContext } from "./context.js";
+
+export type SavedConversation = ConversationSummary & { readonly name?: string };
 
 /** The saved conversations, newest first. */
 export function savedConversations(
   { home }: Pick<CommandContext, "home">,
   { directory, codexHome }: ConversationPlaces,
   limit?: number,
-): ConversationSummary[] {
+): SavedConversation[] {
   const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
-  return listConversationsSync(directory, {
+  const conversations = listConversationsSync(directory, {
     ...(isCodex ? { cache: homePaths(home).codexHeads } : {}),
     ...(limit === undefined ? {} : { limit }),
   });
+  return withNames(conversations, readNamesSync(namesFile(directory, codexHome)));
 }
 
 /** Those of one project. */
@@ -23,7 +27,7 @@ export async function projectConversations(
   context: Pick<CommandContext, "home">,
   places: ConversationPlaces,
   projectRoot: string,
-): Promise<ConversationSummary[]> {
+): Promise<SavedConversation[]> {
   const all = savedConversations(context, places);
   const folders = [...new Set(all.flatMap(({ cwd }) => cwd ?? []))];
   const roots = await Promise.all(folders.map(async (cwd) => [cwd, await findProjectRoot(cwd)] as const));

@@ -9,6 +9,7 @@ import type { Conversation } from "../actors/conversation/handle.js";
 import { type ConversationConfig, resolveSettings } from "../actors/conversation/resolve-settings.js";
 import { estimateTokens } from "../compaction/estimate-tokens.js";
 import { InvalidInputError } from "../messages/errors.js";
+import type { SaveOutcome } from "../messages/rollout-command.js";
 import { builtInProviders } from "../providers/built-in.js";
 import type { Target } from "./choose-conversation.js";
 import { CommandError, exitCodes } from "./command-error.js";
@@ -63,9 +64,9 @@ export class Workspace implements AsyncDisposable {
     return { provider: settings.provider, model: settings.model, notice };
   }
 
-  async create(id?: string): Promise<NewConversation> {
+  async create(said: Pick<ConversationConfig, "id" | "name"> = {}): Promise<NewConversation> {
     const { cwd } = this.#context.terminal;
-    const config = { cwd, ...this.#changes, ...(id === undefined ? {} : { id }) };
+    const config = { cwd, ...this.#changes, ...said };
     const created = await explainedAsync(this.#manager.newConversation(config));
     this.#context.about(created.conversationId);
     return created;
@@ -92,6 +93,17 @@ export class Workspace implements AsyncDisposable {
     const { conversation } = await explainedAsync(forking);
     this.#context.about(conversation.id);
     return conversation;
+  }
+
+  /** Calls a conversation that was found something else. */
+  async rename({ id, path }: Target, name: string): Promise<SaveOutcome> {
+    this.#context.about(id);
+    const { force } = this.#context.flags;
+    return await explainedAsync(
+      path === undefined
+        ? this.#manager.renameConversation(id, name, { force })
+        : this.#manager.renameRollout(path, name, { force }),
+    );
   }
 
   async active(): Promise<ActiveConversation | undefined> {

@@ -1,23 +1,46 @@
 import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type * as z from "zod";
 import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
-import { jsonValue } from "../messages/parse.js";
 import { ownShape } from "../messages/written-config.js";
+import { configFormats, type ConfigName, configNames } from "./config-format.js";
 
-const role = "config.json";
 const advice = "Edit it or run: cody set-provider";
 
-/** The text of the configuration; undefined when there is none. */
-export async function readConfigText(path: string): Promise<string | undefined> {
+export interface ConfigFile {
+  readonly name: ConfigName;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The configuration in a home; undefined when there is none. Of two nobody could say which one holds. */
+export async function readConfigFile(home: string): Promise<ConfigFile | undefined> {
+  // All at once: looking for one after another would make every start slower.
+  const found = await Promise.all(configNames.map((name) => readOne(home, name)));
+  const [file, other] = found.filter((each) => each !== undefined);
+  if (file === undefined || other === undefined) return file;
+  throw new InvalidInputError(`${file.name} and ${other.name} are both in ${home}. Keep one of them`);
+}
+
+async function readOne(home: string, name: ConfigName): Promise<ConfigFile | undefined> {
+  const path = join(home, name);
   try {
-    return await readFile(path, "utf8");
+    return { name, path, text: await readFile(path, "utf8") };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new InvalidInputError(`${role}: cannot be read (${code ?? "unknown"}). Check what it is and who may read it`);
+    throw new InvalidInputError(`${name}: cannot be read (${code ?? "unknown"}). Check what it is and who may read it`);
   }
 }
+
+/** Where the configuration is, or would be. */
+export async function configPath(home: string): Promise<string> {
+  return (await readConfigFile(home))?.path ?? join(home, defaultName);
+}
+
+/** What is written when there is none. */
+export const defaultName = "config.json" satisfies ConfigName;
 
 export async function isReadableByOthers(path: string): Promise<boolean> {
   return await stat(path).then(
@@ -27,18 +50,18 @@ export async function isReadableByOthers(path: string): Promise<boolean> {
 }
 
 /** The schema is loaded only here: most runs have no configuration and should not wait for it. */
-export async function parseConfig(text: string): Promise<Config> {
+export async function parseConfig(file: ConfigFile): Promise<Config> {
   const { Config } = await import("../messages/config.js");
-  const result = Config.safeParse(ownShape(jsonOf(text)));
+  const result = Config.safeParse(ownShape(await configValue(file)));
   if (result.success) return result.data;
-  throw new InvalidInputError(`${role}: ${problemOf(result.error)}. ${advice}`);
+  throw new InvalidInputError(`${file.name}: ${problemOf(result.error)}. ${advice}`);
 }
 
 /** What can be kept of a configuration that does not parse: the settings that are right by themselves. */
-export async function salvageConfig(text: string): Promise<Config> {
+export async function salvageConfig(file: ConfigFile): Promise<Config> {
   const { Config } = await import("../messages/config.js");
   try {
-    const entries = Object.entries(Object(ownShape(jsonOf(text))));
+    const entries = Object.entries(Object(ownShape(await configValue(file))));
     return Config.parse(
       Object.fromEntries(entries.filter(([key, value]) => Config.safeParse({ [key]: value }).success)),
     );
@@ -47,9 +70,10 @@ export async function salvageConfig(text: string): Promise<Config> {
   }
 }
 
-function jsonOf(text: string): unknown {
+/** What the file says, whether it is right or not. */
+export async function configValue({ name, text }: ConfigFile): Promise<unknown> {
   try {
-    return jsonValue(text.replace(/^\uFEFF/, ""), role);
+    return (await configFormats[name].parse(text, name)) ?? {};
   } catch (error) {
     throw new InvalidInputError(`${(error as Error).message}. ${advice}`);
   }

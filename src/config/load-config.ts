@@ -1,17 +1,18 @@
 import type { CompactionConfig } from "../messages/compaction.js";
 import type { Config, Layout, TurnLimits } from "../messages/config.js";
-import { isReadableByOthers, parseConfig, readConfigText } from "./config-file.js";
-import { homePaths } from "./paths.js";
+import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./config-file.js";
+import type { ConfigName } from "./config-format.js";
 import { conversationPlaces } from "./places.js";
 import { choiceOf } from "./provider-choice.js";
 import { configuredKeys } from "./vendors.js";
 
 /** What comes from the environment is known when the provider is: until then it counts as default. */
-export type ConfigSource = "default" | "environment" | "config.json" | "flag";
+export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers">
+  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "history">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
+  | `history.${keyof NonNullable<Config["history"]>}`
   | `persistence.${keyof NonNullable<Config["persistence"]>}`;
 
 /** Settings of one run; what is undefined counts as not said. */
@@ -23,7 +24,9 @@ export interface LoadedConfig {
     readonly persistence: { readonly enabled: boolean; readonly layout: Layout; readonly directory: string };
   };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
-  /** The path of `config.json`, when keys are in it and not only its owner can read it. */
+  /** The name of the configuration that was read, or would be written. */
+  readonly file: ConfigName;
+  /** Its path, when keys are in it and not only its owner can read it. */
   readonly exposed?: string;
 }
 
@@ -36,11 +39,11 @@ export interface ConfigInput {
   readonly flags: ConfigFlags;
 }
 
-/** Flags win over `config.json`, which wins over the defaults; relative directories lie in the home. */
+/** Flags win over the file, which wins over the defaults; relative directories lie in the home. */
 export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): Promise<LoadedConfig> {
-  const path = homePaths(home).config;
-  const text = await readConfigText(path);
-  const { provider, api, model, baseUrl, ...others }: Config = text === undefined ? {} : await parseConfig(text);
+  const found = await readConfigFile(home);
+  const name = found?.name ?? defaultName;
+  const { provider, api, model, baseUrl, ...others }: Config = found === undefined ? {} : await parseConfig(found);
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
   const said = { provider, api, model, baseUrl };
   const choice = choiceOf([said, given], { env, providers: others.providers, auth: others.auth });
@@ -52,11 +55,13 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
   const compaction = { ...file.compaction, ...given.compaction };
   const sourceOf = (read: (config: Config) => unknown): ConfigSource => {
     if (read(given) !== undefined) return "flag";
-    return read(file) === undefined ? "default" : "config.json";
+    return read(file) === undefined ? "default" : name;
   };
-  const exposed = configuredKeys(file.providers).length > 0 && (await isReadableByOthers(path));
+  const isExposed =
+    found !== undefined && configuredKeys(file.providers).length > 0 && (await isReadableByOthers(found.path));
   return {
-    ...(exposed ? { exposed: path } : {}),
+    file: name,
+    ...(isExposed ? { exposed: found.path } : {}),
     values: {
       ...file,
       ...given,
@@ -91,6 +96,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "compaction.prompt": sourceOf((config) => config.compaction?.prompt),
       contextWindow: sourceOf((config) => config.contextWindow),
       toolEnv: sourceOf((config) => config.toolEnv),
+      "history.maxSize": sourceOf((config) => config.history?.maxSize),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),

@@ -5,7 +5,6 @@ export interface HomePaths {
   readonly logs: string;
   /** One pointer for each project. */
   readonly active: string;
-  readonly config: string;
   /** What the heads of Codex's rollouts said: nothing of ours is put into its own directory. */
   readonly codexHeads: string;
 }
@@ -21,7 +20,6 @@ export function homePaths(home: string): HomePaths {
     conversations: join(home, "conversations"),
     logs: join(home, "logs"),
     active: join(home, "active"),
-    config: join(home, "config.json"),
     codexHeads: join(home, "codex-heads.json"),
   };
 }

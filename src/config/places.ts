@@ -33,6 +33,21 @@ export function conversationPlaces({ home, codexHome, persistence }: PlacesInput
   return { layout, directory, elsewhere, codexHome };
 }
 
+/** Every directory that is looked in, and where it is kept how the conversations in it are called. */
+export function namedDirectories({
+  directory,
+  elsewhere,
+  codexHome,
+}: Pick<ConversationPlaces, "directory" | "elsewhere" | "codexHome">): { directory: string; names: string }[] {
+  return [directory, ...elsewhere].map((place) => ({ directory: place, names: namesFile(place, codexHome) }));
+}
+
+/** Codex has a file of its own for names, and shows only what stands there. */
+export function namesFile(directory: string, codexHome: string | undefined): string {
+  const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
+  return isCodex ? join(codexHome, "session_index.jsonl") : join(directory, ".names.jsonl");
+}
+
 /** Where Codex keeps its rollouts. */
 export function codexSessions(codexHome: string): string {
   return join(codexHome, "sessions");

@@ -1,10 +1,22 @@
 import { chmod, copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderEntry } from "../messages/config.js";
+import { InvalidInputError } from "../messages/errors.js";
 import { check } from "../messages/parse.js";
-import { parseConfig, readConfigText, salvageConfig } from "./config-file.js";
+import { isTable, ownShape } from "../messages/written-config.js";
+import { configEdits } from "./config-edits.js";
+import {
+  type ConfigFile,
+  configValue,
+  defaultName,
+  parseConfig,
+  readConfigFile,
+  salvageConfig,
+} from "./config-file.js";
+import { configFormats } from "./config-format.js";
 import { withFileLock } from "./file-lock.js";
 import type { ConfigFlags } from "./load-config.js";
-import { homePaths } from "./paths.js";
 import { writeAtomic } from "./write-atomic.js";
 
 export interface SavedConfig {
@@ -15,23 +27,48 @@ export interface SavedConfig {
 
 /** Changes some settings and keeps the others; a setting given as undefined is taken out. */
 export async function saveConfig(home: string, change: ConfigFlags): Promise<SavedConfig> {
-  const path = homePaths(home).config;
   await mkdir(home, { recursive: true, mode: 0o700 });
-  return withFileLock(`${path}.lock`, async () => {
-    const { config: old, ...rest } = await readOld(path);
-    // Through JSON, which leaves out what is undefined.
-    const text = `${JSON.stringify(merged(old, change), null, 2)}\n`;
+  return withFileLock(join(home, `${defaultName}.lock`), async () => {
+    const file = await readConfigFile(home);
+    const { config: old, ...rest } = file === undefined ? { config: {} } : await readOld(file);
+    const wanted = written(merged(old, change));
     const { Config } = await import("../messages/config.js");
-    const config = check(Config, JSON.parse(text), "settings");
-    await writeAtomic(path, text);
+    const config = check(Config, wanted, "settings");
+    await writeAtomic(file?.path ?? join(home, defaultName), await textOf(file, wanted));
     return { config, ...rest };
   });
+}
+
+/** What stood in the file and still holds stays as it was written, comments and all, where the format has any. */
+async function textOf(file: ConfigFile | undefined, wanted: unknown): Promise<string> {
+  const format = configFormats[file?.name ?? defaultName];
+  const before = file === undefined ? undefined : await configValue(file).catch(() => undefined);
+  if (file === undefined || !isTable(before)) return await format.write(wanted);
+  // Other names of settings stay too, unless they are in the way of what is wanted.
+  for (const edits of [configEdits(ownShape(before), wanted), configEdits(before, wanted)]) {
+    const text = await format.edit(file.text, edits, wanted).catch(() => undefined);
+    if (text !== undefined && (await says({ ...file, text }, wanted))) return text;
+  }
+  // As with a setting that stands in two places by a reference.
+  throw new InvalidInputError(`${file.name} is written in a way that cody cannot change. Edit it yourself`);
+}
+
+async function says(file: ConfigFile, wanted: unknown): Promise<boolean> {
+  return isDeepStrictEqual(ownShape(await configValue(file).catch(() => undefined)), wanted);
+}
+
+/** Through JSON, which leaves out what is undefined; and without tables in which nothing is left. */
+function written(config: ConfigFlags): unknown {
+  const plain = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
+  const said = Object.entries(plain).filter(([, value]) => !isTable(value) || Object.keys(value).length > 0);
+  return Object.fromEntries(said);
 }
 
 function merged(old: Config, change: ConfigFlags): ConfigFlags {
   const persistence = { ...old.persistence, ...change.persistence };
   const turnLimits = { ...old.turnLimits, ...change.turnLimits };
   const compaction = { ...old.compaction, ...change.compaction };
+  const history = { ...old.history, ...change.history };
   const providers = mergedProviders(old.providers, change.providers);
   return {
     ...old,
@@ -39,6 +76,7 @@ function merged(old: Config, change: ConfigFlags): ConfigFlags {
     providers: Object.keys(providers).length > 0 ? providers : undefined,
     ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
     ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
+    ...(Object.keys(history).length > 0 ? { history } : {}),
     ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
   };
 }
@@ -54,16 +92,14 @@ function mergedProviders(
 }
 
 /** Saving also mends: a damaged configuration must not stand in the way of the command that replaces it. */
-async function readOld(path: string): Promise<SavedConfig> {
-  const text = await readConfigText(path);
-  if (text === undefined) return { config: {} };
+async function readOld(file: ConfigFile): Promise<SavedConfig> {
   try {
-    return { config: await parseConfig(text) };
+    return { config: await parseConfig(file) };
   } catch {
-    const setAside = `${path}.invalid`;
-    await copyFile(path, setAside);
+    const setAside = `${file.path}.invalid`;
+    await copyFile(file.path, setAside);
     // There may be keys in it.
     await chmod(setAside, 0o600);
-    return { config: await salvageConfig(text), setAside };
+    return { config: await salvageConfig(file), setAside };
   }
 }

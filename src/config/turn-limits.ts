@@ -19,3 +19,6 @@ export function effectiveLimits(said: TurnLimits = {}): EffectiveLimits {
     approvalSeconds: approvalSeconds ?? defaultTurnLimits.approvalSeconds,
   };
 }
+
+/** How many turns the model sees when nobody has said otherwise. */
+export const defaultHistoryTurns = 1_000;

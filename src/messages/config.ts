@@ -66,6 +66,12 @@ export const Config = z.strictObject({
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)
     .optional(),
+  history: z
+    .strictObject({
+      /** How many of the newest turns the model sees; the rollout keeps all. */
+      maxSize: z.number().int().positive().optional(),
+    })
+    .optional(),
   persistence: z
     .strictObject({
       enabled: z.boolean().optional(),

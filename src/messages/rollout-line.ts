@@ -66,6 +66,8 @@ export const CodyPayload = z.discriminatedUnion("type", [
     call_id: z.string(),
     decision: ReviewDecision,
   }),
+  /** How the conversation is called from now on. */
+  z.object({ type: z.literal("named"), name: z.string() }),
 ]);
 export type CodyPayload = z.infer<typeof CodyPayload>;
 

@@ -1,18 +1,34 @@
 import type { Config } from "./config.js";
 
-/** A configuration as files and callers may write it: `provider` may hold what `providers` is for. */
-export interface WrittenConfig extends Omit<Config, "provider"> {
+/**
+ * A configuration as files and callers may write it: `provider` may hold what `providers` is for, and
+ * `history.saveHistory` is another name of `persistence.enabled`.
+ */
+export interface WrittenConfig extends Omit<Config, "provider" | "history"> {
   provider?: Config["provider"] | Config["providers"];
+  history?: (Config["history"] & { saveHistory?: boolean | undefined }) | undefined;
 }
 
-/** The same as `Config` has it; what is wrong is left for the schema to refuse. Where both say something, `providers` does. */
+/** The same as `Config` has it; what is wrong is left for the schema to refuse. Where both are said, our own name counts. */
 export function ownShape(written: unknown): unknown {
-  if (!isTable(written) || !isTable(written["provider"])) return written;
+  return isTable(written) ? ownProviders(ownHistory(written)) : written;
+}
+
+function ownProviders(written: Table): Table {
+  if (!isTable(written["provider"])) return written;
   const { provider, providers, ...others } = written;
   return { ...others, providers: isTable(providers) ? combined(provider, providers) : (providers ?? provider) };
 }
 
-type Table = Readonly<Record<string, unknown>>;
+function ownHistory(written: Table): Table {
+  const { history, persistence = {}, ...others } = written;
+  if (!isTable(history) || !("saveHistory" in history) || !isTable(persistence)) return written;
+  const { saveHistory: enabled, ...rest } = history;
+  const left = Object.keys(rest).length > 0 ? { history: rest } : {};
+  return { ...others, ...left, persistence: { enabled, ...persistence } };
+}
+
+export type Table = Readonly<Record<string, unknown>>;
 
 function combined(below: Table, above: Table): Table {
   const entries = Object.entries(above).map(([name, entry]) => {
@@ -22,6 +38,6 @@ function combined(below: Table, above: Table): Table {
   return { ...below, ...Object.fromEntries(entries) };
 }
 
-function isTable(value: unknown): value is Table {
+export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,8 @@ import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceParser } from "eventsource-parser";
 import { FailureError } from "../messages/errors.js";
 import type { Failure } from "../messages/failure.js";
-import type { EventStream, ServerEvent, StreamBounds } from "./transport.js";
+import { ended, ReadyStream } from "./ready-stream.js";
+import type { ServerEvent, StreamBounds } from "./transport.js";
 
 /** The source is paused while more than this waits to be read. */
 const maxWaitingChars = 64 * 1024;
@@ -11,31 +12,29 @@ const maxWaitingChars = 64 * 1024;
 const maxRestBytes = 64 * 1024;
 const maxRestMs = 250;
 
-type Next = IteratorResult<ServerEvent, undefined>;
-
-const ended: Next = { done: true, value: undefined };
-
 /**
  * The events of one stream of bytes. Written with callbacks because a web stream or an async generator between the
  * socket and the decoder would cost more than the parsing.
  */
-export class EventReader implements EventStream {
+export class EventReader extends ReadyStream<ServerEvent> {
   readonly #source: Readable;
   readonly #bounds: StreamBounds;
   readonly #parser: EventSourceParser;
   // Not `setEncoding`: what waits in the stream already would be joined and copied once more.
   readonly #decoder = new StringDecoder("utf8");
-  readonly #events: ServerEvent[] = [];
+  #events: ServerEvent[] = [];
   #timer: NodeJS.Timeout;
   #read = 0;
   #waitingChars = 0;
   #begun = false;
   #finish: Failure | "ended" | undefined;
-  #waiting: ((result: Next | Promise<Next>) => void) | undefined;
+  /** Whoever waits for the next event. */
+  #waiting: (() => void) | undefined;
   /** When the reader began to wait for the event that comes next. */
   #waitsSince = 0;
 
   constructor(source: Readable, bounds: StreamBounds) {
+    super();
     this.#source = source;
     this.#bounds = bounds;
     this.#parser = createParser({
@@ -43,8 +42,7 @@ export class EventReader implements EventStream {
       onEvent: ({ event, data }) => {
         // A server that only says it is alive does not answer.
         if (data === "" || event === "ping") return;
-        this.#waitingChars += data.length;
-        this.#events.push({ event: event ?? "", data });
+        this.#add({ event: event ?? "", data });
       },
       onError: ({ type }) => {
         if (type === "max-buffer-size-exceeded") this.#close(tooLong(bounds.maxEventBytes));
@@ -58,29 +56,21 @@ export class EventReader implements EventStream {
     else if (source.destroyed && !source.readableEnded) this.#close(cut);
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<Next> {
-    const event = this.take();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (this.#finish !== undefined) return this.#last(this.#finish);
-    this.#waitsSince = performance.now();
-    this.#drop();
-    if (this.#source.isPaused()) this.#source.resume();
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-    });
-  }
-
-  take(): ServerEvent | undefined {
+  take(): ServerEvent | null | undefined {
     const event = this.#events[this.#read];
-    if (event !== undefined) this.#read += 1;
+    if (event === undefined) return this.#last();
+    this.#read += 1;
     return event;
   }
 
-  return(): Promise<Next> {
+  onReady(callback: () => void): void {
+    this.#waitsSince = performance.now();
+    this.#drop();
+    this.#waiting = callback;
+    if (this.#source.isPaused()) this.#source.resume();
+  }
+
+  return(): Promise<IteratorResult<ServerEvent, undefined>> {
     this.#drop();
     if (this.#finish === undefined) {
       this.#close("ended");
@@ -93,12 +83,15 @@ export class EventReader implements EventStream {
     this.#feed(this.#decoder.write(bytes));
     if (this.#finish !== undefined) return;
     if (this.#waitingChars > maxWaitingChars) this.#source.pause();
-    const waiting = this.#waiting;
-    const event = waiting === undefined ? undefined : this.take();
-    if (event === undefined || waiting === undefined) return;
-    this.#waiting = undefined;
-    waiting({ done: false, value: event });
+    if (this.#events.length > this.#read) this.#tell();
   };
+
+  /** A list that was emptied would get room for many, and mostly one comes at a time. */
+  #add(event: ServerEvent): void {
+    this.#waitingChars += event.data.length;
+    if (this.#events.length > 0) this.#events.push(event);
+    else this.#events = [event];
+  }
 
   #feed(text: string): void {
     // The parser knows a byte order mark only as bytes.
@@ -132,19 +125,25 @@ export class EventReader implements EventStream {
     this.#bounds.signal.removeEventListener("abort", this.#onAbort);
     this.#source.off("data", this.#onData);
     if (finish !== "ended") this.#source.destroy();
-    const waiting = this.#waiting;
-    if (waiting === undefined) return;
-    this.#waiting = undefined;
-    waiting(this.next());
+    this.#tell();
   }
 
-  #last(finish: Failure | "ended"): Promise<Next> {
+  #tell(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.();
+  }
+
+  #last(): null | undefined {
+    const finish = this.#finish;
+    if (finish === undefined) return undefined;
     this.#finish = "ended";
-    return finish === "ended" ? Promise.resolve(ended) : Promise.reject(new FailureError(finish));
+    if (finish === "ended") return null;
+    throw new FailureError(finish);
   }
 
   #drop(): void {
-    this.#events.length = 0;
+    this.#events = [];
     this.#read = 0;
     this.#waitingChars = 0;
   }

@@ -1,3 +1,5 @@
+import type { ReadyStream } from "./ready-stream.js";
+
 /** One event of a server-sent stream. */
 export interface ServerEvent {
   /** The `event:` field; empty when there was none. */
@@ -13,19 +15,12 @@ export interface StreamBounds {
   readonly maxEventBytes: number;
 }
 
-export interface EventStream extends AsyncIterableIterator<ServerEvent, undefined> {
-  next(): Promise<IteratorResult<ServerEvent, undefined>>;
-  return(): Promise<IteratorResult<ServerEvent, undefined>>;
-  /** The next event if it is here already: to wait for each of a hundred that came together would cost more than they. */
-  take(): ServerEvent | undefined;
-}
-
 /** How requests leave the process. */
 export interface Transport {
   /** For the SDKs. */
   readonly fetch: typeof fetch;
   /** The events of an answer this transport has fetched; throws a `FailureError` when it breaks, stalls or floods. */
-  events(response: Response, bounds: StreamBounds): EventStream;
+  events(response: Response, bounds: StreamBounds): ReadyStream<ServerEvent>;
   /** Lets go of the connections it keeps; nothing may be fetched any more. */
   close(): void;
 }

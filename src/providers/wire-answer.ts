@@ -1,7 +1,8 @@
 import type { ModelEvent } from "../messages/model.js";
+import { ended, ReadyStream } from "./ready-stream.js";
 import { SaidEvents } from "./said-events.js";
 import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
-import type { EventStream, ServerEvent } from "./transport.js";
+import type { ServerEvent } from "./transport.js";
 import { type FailureContext, wireFailure } from "./wire-failure.js";
 import type { WireConnection } from "./wire.js";
 
@@ -24,104 +25,64 @@ export function wireAnswer(
   connection: WireConnection,
   exchange: WireExchange,
   signal: AbortSignal,
-): AsyncIterableIterator<ModelEvent, undefined> {
+): ReadyStream<ModelEvent> {
   return new WireAnswer(connection, exchange, signal);
 }
 
-type Next = IteratorResult<ModelEvent, undefined>;
-
 interface Opened {
-  readonly events: EventStream;
+  readonly events: ReadyStream<ServerEvent>;
   readonly decoder: WireDecoder;
 }
 
-const ended: Next = { done: true, value: undefined };
-
-/** By hand, because every `await` on the way of a delta costs a share of it, and there are thousands a second. */
-class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
+class WireAnswer extends ReadyStream<ModelEvent> {
   readonly #connection: WireConnection;
   readonly #exchange: WireExchange;
   readonly #signal: AbortSignal;
   // The SDKs leave a listener on the signal they get, and a turn's signal would gather them.
   readonly #own = new AbortController();
-  readonly #onAbort = (): void => this.#own.abort();
+  readonly #onAbort = (): void => {
+    this.#said.clear();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#own.abort();
+  };
   #apiKey: string | undefined;
   #opened: Opened | undefined;
   readonly #said = new SaidEvents();
   #isOver: boolean;
-  /** Who waits for what comes next. */
-  #waiting: ((next: Next) => void) | undefined;
 
   constructor(connection: WireConnection, exchange: WireExchange, signal: AbortSignal) {
+    super();
     this.#connection = connection;
     this.#exchange = exchange;
     this.#signal = signal;
     this.#isOver = signal.aborted;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  take(): ModelEvent | null | undefined {
+    // While the answer comes, the listener looks.
+    if ((this.#isOver || this.#opened === undefined) && this.#signal.aborted) this.#onAbort();
+    if (this.#said.isEmpty && this.#opened !== undefined && !this.#isOver) this.#decode(this.#opened);
+    return this.#said.take() ?? (this.#isOver ? null : undefined);
   }
 
-  next(): Promise<Next> {
-    const next = this.#ready();
-    if (next !== undefined) return Promise.resolve(next);
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-      if (this.#opened !== undefined) this.#wait(this.#opened);
-      else this.#open().then(this.#onOpened, this.#onBroken);
-    });
+  onReady(callback: () => void): void {
+    if (this.#opened !== undefined) return this.#opened.events.onReady(callback);
+    const onOpened = (opened: Opened): void => {
+      this.#opened = opened;
+      callback();
+    };
+    const onBroken = (error: unknown): void => {
+      if (!this.#isOver) this.#fail(error);
+      callback();
+    };
+    this.#open().then(onOpened, onBroken);
   }
 
-  async return(): Promise<Next> {
+  async return(): Promise<IteratorResult<ModelEvent, undefined>> {
     this.#said.clear();
     this.#end();
     return ended;
-  }
-
-  /** What can be told without waiting. */
-  #ready(): Next | undefined {
-    if (this.#signal.aborted) {
-      this.#said.clear();
-      this.#end();
-      return ended;
-    }
-    const value = this.#said.take();
-    if (value !== undefined) return { done: false, value };
-    return this.#isOver ? ended : undefined;
-  }
-
-  readonly #onOpened = (opened: Opened): void => {
-    this.#opened = opened;
-    this.#wait(opened);
-  };
-
-  #wait({ events }: Opened): void {
-    events.next().then(this.#onEvent, this.#onBroken);
-  }
-
-  /** Decodes what is there, up to the last event of the answer; what was whole before a fault is told. */
-  readonly #onEvent = (next: IteratorResult<ServerEvent, undefined>): void => {
-    if (this.#opened !== undefined && !this.#isOver && !this.#signal.aborted) this.#decode(this.#opened, next);
-    this.#tell();
-  };
-
-  readonly #onBroken = (error: unknown): void => {
-    if (!this.#isOver && !this.#signal.aborted) this.#fail(error);
-    this.#end();
-    this.#tell();
-  };
-
-  /** Answers who waits, or goes on waiting: what came may say nothing. */
-  #tell(): void {
-    const next = this.#ready();
-    if (next === undefined) {
-      if (this.#opened !== undefined) this.#wait(this.#opened);
-      return;
-    }
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    waiting?.(next);
   }
 
   async #open(): Promise<Opened> {
@@ -134,17 +95,16 @@ class WireAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
     return { decoder, events: transport.events(response, { signal, idleMs, maxEventBytes }) };
   }
 
-  #decode({ events, decoder }: Opened, next: IteratorResult<ServerEvent, undefined>): void {
+  /** What has come, up to the last event of the answer; what was whole before a fault is told. */
+  #decode({ events, decoder }: Opened): void {
     try {
-      if (next.done === true) this.#say(decoder.end());
-      else
-        for (let event: ServerEvent | undefined = next.value; event !== undefined; event = events.take()) {
-          if (this.#say(decoder.decode(event))) break;
-        }
+      for (let event = events.take(); event !== undefined; event = events.take()) {
+        if (this.#say(event === null ? decoder.end() : decoder.decode(event))) return;
+        if (event === null) return this.#end();
+      }
     } catch (error) {
       this.#fail(error);
     }
-    if (next.done === true) this.#end();
   }
 
   /** True when that was the last to be said. */

@@ -1,6 +1,8 @@
 /** A saved conversation, as a list shows it. */
 export interface ConversationMetadata {
   readonly id: string;
+  /** How it is called, if it is. */
+  readonly name?: string;
   /** Milliseconds since 1970 of the last change. */
   readonly updatedAt: number;
   readonly provider?: string;

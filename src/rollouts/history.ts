@@ -1,7 +1,7 @@
 import type { ResponseItem } from "../messages/response-item.js";
 import type { Compacted, RolloutLine } from "../messages/rollout-line.js";
 import { cutMiddle, tokensOf } from "./cut-middle.js";
-import { isCodexSummary } from "./codex-summary.js";
+import { isCodexSummary } from "../messages/codex-summary.js";
 import { isContextMessage, isRealUserMessage } from "../messages/user-message.js";
 
 /** How much of what the user said outlives a compaction that did not write down the new history. */

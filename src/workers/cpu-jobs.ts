@@ -8,13 +8,13 @@ export type CpuJobs = {
     readonly input: { readonly texts: readonly string[]; readonly encoding: Encoding };
     readonly output: { readonly counts: readonly number[] };
   };
-  readonly extract_summary: {
-    readonly input: { readonly items: readonly ResponseItem[]; readonly previousSummary: string | undefined };
-    readonly output: { readonly text: string };
-  };
   readonly condense_rollout: {
     readonly input: RolloutStretch;
     readonly output: CondensedRollout<Uint8Array>;
+  };
+  readonly extract_summary: {
+    readonly input: { readonly items: readonly ResponseItem[]; readonly previousSummary?: string | undefined };
+    readonly output: { readonly text: string };
   };
 };
 

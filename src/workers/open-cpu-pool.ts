@@ -22,7 +22,7 @@ export function openCpuPool(): CpuPool {
     // Nearly all a job makes is garbage at once: to let it grow costs memory and makes nothing faster.
     maxYoungHeapMb: 8,
     idleMs: 30_000,
-    deadlineMs: { count_tokens: 30_000, extract_summary: 30_000, condense_rollout: 60_000 },
+    deadlineMs: { count_tokens: 30_000, condense_rollout: 60_000, extract_summary: 10_000 },
     maxWaiting: 256,
     maxJobBytes: 8 * mebibyte,
     maxBytes: 64 * mebibyte,

@@ -1,8 +1,9 @@
+import { MAX_SUMMARY_TOKENS } from "../compaction/constants.js";
 import type { Failure } from "../messages/failure.js";
 import type { ModelRequest } from "../messages/model.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
-import { AbortableStream, broken } from "../providers/abortable-stream.js";
+import { broken, HeardAnswer } from "../providers/heard-answer.js";
 import { pause } from "../providers/pause.js";
 import type { Provider } from "../providers/provider.js";
 
@@ -38,7 +39,6 @@ export interface SummaryWorld {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
-const maxSummaryTokens = 4_096;
 /** So many overflows leave out one item each, and every later one half of what is left: it ends soon, whatever the length. */
 const singleDrops = 2;
 const maxRetries = 5;
@@ -81,7 +81,7 @@ function modelRequest(request: SummaryRequest, items: readonly ResponseItem[]): 
   const { conversationId, model, instructions, prompt, effort } = request;
   const asked: ResponseItem = { type: "message", role: "user", content: [{ type: "input_text", text: prompt }] };
   const input = [...items, asked];
-  return { conversationId, model, instructions, input, tools: [], effort, maxOutputTokens: maxSummaryTokens };
+  return { conversationId, model, instructions, input, tools: [], effort, maxOutputTokens: MAX_SUMMARY_TOKENS };
 }
 
 type Answer =
@@ -103,9 +103,9 @@ async function answerTo(provider: Provider, request: ModelRequest, signal: Abort
 async function wholeAnswer(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Answer> {
   const texts: string[] = [];
   let usage: TokenUsage | undefined;
-  using stream = new AbortableStream(() => provider.stream(request, signal), signal);
+  using answer = new HeardAnswer(() => provider.stream(request, signal), unheard, signal);
   for (;;) {
-    const event = await stream.next();
+    const event = await answer.next();
     if (event === "aborted" || signal.aborted) return { status: "aborted" };
     switch (event.type) {
       case "item":
@@ -119,8 +119,11 @@ async function wholeAnswer(provider: Provider, request: ModelRequest, signal: Ab
         return { status: "done", text: texts.join("\n").trim(), usage };
       case "failed":
         return { status: "failed", failure: event.failure };
-      default:
-        break;
     }
   }
+}
+
+/** Nobody sees a summary before it is whole. */
+function unheard(): void {
+  // Its items say all of it.
 }

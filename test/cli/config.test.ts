@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startMockLlm } from "../../src/mock-llm/server.js";
@@ -34,6 +34,7 @@ compaction.onFailure = keep  (default)
 compaction.prompt = (not set)  (default)
 contextWindow = (not set)  (default)
 toolEnv = (not set)  (default)
+history.maxSize = 1000  (default)
 persistence.enabled = true  (default)
 persistence.layout = cody  (default)
 persistence.directory = ${cli.conversations}  (default)
@@ -59,6 +60,57 @@ test("persistence can be switched off for good", async () => {
   });
   await cli.run(["chat", "hello"]);
   expect(await cli.ids()).toEqual([]);
+});
+
+test("saveHistory is another name for it", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["config", "set", "history.saveHistory", "false"])).toMatchObject({
+    code: 0,
+    stdout: "persistence.enabled = false\n",
+  });
+  await cli.run(["chat", "hello"]);
+  await writeFile(join(cli.home, "config.json"), JSON.stringify({ history: { saveHistory: false } }));
+  await cli.run(["chat", "hello"]);
+  expect(await cli.ids()).toEqual([]);
+});
+
+test("how many turns the model sees is set and taken out again", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "history.maxSize", "3"]);
+  expect((await cli.run(["config", "get", "history.maxSize"])).stdout).toBe("3\n");
+  await cli.run(["config", "unset", "history.maxSize"]);
+  expect((await cli.run(["config", "get", "history.maxSize"])).stdout).toBe("1000\n");
+});
+
+test("a configuration in YAML is shown, changed and pointed at like any other", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { mode: 0o700 });
+  const path = join(cli.home, "config.yaml");
+  await writeFile(path, "# mine\nsandbox: read-only # for now\npersistence:\n  directory: elsewhere\n", {
+    mode: 0o600,
+  });
+  const { stdout } = await cli.run(["config"]);
+  expect(stdout).toContain("sandbox = read-only  (config.yaml)\n");
+  expect((await cli.run(["config", "path"])).stdout).toBe(`${path}\n`);
+  await cli.run(["config", "set", "history.maxSize", "3"]);
+  expect(await readFile(path, "utf8")).toBe(
+    "# mine\nsandbox: read-only # for now\npersistence:\n  directory: elsewhere\nhistory:\n  maxSize: 3\n",
+  );
+  const id = (await cli.run(["new"])).stdout.trim();
+  expect(await readdir(join(cli.home, "elsewhere"))).toContain(`${id}.jsonl`);
+  expect((await cli.run(["list"])).stdout).toContain(id);
+  expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
+});
+
+test("with two configurations nothing is guessed", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { mode: 0o700 });
+  for (const name of ["config.yaml", "config.jsonc"]) await writeFile(join(cli.home, name), "{}", { mode: 0o600 });
+  const problem = `✗ config.jsonc and config.yaml are both in ${cli.home}. Keep one of them\n`;
+  for (const command of [["list"], ["chat", "hello"], ["config", "set", "model", "m"]]) {
+    expect(await cli.run(command)).toMatchObject({ code: 2, stdout: "", stderr: problem });
+  }
+  expect(await cli.run(["doctor"])).toMatchObject({ code: 1, stdout: expect.stringContaining(problem) });
 });
 
 test("the limits of a turn are set one by one and read back as numbers", async () => {
@@ -163,7 +215,7 @@ test("a provider this version does not have is remembered with a warning", async
 
 test("set-provider mends a damaged configuration and keeps the old one", async () => {
   const cli = await Cli.open();
-  await mkdir(cli.home);
+  await mkdir(cli.home, { mode: 0o700 });
   await writeFile(join(cli.home, "config.json"), "{damaged");
   const { code, stderr } = await cli.run(["set-provider", "offline"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("config.json.invalid") });

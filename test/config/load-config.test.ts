@@ -39,6 +39,7 @@ const allDefault = {
   "compaction.prompt": "default",
   contextWindow: "default",
   toolEnv: "default",
+  "history.maxSize": "default",
   "persistence.enabled": "default",
   "persistence.layout": "default",
   "persistence.directory": "default",
@@ -47,6 +48,7 @@ const allDefault = {
 test("without a file everything is default", async () => {
   const home = join(await temporaryFolder(), "missing");
   expect(await loadConfig({ home, env: {}, flags: {} })).toEqual({
+    file: "config.json",
     values: { persistence: { enabled: true, layout: "cody", directory: join(home, "conversations") } },
     sources: allDefault,
   });
@@ -56,6 +58,7 @@ test("a flag wins over the file, the file over the default, and each value says 
   const home = await homeWith({ provider: "openai", model: "gpt-4o", persistence: { directory: "elsewhere" } });
   const flags = { model: "o3", sandbox: "read-only" as const, provider: undefined, persistence: { enabled: false } };
   expect(await loadConfig({ home, env: {}, flags })).toEqual({
+    file: "config.json",
     values: {
       provider: "openai",
       model: "o3",
@@ -78,6 +81,7 @@ test("what the file says for one provider does not hold for another one", async 
   const home = await homeWith(file);
   const persistence = { enabled: true, layout: "cody", directory: join(home, "conversations") };
   expect(await loadConfig({ home, env: {}, flags: { provider: "ollama" } })).toEqual({
+    file: "config.json",
     values: { provider: "ollama", sandbox: "read-only", persistence },
     sources: { ...allDefault, provider: "flag", sandbox: "config.json" },
   });
@@ -122,6 +126,7 @@ test.each([
 test("layout codex has its directory where Codex keeps its rollouts", async () => {
   const home = await homeWith({ persistence: { layout: "codex" } });
   expect(await loadConfig({ home, codexHome: "/codex", env: {}, flags: {} })).toEqual({
+    file: "config.json",
     values: { persistence: { enabled: true, layout: "codex", directory: "/codex/sessions" } },
     sources: { ...allDefault, "persistence.layout": "config.json" },
   });
@@ -207,4 +212,53 @@ test("the schema library is not loaded when there is no file", async () => {
   };
   expect(await run(await homeWith({ model: "o3" }))).toBe("true");
   expect(await run(await temporaryFolder())).toBe("false");
+});
+
+test("what reads YAML and comments is loaded only for such a file", async () => {
+  await using bundle = await bundleModule("src/config/load-config.ts");
+  const script = `
+    import { createRequire } from "node:module";
+    const { loadConfig } = await import(process.argv[1]);
+    await loadConfig({ home: process.argv[2], env: {}, flags: {} });
+    const loaded = Object.keys(createRequire(process.argv[1]).cache).join();
+    process.stdout.write(["yaml", "jsonc-parser"].filter((name) => loaded.includes("/" + name + "/")).join());
+  `;
+  const run = async (name: string, text: string) => {
+    const home = await temporaryFolder();
+    await writeFile(join(home, name), text);
+    const args = ["--input-type=module", "-e", script, bundle.file, home];
+    return (await promisify(execFile)(process.execPath, args)).stdout;
+  };
+  expect(await run("notes.txt", "")).toBe("");
+  expect(await run("config.json", "{}")).toBe("");
+  expect(await run("config.jsonc", "{}")).toBe("jsonc-parser");
+  expect(await run("config.yml", "{}")).toBe("yaml");
+});
+
+test("history says how many turns the model sees, and under another name whether anything is saved", async () => {
+  const home = await homeWith({ history: { maxSize: 3, saveHistory: false } });
+  const loaded = await loadConfig({ home, env: {}, flags: {} });
+  expect(loaded.values).toMatchObject({ history: { maxSize: 3 }, persistence: { enabled: false } });
+  expect(loaded.sources).toEqual({
+    ...allDefault,
+    "history.maxSize": "config.json",
+    "persistence.enabled": "config.json",
+  });
+});
+
+test("persistence.enabled counts before history.saveHistory", async () => {
+  const home = await homeWith({ history: { saveHistory: false }, persistence: { enabled: true } });
+  expect((await loadConfig({ home, env: {}, flags: {} })).values).toEqual({
+    persistence: { enabled: true, layout: "cody", directory: join(home, "conversations") },
+  });
+});
+
+test.each([
+  [{ maxSize: 0 }, "config.json: history.maxSize: Too small"],
+  [{ maxSize: 1.5 }, "config.json: history.maxSize: expected int"],
+  [{ saveHistory: "no" }, "config.json: persistence.enabled: expected boolean"],
+  [{ size: 3 }, "config.json: history.size: unknown key"],
+])("history cannot be %j", async (history, message) => {
+  const home = await homeWith({ history });
+  await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toThrow(message);
 });

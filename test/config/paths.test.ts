@@ -12,7 +12,6 @@ test("everything has its place inside", () => {
     conversations: "/home/alice/.cody/conversations",
     logs: "/home/alice/.cody/logs",
     active: "/home/alice/.cody/active",
-    config: "/home/alice/.cody/config.json",
     codexHeads: "/home/alice/.cody/codex-heads.json",
   });
 });

@@ -78,10 +78,12 @@ test("resuming any conversation gives the state it had when it was alive", async
       }
       expect(failed).toBe(steps.filter(({ kind }) => kind === "fail").length);
       const live = conversation.getHistory();
+      const turns = conversation.history.toJSON();
       await manager.shutdown();
       const { manager: fresh } = await openManager({ home: opened.home, providers: [provider] });
       const resumed = await fresh.resumeConversation(opened.conversationId, { allowEmpty: true });
       expect(resumed.getHistory()).toEqual(live);
+      expect(resumed.history.toJSON()).toEqual(turns);
       await fresh.shutdown();
       const state = emptyState();
       const path = opened.conversation.rolloutPath ?? "";

@@ -15,8 +15,9 @@ test.each(rollouts)("what stands beside %s is known by its name", (rollout) => {
   expect(["txt", "tmp", "lock.txt", "lock.1.tmp"].map(beside)).toEqual(["foreign", "foreign", "foreign", "foreign"]);
 });
 
-test("the cache of a list is known, and so is what a killed list left of one", () => {
-  expect([".heads.json", ".heads.json.7.tmp"].map(storeName)).toEqual(["cache", "temporary"]);
+test("the cache of a list and the names are known, and so is what a killed list left of one", () => {
+  const names = [".heads.json", ".names.jsonl", ".heads.json.7.tmp"];
+  expect(names.map(storeName)).toEqual(["cache", "cache", "temporary"]);
 });
 
 test.each(["notes.txt", "notes.tmp", "a.lock", ".jsonl", ".jsonl.lock", "a b.jsonl", ".cody-0.lock", "2026"])(

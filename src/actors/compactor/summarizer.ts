@@ -3,7 +3,8 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import type { Provider } from "../../providers/provider.js";
 import type { SummaryTarget } from "../../workers/io-jobs.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
-import type { IoPool } from "../../workers/open-io-pool.js";
+import { ioPoolLimits, type IoPool } from "../../workers/open-io-pool.js";
+import { summarizeInThread } from "../../workers/summarize-in-thread.js";
 import { summarize, type SummaryOutcome, type SummaryRequest } from "../../workers/summarize.js";
 
 export type { SummaryOutcome, SummaryRequest };
@@ -21,13 +22,15 @@ export class Summarizer {
     this.#io = io;
   }
 
-  /** Asks a model. Never throws: whatever happens to the job is an outcome. */
+  /** Asks a model. Never throws, and takes no longer in this thread than in another: what happens is an outcome. */
   async summarize(by: SummaryBy, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
-    if (by.kind === "provider") return await summarize(by.provider, request, { signal });
-    const outcome = await this.#io.run("summarize", { target: by, request }, { signal });
-    if (outcome.ok) return outcome.value;
-    if (signal.aborted) return { status: "aborted" };
-    return { status: "failed", failure: outcome.failure, truncatedCount: 0 };
+    if (by.kind !== "provider") return await summarizeInThread(this.#io, by, request, signal);
+    const deadlineMs = ioPoolLimits.deadlineMs.summarize;
+    const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
+    const outcome = await summarize(by.provider, request, { signal: until });
+    if (outcome.status !== "aborted" || signal.aborted) return outcome;
+    const message = `the summary took longer than ${deadlineMs / 1000} s`;
+    return { status: "failed", failure: { code: "deadline", message, retryable: false }, truncatedCount: 0 };
   }
 
   /** Takes what can be taken from a history without a model. */

@@ -1,8 +1,8 @@
 import type { Event } from "../../messages/event.js";
 import { EventQueue } from "../system/event-queue.js";
+import { mergeDeltas } from "./deltas.js";
 import { eventWeight } from "./event-weight.js";
 import { OpenRequests } from "./open-requests.js";
-import { mergeDeltas } from "./spawn-conversation.js";
 
 /** The events of many conversations in one order; each keeps the number it has in its own conversation. */
 interface NumberedEvent {
@@ -31,6 +31,8 @@ export class AllEvents {
   reader(): AsyncGenerator<Event> {
     this.#queue ??= new EventQueue<NumberedEvent>({
       merge,
+      // Nobody reads from a number on.
+      replay: 0,
       weigh: ({ event }) => eventWeight(event),
       lagged,
       onLagged: () => this.#requests.all(),

@@ -5,6 +5,7 @@ import type { Failure } from "../../messages/failure.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import type { Op } from "../../messages/submission.js";
+import { noTokens } from "../../messages/token-usage.js";
 import type { InlineInput } from "../../messages/user-input.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../system/actor.js";
@@ -34,7 +35,9 @@ export type ConversationOp =
   | Exclude<Op, { type: "user_input" | "user_turn" }>
   | { readonly type: "user_input"; readonly items: readonly InlineInput[] }
   | (Omit<Extract<Op, { type: "user_turn" }>, "items"> & { readonly items: readonly InlineInput[] })
-  | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] };
+  | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] }
+  | { readonly type: "clear_history" }
+  | { readonly type: "rename"; readonly name: string };
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
@@ -44,6 +47,8 @@ export interface ConversationAnswers {
   readonly replace_history: "replaced" | "busy";
   readonly compact: CompactionOutcome;
   readonly undo_compaction: CompactionOutcome;
+  readonly clear_history: "cleared" | "busy";
+  readonly rename: "renamed";
 }
 
 export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, Own> = {
@@ -182,6 +187,18 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         ask({ kind: "compact", submissionId: id, instructions, strategy }),
       undo_compaction: (_op, _signal, id) => ask({ kind: "undo_compaction", submissionId: id }),
       pin: ({ text }, _signal, id) => enqueue({ kind: "pin", submissionId: id, text }),
+      clear_history: (_op, _signal, id) => {
+        if (cell.state.openTurn !== undefined) return "busy";
+        recording.line({ type: "cody", payload: { type: "history_replaced", items: [] } }, id);
+        // Counting goes on from the last count, so it begins anew with one of nothing.
+        const info = { total_token_usage: noTokens, last_token_usage: noTokens };
+        recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
+        return "cleared";
+      },
+      rename: ({ name }, _signal, id) => {
+        recording.line({ type: "cody", payload: { type: "named", name } }, id);
+        return "renamed";
+      },
       undo: unsupported,
       review: unsupported,
       add_to_history: unsupported,

@@ -1,14 +1,18 @@
 import { lstat, realpath } from "node:fs/promises";
-import type { ConversationPlaces } from "../../config/places.js";
+import { sep } from "node:path";
+import { type ConversationPlaces, namedDirectories, namesFile } from "../../config/places.js";
 import { bareId } from "../../messages/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
-import { findById, findConversation } from "../../rollouts/find-conversation.js";
+import { findById } from "../../rollouts/find-conversation.js";
+import { findSaved } from "../../rollouts/find-saved.js";
 import { newRolloutPath } from "../../rollouts/layout.js";
 import { listConversations } from "../../rollouts/list.js";
+import { readNames, withNames, writeName } from "../../rollouts/name-index.js";
 import { rolloutId } from "../../rollouts/rollout-id.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import type { CodexLocks } from "../rollout-writer/codex-lock.js";
 import { type RolloutOutbox, unsavedRollout } from "../rollout-writer/outbox.js";
+import { reasonOf } from "../rollout-writer/reason.js";
 import { fileLines, foundLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
 import { KnownPaths } from "./known-paths.js";
@@ -30,7 +34,8 @@ export interface FileStoreParts {
 
 /** Conversations as files: new ones in one layout, those that are there in any. */
 export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts): Store {
-  const { layout, directory, elsewhere } = places;
+  const { layout, directory, elsewhere, codexHome } = places;
+  const named = namedDirectories(places);
   const directories = [directory, ...elsewhere];
   const known = new KnownPaths();
 
@@ -52,7 +57,7 @@ export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts):
 
   return {
     find: async (text) => {
-      const found = await findConversation(directories, text);
+      const found = await findSaved(named, text);
       known.set(found);
       return found.id;
     },
@@ -91,7 +96,20 @@ export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts):
         ? await openForCodex(codexLocks, outbox, opening)
         : await outbox.open(opening);
     },
-    list: () => listConversations(directory),
+    indexName: async (conversationId, { name, timestamp }, mode) => {
+      if (outbox === undefined) return { status: "off" };
+      try {
+        const path = await pathOf(conversationId);
+        // What lies elsewhere is in no list.
+        const place = named.find((candidate) => path.startsWith(candidate.directory + sep));
+        const namedAt = Date.parse(timestamp) || 0;
+        if (place !== undefined) await writeName(place.names, conversationId, { name, namedAt }, mode);
+        return { status: "saved" };
+      } catch (error) {
+        return { status: "not_saved", reason: `no list will show the name: ${reasonOf(error)}` };
+      }
+    },
+    list: async () => withNames(await listConversations(directory), await readNames(namesFile(directory, codexHome))),
     close: async () => outbox?.stop(),
   };
 }

@@ -4,6 +4,7 @@ import {
   ReviewDecision as ReviewDecisionSchema,
 } from "../../messages/approval.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
+import { conversationName } from "../../messages/conversation-name.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import { FailureCode } from "../../messages/failure.js";
@@ -21,6 +22,7 @@ import type { EventReader } from "../system/event-reader.js";
 import type { ActiveTurn } from "./active-turn.js";
 import type { ConversationCell } from "./cell.js";
 import type { ConversationAnswers, ConversationOp } from "./conversation.js";
+import { ConversationHistory } from "./conversation-history.js";
 import { isUnanswered } from "./open-calls.js";
 import { readLocalImage } from "./local-image.js";
 import type { Settings } from "./settings.js";
@@ -35,10 +37,14 @@ export interface HandleParts {
   readonly cell: ConversationCell;
   readonly ref: Ref<ConversationOp, ConversationAnswers>;
   readonly queue: EventQueue<Event>;
+  readonly maxTurns: number;
+  countTokens(text: string): number;
   instructions(settings: Settings): string;
   previewCompaction(strategy: string | undefined): Promise<CompactionPreview>;
   contextUsage(): Promise<ContextUsage>;
   summarize(items: readonly ResponseItem[]): Promise<SummaryOutcome>;
+  /** Puts its new name where lists look for it. */
+  onRenamed(): Promise<SaveOutcome>;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;
 }
@@ -55,6 +61,8 @@ export class Conversation {
   readonly rolloutPath: string | null;
   /** What a person should know before the first turn, such as that no key was found. */
   readonly notice: string | undefined;
+  /** Its turns and messages, by the names of what they are. */
+  readonly history: ConversationHistory;
   readonly #parts: HandleParts;
   readonly #own: EventReader<Event>;
   /** Submissions wait for the one before: an image takes time to read, and must not be overtaken. */
@@ -64,8 +72,26 @@ export class Conversation {
     this.id = parts.id;
     this.rolloutPath = parts.rollout.path;
     this.notice = parts.notice;
+    this.history = new ConversationHistory({
+      state: parts.cell.state,
+      maxTurns: parts.maxTurns,
+      countTokens: (text) => parts.countTokens(text),
+      clear: () => this.#clear(),
+    });
     this.#parts = parts;
     this.#own = parts.queue.reader({ since: 0 });
+  }
+
+  /** How it is called, if it is. */
+  get name(): string | undefined {
+    return this.#parts.cell.state.named?.name;
+  }
+
+  /** Calls it something else: 1 to 100 printable characters. Resolves when the name is on disk, or cannot be put there. */
+  async rename(name: string): Promise<SaveOutcome> {
+    await this.#parts.ref.ask({ type: "rename", name: conversationName(name) });
+    const saved = await this.flush();
+    return saved.status === "saved" ? await this.#parts.onRenamed() : saved;
   }
 
   /** The settings the next turn runs with. */
@@ -144,6 +170,11 @@ export class Conversation {
     const checked = copies.map((item, index) => check(ResponseItemSchema, item, `item ${index}`));
     const answer = await this.#parts.ref.ask({ type: "replace_history", items: checked });
     if (answer === "busy") throw refused("busy", "history cannot be replaced while a turn runs");
+  }
+
+  async #clear(): Promise<void> {
+    const answer = await this.#parts.ref.ask({ type: "clear_history" });
+    if (answer === "busy") throw refused("busy", "history cannot be cleared while a turn runs");
   }
 
   /**

@@ -30,6 +30,7 @@ const records: Uses<CodyPayload["type"]> = {
   history_replaced: "replaces",
   approval_requested: "kept",
   approval_decided: "kept",
+  named: "kept",
 };
 
 const lines: Uses<OwnLine["type"]> = {

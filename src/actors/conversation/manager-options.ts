@@ -54,9 +54,14 @@ export interface NewConversation {
   readonly saved: SaveOutcome;
 }
 
-export interface ResumeConfig extends Omit<ConversationConfig, "id"> {
+export interface ResumeConfig extends Omit<ConversationConfig, "id" | "name"> {
   /** Go on although nobody has said anything yet. */
   readonly allowEmpty?: boolean;
+  /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
+  readonly force?: boolean;
+}
+
+export interface RenameOptions {
   /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
   readonly force?: boolean;
 }

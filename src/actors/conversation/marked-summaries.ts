@@ -1,5 +1,5 @@
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
-import { isCodexSummary } from "../../rollouts/codex-summary.js";
+import { isCodexSummary } from "../../messages/codex-summary.js";
 
 /** The history with Codex's summaries marked as ours are: it knows them by how they begin. */
 export function withMarkedSummaries(history: readonly ResponseItem[]): readonly ResponseItem[] {

@@ -4,18 +4,20 @@ import { findProjectRoot, readGitInfo } from "../../config/project.js";
 import { buildInstructions } from "../../context/instructions.js";
 import type { Config } from "../../messages/config.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
+import { conversationName } from "../../messages/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
+import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { GitInfo, OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { contextWindow } from "../../config/model-windows.js";
-import { effectiveLimits } from "../../config/turn-limits.js";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
 import { strategies as builtInStrategies } from "../../compaction/strategy-for.js";
 import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
 import type { Ref } from "../system/actor.js";
+import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
@@ -26,6 +28,7 @@ import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-op
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
 import { Providers } from "./providers.js";
 import { isPaginated } from "./read-parent.js";
+import { namedLine } from "./rename-saved.js";
 import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
 import { defaultRetry } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
@@ -95,6 +98,7 @@ export class ConversationOpener {
     ) {
       throw new InvalidInputError(`conversation ${conversationId} exists already`);
     }
+    const name = config.name === undefined ? undefined : conversationName(config.name);
     const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
@@ -105,12 +109,15 @@ export class ConversationOpener {
     refuseInUse(conversationId, outcome);
     const source = this.#parts.options.source ?? "non_interactive";
     const state = emptyState();
-    for (const line of [firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom }), ...inherited]) {
+    const first = firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom });
+    for (const line of [first, ...inherited, ...(name === undefined ? [] : [namedLine(name, now)])]) {
       apply(state, line);
       rollout.append(line);
     }
     // What could not even be opened was waited for already.
     const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
+    const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
+    const unlisted = saved.status === "saved" && listed.status === "not_saved" ? listed.reason : undefined;
     await this.#refuseOpened(rollout);
     const conversation = this.#spawn({
       conversationId,
@@ -119,7 +126,7 @@ export class ConversationOpener {
       rollout,
       sessionSource: source,
       goesOn: false,
-      notice: joined([notice, openNotice, parentNotice]),
+      notice: joined([notice, openNotice, parentNotice, unlisted]),
     });
     return { conversation, conversationId, saved };
   }
@@ -131,7 +138,7 @@ export class ConversationOpener {
     const holder = force ? undefined : await this.#parts.store.holder(conversationId).catch(() => undefined);
     if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
     const before = await this.#parts.store.load(conversationId);
-    if (before.state.history.length === 0 && !allowEmpty) throw new EmptyRolloutError(conversationId);
+    if (isEmpty(before.state) && !allowEmpty) throw new EmptyRolloutError(conversationId);
     if (isPaginated(before.state) && this.#parts.config.persistence?.enabled !== false) return "codex_only";
     const recorded = await existingFolder(recordedConfig(before.state));
     const { settings, notice } = this.#resolveSettings(recorded.config, changes);
@@ -156,6 +163,7 @@ export class ConversationOpener {
     const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
+    await this.#indexName(conversationId, state, "mend");
     const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
     return this.#spawn({
       conversationId,
@@ -166,6 +174,10 @@ export class ConversationOpener {
       goesOn: rollout.path !== null,
       notice: joined(notices),
     });
+  }
+
+  async #indexName(id: string, { named }: ConversationState, mode: "rename" | "mend"): Promise<SaveOutcome> {
+    return named === undefined ? { status: "saved" } : await this.#parts.store.indexName(id, named, mode);
   }
 
   /** A file without its first line, left by a crash right after it was made, gets one. */
@@ -204,6 +216,7 @@ export class ConversationOpener {
       toolEnv: this.#toolEnv,
       limits: effectiveLimits(this.#parts.config.turnLimits),
       compaction: this.#compaction(parts.conversationId),
+      maxTurns: this.#parts.config.history?.maxSize ?? defaultHistoryTurns,
       provider: (settings) => this.#providers.of(settings),
       instructions: (settings) =>
         buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
@@ -211,6 +224,7 @@ export class ConversationOpener {
       now: () => this.#now(),
       newId: uuidv7,
       onEvent: (event) => this.#parts.onEvent(event),
+      onRenamed: () => this.#indexName(parts.conversationId, parts.state, "rename"),
       onEnd: () => this.#parts.onEnd(parts.conversationId),
     });
     this.#parts.onOpen(conversation);
@@ -291,6 +305,11 @@ function isNewChoice(state: ConversationState, { provider, model }: Settings, as
   return (
     state.turnContext !== undefined && (state.turnContext.provider !== provider || state.turnContext.model !== model)
   );
+}
+
+/** Nobody has said anything; a history that was cleared had something to clear. */
+function isEmpty({ history, turns }: ConversationState): boolean {
+  return history.length === 0 && turns === 0;
 }
 
 function joined(notices: readonly (string | undefined)[]): string | undefined {

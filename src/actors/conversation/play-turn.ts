@@ -1,3 +1,4 @@
+import { newestTurns } from "../../compaction/newest-turns.js";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ToolSpec } from "../../messages/tool.js";
@@ -32,6 +33,8 @@ export interface TurnParts {
   readonly toolEnv: Readonly<Record<string, string>>;
   readonly limits: EffectiveLimits;
   readonly compaction: CompactionParts;
+  /** How many turns the model sees. */
+  readonly maxTurns: number;
   /** The tools as the model is told of them. */
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
@@ -166,7 +169,7 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, settings: Settin
     conversationId: parts.conversationId,
     model: settings.model,
     instructions: parts.instructions(settings),
-    input: [...cell.state.history],
+    input: newestTurns(cell.state.history, parts.maxTurns),
     tools: [...offeredTools(parts, cell.state.history)],
     effort: settings.effort,
   };

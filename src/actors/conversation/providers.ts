@@ -3,7 +3,7 @@ import type { Config } from "../../messages/config.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
-import { proxyEnv } from "../../providers/proxy-env.js";
+import { proxyVariables } from "../../providers/http-fetch.js";
 import type { Transport } from "../../providers/transport.js";
 import { wireProvider } from "../../providers/wire-provider.js";
 import type { SummaryBy } from "../compactor/summarizer.js";
@@ -49,7 +49,7 @@ export class Providers {
         api,
         baseUrl,
         apiKey: apiKey(provider, this.#keys),
-        env: proxyEnv(this.#keys.env),
+        env: proxyVariables(this.#keys.env),
       };
     }
     const answerer = this.of(settings);

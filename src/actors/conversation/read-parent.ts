@@ -14,11 +14,16 @@ export async function readParent(store: Store, id: string, afterTurn: number | u
   for await (const line of store.read(id)) {
     if (afterTurn !== undefined && state.turns >= afterTurn && state.openTurn === undefined) break;
     apply(state, line);
-    if (line.type !== "session_meta") lines.push(line);
+    if (isInherited(line)) lines.push(line);
   }
   if (state.history.length === 0) throw new EmptyRolloutError(id);
   const { config: recorded, notice } = await existingFolder(recordedConfig(state));
   return { id, lines: isPaginated(state) ? lines.flatMap(legacyLines) : lines, recorded, notice };
+}
+
+/** A conversation says itself what it is and how it is called. */
+function isInherited(line: OwnLine): boolean {
+  return line.type !== "session_meta" && !(line.type === "cody" && line.payload.type === "named");
 }
 
 /**

@@ -1,4 +1,5 @@
-import { InvalidInputError } from "../../messages/errors.js";
+import { isConversationId } from "../../messages/conversation-id.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import { linesOfTurn } from "../../rollouts/turns.js";
@@ -9,7 +10,10 @@ import type { Store, StoredLines } from "./store.js";
 /** Conversations wherever an injected recorder keeps them, one call for each turn. */
 export function recorderStore(recorder: TurnRecorder): Store {
   return {
-    find: async (text) => text,
+    find: async (text) => {
+      if (!isConversationId(text)) throw new ConversationNotFoundError(text);
+      return text;
+    },
     adopt: async () => {
       throw new InvalidInputError("a recorder keeps conversations: there are no files");
     },
@@ -21,6 +25,7 @@ export function recorderStore(recorder: TurnRecorder): Store {
       outcome: { status: "open", bytes: 0 },
       rollout: recorderRollout(recorder, conversationId, { provider, model }),
     }),
+    indexName: async () => ({ status: "off" }),
     list: async () => await recorder.list(),
     close: async () => undefined,
   };

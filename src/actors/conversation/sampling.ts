@@ -2,7 +2,7 @@ import type { Failure } from "../../messages/failure.js";
 import type { FinishReason, ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
-import { AbortableStream } from "../../providers/abortable-stream.js";
+import { type Delta, HeardAnswer } from "../../providers/heard-answer.js";
 import { pause } from "../../providers/pause.js";
 import type { Provider } from "../../providers/provider.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
@@ -58,19 +58,16 @@ async function listen(
 ): Promise<{ outcome: Sample; shown: boolean }> {
   let shown = false;
   let usage: TokenUsage | undefined;
-  using stream = new AbortableStream(() => provider.stream(request, signal), signal);
+  const onDelta = ({ type, itemId, delta }: Delta): void => {
+    shown = true;
+    if (type === "text_delta") listener.textDelta(itemId, delta);
+    else listener.reasoningDelta(itemId, delta);
+  };
+  using answer = new HeardAnswer(() => provider.stream(request, signal), onDelta, signal);
   for (;;) {
-    const event = await stream.next();
+    const event = await answer.next();
     if (event === "aborted" || signal.aborted) return { outcome: { status: "aborted" }, shown };
     switch (event.type) {
-      case "text_delta":
-        shown = true;
-        listener.textDelta(event.itemId, event.delta);
-        break;
-      case "reasoning_delta":
-        shown = true;
-        listener.reasoningDelta(event.itemId, event.delta);
-        break;
       case "item":
         // Recording it, and mostly the end of the turn behind it, is much: many answers may end together.
         await oneAfterAnother("end");

@@ -1,4 +1,5 @@
 import type { Event, EventMsg } from "../../messages/event.js";
+import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { FileStamps } from "../../tools/file-stamps.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
@@ -6,6 +7,7 @@ import { EventQueue } from "../system/event-queue.js";
 import { spawn } from "../system/spawn.js";
 import type { ConversationCell } from "./cell.js";
 import { conversation, lostInput } from "./conversation.js";
+import { deltaRuns, mergeDeltas } from "./deltas.js";
 import { Conversation } from "./handle.js";
 import { eventWeight } from "./event-weight.js";
 import { contextUsage, previewCompaction } from "./look-at-context.js";
@@ -26,6 +28,7 @@ export interface ConversationParts extends TurnParts {
   readonly notice: string | undefined;
   /** Hears every event, before the conversation's own readers. */
   onEvent(event: Event): void;
+  onRenamed(): Promise<SaveOutcome>;
   /** Called once, when the conversation has ended. */
   onEnd(): void;
   readonly goesOn: boolean;
@@ -57,6 +60,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
   );
   const queue = new EventQueue<Event>({
     merge: mergeDeltas,
+    runs: deltaRuns,
     weigh: eventWeight,
     lagged: (from, to) => event(to, "", laggedMsg(from, to)),
     onLagged: () => requests.all(),
@@ -143,10 +147,13 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     cell,
     ref,
     queue,
+    maxTurns: parts.maxTurns,
+    countTokens: (text) => parts.countTokens(text),
     instructions: (settings) => parts.instructions(settings),
     previewCompaction: (strategy) => previewCompaction({ parts, cell }, strategy),
     contextUsage: () => contextUsage({ parts, cell }),
     summarize: (items) => summarizeItems({ parts, cell }, items),
+    onRenamed: () => parts.onRenamed(),
     onShutdown: () => {
       ending ??= shutDown();
       return ending;
@@ -157,18 +164,4 @@ export function spawnConversation(parts: ConversationParts): Conversation {
 
 function laggedMsg(from: number, to: number): EventMsg {
   return { type: "lagged", from, to };
-}
-
-/** Two deltas of one item in a row are one longer delta to a reader that has not read the first. */
-export function mergeDeltas(older: Event, newer: Event): Event | undefined {
-  const a = older.msg;
-  const b = newer.msg;
-  if (older.id !== newer.id || older.conversation_id !== newer.conversation_id) return undefined;
-  if (
-    (a.type === "agent_message_delta" && b.type === "agent_message_delta" && a.item_id === b.item_id) ||
-    (a.type === "agent_reasoning_delta" && b.type === "agent_reasoning_delta" && a.item_id === b.item_id)
-  ) {
-    return { ...newer, msg: { ...b, delta: a.delta + b.delta } };
-  }
-  return undefined;
 }

@@ -1,10 +1,12 @@
 import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
 import type { CompactionNotes } from "../../messages/compaction.js";
+import { isPrintable } from "../../messages/conversation-name.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { RolloutLine, SessionMeta } from "../../messages/rollout-line.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { TurnContext } from "../../messages/turn-context.js";
 import { applyToHistory } from "../../rollouts/history.js";
+import { applyToMarks, type TurnMark } from "./turn-marks.js";
 
 /** What a conversation knows about itself: a fold over the lines of its rollout and nothing else. */
 export interface ConversationState {
@@ -13,6 +15,8 @@ export interface ConversationState {
   metadata: { provider?: string; model?: string } | undefined;
   /** The settings of the newest turn. */
   turnContext: TurnContext | undefined;
+  /** How it is called, and since when. */
+  named: RecordedName | undefined;
   history: ResponseItem[];
   usage: TokenUsageInfo | null;
   /** What the newest count covers: so many tokens are the first so many items and all that goes before them. */
@@ -23,8 +27,15 @@ export interface ConversationState {
   turns: number;
   /** The turn that has begun and not ended. */
   openTurn: { readonly id: string; readonly startedAt: string } | undefined;
-  /** The approval requests of that turn, by call. */
+  /** Where the turns of history begin. */
+  marks: TurnMark[];
+  /** The approval requests of the open turn, by call. */
   approvals: Map<string, RecordedApproval>;
+}
+
+export interface RecordedName {
+  readonly name: string;
+  readonly timestamp: string;
 }
 
 /** A request, and the answer if there was one. */
@@ -38,12 +49,14 @@ export function emptyState(): ConversationState {
     meta: undefined,
     metadata: undefined,
     turnContext: undefined,
+    named: undefined,
     history: [],
     usage: null,
     counted: undefined,
     compaction: undefined,
     turns: 0,
     openTurn: undefined,
+    marks: [],
     approvals: new Map(),
   };
 }
@@ -70,12 +83,14 @@ export function apply(state: ConversationState, line: RolloutLine): void {
       state.compaction = line.payload.cody;
       break;
     case "cody":
-      applyRecord(state, line.payload);
+      if (line.payload.type === "named") applyName(state, line.payload.name, line.timestamp);
+      else applyRecord(state, line.payload);
       break;
     case "response_item":
     case "(unknown)":
       break;
   }
+  applyToMarks(state, line);
 }
 
 function applyEvent(
@@ -95,6 +110,11 @@ function applyEvent(
   } else if (msg.type === "thread_rolled_back") {
     state.counted = undefined;
   }
+}
+
+/** A file may hold what would not have been taken as a name. */
+function applyName(state: ConversationState, name: string, timestamp: string): void {
+  if (name !== "" && isPrintable(name)) state.named = { name, timestamp };
 }
 
 function applyRecord(state: ConversationState, payload: Extract<RolloutLine, { type: "cody" }>["payload"]): void {

@@ -1,8 +1,8 @@
-import type { OpenOutcome } from "../../messages/rollout-command.js";
+import type { OpenOutcome, SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import type { ConversationState } from "./state.js";
+import type { ConversationState, RecordedName } from "./state.js";
 
 export interface StoreOpen {
   readonly conversationId: string;
@@ -40,7 +40,7 @@ export interface StoredState extends Readonly<StoredLines["end"]> {
 
 /** Where conversations are kept: in files, or wherever an injected recorder keeps them. */
 export interface Store {
-  /** The whole id of what a person named by id, bare UUID or unique prefix; rejects when there is none. */
+  /** The whole id of what a person named by id, bare UUID, unique prefix or name; rejects when there is none. */
   find(text: string): Promise<string>;
   /** The id of the conversation in a file, which from now on is that conversation's. */
   adopt(path: string): Promise<string>;
@@ -51,6 +51,11 @@ export interface Store {
   /** Reads it to its end, where that disturbs nobody. */
   load(conversationId: string): Promise<StoredState>;
   open(request: StoreOpen): Promise<OpenedRollout>;
+  /**
+   * Puts the name that stands in a conversation's lines where lists look for it; to `mend`, unless something newer is
+   * said there.
+   */
+  indexName(conversationId: string, named: RecordedName, mode: "rename" | "mend"): Promise<SaveOutcome>;
   list(): Promise<ConversationMetadata[]>;
   close(): Promise<void>;
 }

@@ -1,8 +1,7 @@
 import { EventReader, type ReaderOptions } from "./event-reader.js";
+import { type EventRuns, Replay } from "./replay.js";
 
 const defaultBound = 1_024;
-/** How much the events weigh that are kept for readers that come later. */
-const maxReplayWeight = 1_000_000;
 
 export interface EventQueueOptions<E> {
   /** How many unread events a reader may have. */
@@ -13,6 +12,8 @@ export interface EventQueueOptions<E> {
   readonly weigh?: (event: E) => number;
   /** Joins two neighbours into one that carries the newer number, or declines. */
   readonly merge?: (older: E, newer: E) => E | undefined;
+  /** Which events are kept as texts. */
+  readonly runs?: EventRuns<E>;
   /** The event that stands for all from `from` to `to`, which the reader was too slow for. */
   readonly lagged: (from: number, to: number) => E;
   /** What must not be missed, however slow a reader is: repeated after a lag as far as it was in it or before it. */
@@ -23,42 +24,31 @@ export interface EventQueueOptions<E> {
 export class EventQueue<E extends { readonly seq: number }> {
   readonly #options: EventQueueOptions<E>;
   readonly #readers = new Set<EventReader<E>>();
-  readonly #replay: E[] = [];
-  #replayWeight = 0;
+  readonly #replay: Replay<E>;
   #isClosed = false;
 
   constructor(options: EventQueueOptions<E>) {
     this.#options = options;
+    const { bound = defaultBound, replay = bound, weigh, runs } = options;
+    this.#replay = new Replay({ bound: replay, weigh, runs });
   }
 
   /** Never blocks; after `close` it does nothing. */
   publish(event: E): void {
     if (this.#isClosed) return;
-    const { bound = defaultBound, replay = bound, weigh } = this.#options;
     this.#replay.push(event);
-    this.#replayWeight += weigh?.(event) ?? 0;
-    // Cut off in larger pieces, because each cut moves all that stays.
-    if (this.#replay.length >= replay * 2) this.#forget(this.#replay.length - replay);
-    else if (this.#replayWeight > maxReplayWeight) this.#forget(Math.ceil(this.#replay.length / 2));
     for (const reader of this.#readers) reader.receive(event);
   }
 
   /** Without `since` a reader sees what is published from now on; with it, everything from that number on. */
   reader(options: { readonly since?: number; readonly bound?: number } = {}): EventReader<E> {
-    const { merge, weigh, lagged, onLagged, bound = defaultBound, replay = bound } = this.#options;
+    const { merge, weigh, lagged, onLagged, bound = defaultBound } = this.#options;
     const readerOptions: ReaderOptions<E> = { merge, weigh, lagged, onLagged, bound: options.bound ?? bound };
     const reader = new EventReader<E>(readerOptions, options.since, () => this.#readers.delete(reader));
-    if (options.since !== undefined) {
-      for (const event of replay > 0 ? this.#replay.slice(-replay) : []) reader.receive(event);
-    }
+    if (options.since !== undefined) for (const event of this.#replay.events()) reader.receive(event);
     if (this.#isClosed) reader.close();
     else this.#readers.add(reader);
     return reader;
-  }
-
-  #forget(count: number): void {
-    const { weigh } = this.#options;
-    for (const event of this.#replay.splice(0, count)) this.#replayWeight -= weigh?.(event) ?? 0;
   }
 
   /** Readers end when they have read what they still have. */

@@ -37,6 +37,8 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   /** For the queue: takes an event in, and never more than the bound of them. */
   receive(event: E): void {
     if (this.#isClosed || event.seq < (this.#position ?? event.seq)) return;
+    // Whoever waits has read all there was.
+    if (this.#waiting.length > 0 && event.seq === this.#position) return this.#hand(event);
     if (this.#position === undefined) this.#position = event.seq;
     // Everything unread is contiguous, so only the first event can come after a gap.
     else if (this.#unread === 0 && event.seq > this.#position) this.#droppedThrough = event.seq - 1;
@@ -97,6 +99,11 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     if (merged === undefined) return false;
     this.#backlog[this.#backlog.length - 1] = merged;
     return true;
+  }
+
+  #hand(event: E): void {
+    this.#position = event.seq + 1;
+    this.#waiting.shift()?.({ done: false, value: event });
   }
 
   #take(): E | undefined {

@@ -5,6 +5,7 @@ import { usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 import { exitCodeOf } from "../exit-code.js";
 import { watchSignals } from "../interruption.js";
+import { nameOf } from "../name-flag.js";
 import { readAll } from "../read-input.js";
 import { rendererFor } from "../render.js";
 import { TurnPlayer } from "../turn-player.js";
@@ -16,8 +17,9 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   if (text.trim() === "")
     throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
+  const name = nameOf(context);
   await using workspace = await openWorkspace(context);
-  const conversation = await openConversation(context, workspace);
+  const conversation = await openConversation(context, workspace, name);
   const player = new TurnPlayer(conversation, rendererFor(context, "stderr"));
   const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
   const before = await player.open(options);
@@ -30,12 +32,19 @@ async function textOf({ args, terminal }: CommandContext, signal: AbortSignal): 
   return terminal.stdin.isTTY === true ? "" : await readAll(terminal.stdin, signal);
 }
 
-async function openConversation(context: CommandContext, workspace: Workspace): Promise<Conversation> {
-  const choice = (await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace));
+async function openConversation(
+  context: CommandContext,
+  workspace: Workspace,
+  name: { readonly name?: string },
+): Promise<Conversation> {
+  const choice =
+    name.name === undefined
+      ? ((await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace)))
+      : ({ type: "new", why: "A name was given" } as const);
   const conversation =
     choice.type === "resume"
       ? await workspace.resume(choice, { allowEmpty: true })
-      : (await workspace.create()).conversation;
+      : (await workspace.create(name)).conversation;
   if (choice.type === "new") await context.tell(`${choice.why}: started ${conversation.id}`);
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
   await workspace.makeActive(conversation);

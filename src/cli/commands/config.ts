@@ -1,4 +1,4 @@
-import { homePaths } from "../../config/paths.js";
+import { configPath } from "../../config/config-file.js";
 import { saveConfig } from "../../config/save-config.js";
 import { exitCodes, usageError } from "../command-error.js";
 import { changeOf, checkedKey, isSecret, providerNamed, type SettingKey, valueOf } from "../config-keys.js";
@@ -39,7 +39,7 @@ async function showAll(context: CommandContext): Promise<number> {
 }
 
 async function showPath(context: CommandContext): Promise<number> {
-  const path = homePaths(context.home).config;
+  const path = await configPath(context.home);
   await printResult(context, { text: path, json: path });
   return 0;
 }

@@ -1,10 +1,9 @@
 import { findProjectRoot } from "../../config/project.js";
-import type { ConversationSummary } from "../../rollouts/list.js";
 import { usageError } from "../command-error.js";
 import { type CommandContext, printLine } from "../context.js";
 import { placesOf } from "../conversation-directory.js";
 import { localTime } from "../local-time.js";
-import { projectConversations, savedConversations } from "../project-conversations.js";
+import { projectConversations, type SavedConversation, savedConversations } from "../project-conversations.js";
 
 export async function listCommand(context: CommandContext): Promise<number> {
   const limit = limitOf(context.flags.limit);
@@ -22,14 +21,15 @@ function limitOf(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-function listText(conversations: readonly ConversationSummary[]): string {
+function listText(conversations: readonly SavedConversation[]): string {
   if (conversations.length === 0) return "No saved conversations.\nCreate one: cody new";
   const entries = conversations.map(entryText);
   return ["Saved Conversations:", "", ...entries, `Total: ${conversations.length} conversation(s)`].join("\n");
 }
 
-function entryText({ id, provider, model, updatedAt, empty, damaged }: ConversationSummary): string {
+function entryText({ id, name, provider, model, updatedAt, empty, damaged }: SavedConversation): string {
   const mark = damaged ? " (damaged)" : empty ? " (empty)" : "";
   const labels = `${provider ?? "unknown"} (${model ?? "unknown"})`;
-  return `  ${id}${mark}\n    Provider: ${labels}\n    Updated: ${localTime(updatedAt)}\n`;
+  const called = name === undefined ? "" : `    Name: ${name}\n`;
+  return `  ${id}${mark}\n${called}    Provider: ${labels}\n    Updated: ${localTime(updatedAt)}\n`;
 }

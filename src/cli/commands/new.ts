@@ -1,11 +1,13 @@
 import { type CommandContext, printResult } from "../context.js";
 import { persistenceFailed } from "../render.js";
+import { nameOf } from "../name-flag.js";
 import { openWorkspace } from "../workspace.js";
 
 export async function newCommand(context: CommandContext): Promise<number> {
+  const name = nameOf(context);
   await using workspace = await openWorkspace(context);
-  const { conversation, conversationId, saved } = await workspace.create();
-  const json = { id: conversationId, saved: saved.status === "saved" };
+  const { conversation, conversationId, saved } = await workspace.create(name);
+  const json = { id: conversationId, ...name, saved: saved.status === "saved" };
   await printResult(context, { text: conversationId, json });
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
   if (saved.status === "off") await context.tell("Not saved: persistence is off");

@@ -1,7 +1,8 @@
+import { namedDirectories } from "../../config/places.js";
 import { onlooker } from "../../actors/rollout-writer/process-identity.js";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
 import { ConversationInUseError } from "../../messages/errors.js";
-import { findConversation } from "../../rollouts/find-conversation.js";
+import { findSaved } from "../../rollouts/find-saved.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { lockHolder } from "../../rollouts/lock.js";
 import { nodeRepairFiles } from "../../rollouts/repair-files.js";
@@ -37,7 +38,7 @@ interface Outcome {
 async function wanted(context: CommandContext): Promise<RolloutName> {
   const [text = ""] = context.args;
   const places = await placesOf(context);
-  if (!text.endsWith(".jsonl")) return await findConversation([places.directory, ...places.elsewhere], text);
+  if (!text.endsWith(".jsonl")) return await findSaved(namedDirectories(places), text);
   const { id, path = text } = await targetOf(context, places, text);
   return { id, path };
 }

@@ -20,17 +20,18 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
   const conversation = context.flags.fork
     ? await workspace.fork(target)
     : await workspace.resume(target, { allowEmpty: false });
-  const { id } = conversation;
+  const { id, name } = conversation;
   const { provider, model } = conversation.settings;
   const isActive = await workspace.makeActive(conversation);
   const isCopy = id !== target.id;
   const lines = [
     `✓ Resumed conversation: ${id}`,
+    ...(name === undefined ? [] : [`  Name: ${name}`]),
     ...(isCopy ? [`  A copy of: ${target.id}`] : []),
     `  Provider: ${provider} (${model})`,
     ...(isActive ? [`  Continue chatting: cody chat "your message"`] : []),
   ];
-  const json = { id, provider, model, ...(isCopy ? { forkedFrom: target.id } : {}) };
+  const json = { id, name, provider, model, ...(isCopy ? { forkedFrom: target.id } : {}) };
   await printResult(context, { text: lines.join("\n"), json });
   if (!isActive && !workspace.config.persistence.enabled) {
     const reason = context.flags.persistence ? "persistence is off" : "of --no-persistence";

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { parseConfig, readConfigText } from "../../config/config-file.js";
+import { parseConfig, readConfigFile } from "../../config/config-file.js";
 import { homePaths } from "../../config/paths.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { checkRights } from "./check-rights.js";
@@ -9,8 +9,8 @@ import { isLeftTemporary } from "./left-temporary.js";
 
 /** What lies beside the conversations: the configuration, the pointers to active conversations, the debug log. */
 export async function checkHome(home: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
-  const { config, active, logs } = homePaths(home);
-  const inHome = (await namesIn(home)).filter((name) => /^(?:config|codex-heads)\.json/.test(name));
+  const { active, logs } = homePaths(home);
+  const inHome = (await namesIn(home)).filter((name) => /^(?:config\.(?:json|ya?ml)|codex-heads\.json)/.test(name));
   const paths = [home, ...inHome.map((name) => join(home, name))];
   for (const folder of [active, logs]) {
     const names = await namesIn(folder);
@@ -18,7 +18,7 @@ export async function checkHome(home: string, look: { uid: number; now: number }
   }
   const findings: StoreFinding[] = [];
   for (const path of paths) findings.push(...(await checkFile(path, look)));
-  return [...findings, ...(await checkConfig(config))];
+  return [...findings, ...(await checkConfig(home))];
 }
 
 const madeForAMoment = /\.tmp$|\.lock(?:\.|$)/;
@@ -32,10 +32,12 @@ async function checkFile(path: string, { uid, now }: { uid: number; now: number 
   return isLeft ? [...rights, { kind: "temporary", path }] : rights;
 }
 
-async function checkConfig(path: string): Promise<StoreFinding[]> {
+async function checkConfig(home: string): Promise<StoreFinding[]> {
+  let path = home;
   try {
-    const text = await readConfigText(path);
-    if (text !== undefined) await parseConfig(text);
+    const file = await readConfigFile(home);
+    path = file?.path ?? home;
+    if (file !== undefined) await parseConfig(file);
     return [];
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;

@@ -94,7 +94,7 @@ export class CurrentConversation {
 
   async player(): Promise<TurnPlayer> {
     if (this.#player !== undefined) return this.#player;
-    const { conversation } = await this.#workspace.create(this.#id);
+    const { conversation } = await this.#workspace.create({ id: this.#id });
     return await this.#take(conversation);
   }
 

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EventQueue, type EventQueueOptions } from "../../../src/actors/system/event-queue.js";
 import type { EventReader } from "../../../src/actors/system/event-reader.js";
+import type { EventRuns } from "../../../src/actors/system/replay.js";
 
 type Numbered =
   | { seq: number; kind: "item" }
@@ -76,6 +77,27 @@ describe("an event queue", () => {
       [{ seq: 7, kind: "lagged", from: 4 }, item(8), item(9), item(10), ...last],
       [item(12)],
     ]);
+  });
+
+  test("what is kept as texts is replayed as it was published, from any number on", async () => {
+    const runs: EventRuns<Numbered> = {
+      text: (first, event) => (first.kind === "delta" && event.kind === "delta" ? String(event.from) : undefined),
+      event: (_, seq, text) => ({ seq, kind: "delta", from: Number(text) }),
+    };
+    const apart = { merge: () => undefined };
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean()), fc.nat(12), fc.nat(15), async (kinds, replay, since) => {
+        const [short, whole] = [queueOf({ ...apart, replay, runs }), queueOf({ ...apart, replay })];
+        for (const [seq, isDelta] of kinds.entries()) {
+          for (const queue of [short, whole]) queue.publish(isDelta ? delta(seq) : item(seq));
+        }
+        for (const queue of [short, whole]) queue.close();
+        const read = await readAll(short.reader({ since }));
+        expect(read).toEqual(await readAll(whole.reader({ since })));
+        const kept = kinds.length - Math.max(since, kinds.length - replay);
+        expect(read.filter(({ kind }) => kind !== "lagged")).toHaveLength(Math.max(0, kept));
+      }),
+    );
   });
 
   test("a reader made after close gets what is kept, and ends", async () => {

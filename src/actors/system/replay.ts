@@ -1,0 +1,69 @@
+/** How much the events weigh that are kept. */
+const maxWeight = 1_000_000;
+
+export interface ReplayOptions<E> {
+  /** How many events are kept; none when it is 0. */
+  readonly bound: number;
+  readonly weigh: ((event: E) => number) | undefined;
+  readonly runs: EventRuns<E> | undefined;
+}
+
+/** How events that follow one another, and differ in their number and a text alone, are kept as their texts. */
+export interface EventRuns<E> {
+  /** The text of `event`, when it could be in a run that begins with `first`. */
+  text(first: E, event: E): string | undefined;
+  event(first: E, seq: number, text: string): E;
+}
+
+interface Run<E> {
+  readonly first: E;
+  /** Of the events behind the first. */
+  readonly texts: string[];
+}
+
+/** The last events of a queue, for readers that come later. */
+export class Replay<E extends { readonly seq: number }> {
+  readonly #options: ReplayOptions<E>;
+  #runs: Run<E>[] = [];
+  #count = 0;
+  #weight = 0;
+
+  constructor(options: ReplayOptions<E>) {
+    this.#options = options;
+  }
+
+  push(event: E): void {
+    const { bound } = this.#options;
+    if (bound === 0) return;
+    this.#add(event);
+    // Many at once, because those that stay are put together anew.
+    if (this.#count >= bound * 2) this.#keep(bound);
+    else if (this.#weight > maxWeight) this.#keep(Math.floor(this.#count / 2));
+  }
+
+  events(): E[] {
+    const all = this.#runs.flatMap(({ first, texts }) => [
+      first,
+      ...texts.map((text, index) => this.#options.runs?.event(first, first.seq + 1 + index, text) ?? first),
+    ]);
+    return all.slice(Math.max(0, all.length - this.#options.bound));
+  }
+
+  #add(event: E): void {
+    const { runs, weigh } = this.#options;
+    const last = this.#runs.at(-1);
+    const text = last && runs?.text(last.first, event);
+    if (last === undefined || text === undefined) this.#runs.push({ first: event, texts: [] });
+    else last.texts.push(text);
+    this.#count += 1;
+    this.#weight += weigh?.(event) ?? 0;
+  }
+
+  #keep(count: number): void {
+    const events = this.events();
+    this.#runs = [];
+    this.#count = 0;
+    this.#weight = 0;
+    for (const event of events.slice(events.length - count)) this.#add(event);
+  }
+}

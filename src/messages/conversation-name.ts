@@ -1,0 +1,19 @@
+import { InvalidInputError } from "./errors.js";
+
+// Kept apart from the schemas: a list reads names without loading a schema library.
+
+const maxNameChars = 100;
+/** Controls, halves of characters, and what breaks a line or changes the direction of what stands around it. */
+const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/** A name as it is kept. */
+export function conversationName(text: string): string {
+  const name = text.trim();
+  const chars = Array.from(name).length;
+  if (chars > 0 && chars <= maxNameChars && isPrintable(name)) return name;
+  throw new InvalidInputError(`a name has 1 to ${maxNameChars} printable characters`);
+}
+
+export function isPrintable(text: string): boolean {
+  return !unprintable.test(text);
+}

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { conversationName } from "../../src/messages/conversation-name.js";
+
+test.each(["a", "Fix the build", "  Größe: 3 µm  ", "👨‍👩‍👧 family", "😀".repeat(100)])("%j is a name, trimmed", (text) => {
+  expect(conversationName(text)).toBe(text.trim());
+});
+
+test.each(["", "  ", "😀".repeat(101), "a\nb", "a\u0000", "a\u001b[31m", "\u202egnp", "\ud800", "a\u2028b"])(
+  "%j is none",
+  (text) => expect(() => conversationName(text)).toThrow("a name has 1 to 100 printable characters"),
+);
