@@ -10,20 +10,13 @@ export interface ChunkOptions {
   readonly from: number;
   /** Where it ends, or beyond the end of the file. */
   readonly to: number;
-  /** So much is wanted for certain and comes in one piece: every piece costs its way to Node's pool and back. */
-  readonly wanted?: number;
 }
 
 const chunkBytes = 256 * 1024;
 
-/** The bytes of a file in pieces; behind what is wanted for certain, the next is read while one is worked on. */
-export async function* chunks(file: FileHandle, { from, to, wanted = 0 }: ChunkOptions): AsyncGenerator<Chunk> {
+/** The bytes of a file in pieces; the next is read while one is worked on. */
+export async function* chunks(file: FileHandle, { from, to }: ChunkOptions): AsyncGenerator<Chunk> {
   let offset = from;
-  if (wanted > 0) {
-    const bytes = await read(file, offset, Math.min(wanted, to - offset));
-    yield { offset, bytes };
-    offset += bytes.length;
-  }
   let reading = read(file, offset, Math.min(chunkBytes, to - offset));
   for (;;) {
     const bytes = await reading;

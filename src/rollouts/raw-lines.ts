@@ -38,11 +38,10 @@ export async function* rawBatches(
   try {
     // One byte earlier: a line in which the range begins belongs to the one before.
     const from = Math.max(0, range.from - 1);
-    const wanted = Number.isFinite(range.before) ? range.before - from : 0;
     let hasBegun = range.from === 0;
     const pieces: Buffer[] = [];
     let length = 0;
-    for await (const { bytes, offset } of chunks(file, { from, to: upTo, wanted })) {
+    for await (const { bytes, offset } of chunks(file, { from, to: upTo })) {
       const batch: RawLine[] = [];
       let begin = 0;
       if (!hasBegun) {

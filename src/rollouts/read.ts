@@ -6,7 +6,7 @@ import { FormReader } from "./forms/form-reader.js";
 import { replacesHistory } from "./history.js";
 import { partsBefore } from "./history-base.js";
 import { readLineBytes, withoutMark } from "./line-object.js";
-import { rawLines } from "./raw-lines.js";
+import { rawBatches } from "./raw-lines.js";
 
 export interface NumberedLine {
   /** Counted from 1 in the file it stands in, blank and skipped lines included. */
@@ -29,6 +29,8 @@ export interface RolloutEnd {
 
 export interface RolloutReading extends AsyncIterable<NumberedLine> {
   readonly end: RolloutEnd;
+  /** The lines, as many at a time as were read together: to wait for each of them takes longer than to read it. */
+  batches(): AsyncIterable<readonly NumberedLine[]>;
 }
 
 /**
@@ -37,11 +39,15 @@ export interface RolloutReading extends AsyncIterable<NumberedLine> {
  */
 export function readRollout(path: string, conversationId: string): RolloutReading {
   const end = noLines();
+  const batches = (): AsyncIterable<readonly NumberedLine[]> => {
+    Object.assign(end, noLines());
+    return batchesOf({ path, conversationId }, end);
+  };
   return {
     end,
-    [Symbol.asyncIterator]: () => {
-      Object.assign(end, noLines());
-      return lines({ path, conversationId }, end);
+    batches,
+    async *[Symbol.asyncIterator]() {
+      for await (const batch of batches()) yield* batch;
     },
   };
 }
@@ -53,7 +59,7 @@ interface Source {
   readonly part?: { readonly bytes: number; readonly namedIn: number };
 }
 
-async function* lines({ path, conversationId, part }: Source, end: RolloutEnd): AsyncGenerator<NumberedLine> {
+async function* batchesOf({ path, conversationId, part }: Source, end: RolloutEnd): AsyncGenerator<NumberedLine[]> {
   let number = 0;
   let begun = false;
   const forms = new FormReader(conversationId);
@@ -65,39 +71,53 @@ async function* lines({ path, conversationId, part }: Source, end: RolloutEnd): 
           part.namedIn,
           `it begins in ${basename(path)}: line ${number}: ${detail}`,
         );
-  for await (const raw of rawLines(path, conversationId, part?.bytes)) {
-    number += 1;
-    if (raw.status === "too_long") throw damage("the line is too long");
-    const { bytes, terminated } = raw;
-    const read = readLineBytes(number === 1 ? withoutMark(bytes) : bytes);
-    if (read.status === "bad") {
-      // What others have begun with was whole when they did.
-      if (terminated || part !== undefined) throw damage(read.detail);
-      end.torn = bytes.length;
-      return;
+  for await (const raws of rawBatches(path, conversationId, { upTo: part?.bytes })) {
+    let batch: NumberedLine[] = [];
+    for (const raw of raws) {
+      number += 1;
+      if (raw.status === "too_long") {
+        yield batch;
+        throw damage("the line is too long");
+      }
+      const { bytes, terminated } = raw;
+      const read = readLineBytes(number === 1 ? withoutMark(bytes) : bytes);
+      if (read.status === "bad") {
+        // What stands before damage is read.
+        yield batch;
+        // What others have begun with was whole when they did.
+        if (terminated || part !== undefined) throw damage(read.detail);
+        end.torn = bytes.length;
+        return;
+      }
+      end.bytes += bytes.length + (terminated ? 1 : 0);
+      if (read.status === "blank") continue;
+      const foreign = forms.linesOf(read.value);
+      if (foreign !== undefined) {
+        if (!foreign.whole) end.skipped += 1;
+        for (const line of foreign.lines) batch.push({ number, line });
+        continue;
+      }
+      const isMeta = read.value.type === "session_meta";
+      // A conversation is what its own first line says.
+      if (isMeta && part !== undefined) continue;
+      const { line, isUnderstood } = checkLine(read.value);
+      if (!isUnderstood) end.skipped += 1;
+      if (line !== undefined && replacesHistory(line)) end.skipped = 0;
+      if (line !== undefined) batch.push({ number, line });
+      if (begun || !isMeta) continue;
+      begun = true;
+      yield batch;
+      batch = [];
+      for (const before of await partsBefore(read.value, { path, conversationId, line: number })) {
+        const partEnd = noLines();
+        yield* batchesOf(
+          { path: before.path, conversationId, part: { bytes: before.bytes, namedIn: number } },
+          partEnd,
+        );
+        end.skipped += partEnd.skipped;
+      }
     }
-    end.bytes += bytes.length + (terminated ? 1 : 0);
-    if (read.status === "blank") continue;
-    const foreign = forms.linesOf(read.value);
-    if (foreign !== undefined) {
-      if (!foreign.whole) end.skipped += 1;
-      for (const line of foreign.lines) yield { number, line };
-      continue;
-    }
-    const isMeta = read.value.type === "session_meta";
-    // A conversation is what its own first line says.
-    if (isMeta && part !== undefined) continue;
-    const { line, isUnderstood } = checkLine(read.value);
-    if (!isUnderstood) end.skipped += 1;
-    if (line !== undefined && replacesHistory(line)) end.skipped = 0;
-    if (line !== undefined) yield { number, line };
-    if (begun || !isMeta) continue;
-    begun = true;
-    for (const before of await partsBefore(read.value, { path, conversationId, line: number })) {
-      const partEnd = noLines();
-      yield* lines({ path: before.path, conversationId, part: { bytes: before.bytes, namedIn: number } }, partEnd);
-      end.skipped += partEnd.skipped;
-    }
+    yield batch;
   }
 }
 

@@ -26,7 +26,7 @@ export interface RolloutStretch {
   /** Only so many of its bytes are another conversation's beginning, which has a first line of its own. */
   readonly beginning?: number | undefined;
   /** Whether it looks as if the history is replaced as a whole somewhere behind it. */
-  readonly replaced?: boolean;
+  readonly replaced: boolean;
 }
 
 /** What matters of a stretch; errors lose their fields on the way, so damage is data. */

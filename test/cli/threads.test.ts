@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
-import { writeLargeRollout } from "../support/large-rollout.js";
+import { appendCompaction, writeLargeRollout } from "../support/large-rollout.js";
 import { countThreads } from "../support/started-threads.js";
 
 const writer = "rollout-writer.cjs";
@@ -14,13 +14,16 @@ async function threadsOf(cli: Cli, args: readonly string[]): Promise<string[]> {
   return await started();
 }
 
-test("short commands start no thread but the writer's, and only a long rollout is read in a pool", async () => {
+test("short commands start no thread but the writer's, and only a long rollout that was compacted is read in a pool", async () => {
   const cli = await Cli.open();
   expect(await threadsOf(cli, ["--version"])).toEqual([]);
   expect(await threadsOf(cli, ["new"])).toEqual([writer]);
   expect(await threadsOf(cli, ["chat", "What is 2+2?"])).toEqual([writer]);
   expect(await threadsOf(cli, ["list"])).toEqual([]);
-  await writeLargeRollout(join(cli.conversations, "conv_large.jsonl"), "conv_large", 5 * 1024 * 1024);
+  const large = join(cli.conversations, "conv_large.jsonl");
+  await writeLargeRollout(large, "conv_large", 5 * 1024 * 1024);
   expect(await threadsOf(cli, ["list"])).toEqual([]);
+  expect(await threadsOf(cli, ["resume", "conv_large"])).toEqual([writer]);
+  await appendCompaction(large);
   expect((await threadsOf(cli, ["resume", "conv_large"])).toSorted()).toEqual([writer, pool, pool]);
 });

@@ -10,7 +10,7 @@ import type { StoredState } from "../../src/actors/conversation/store.js";
 import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/messages/errors.js";
 import { type CpuPool, openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { nested } from "../support/faulty-jobs.js";
-import { writeLargeRollout } from "../support/large-rollout.js";
+import { appendCompaction, summary, writeLargeRollout } from "../support/large-rollout.js";
 import { openManager } from "../support/open-conversation.js";
 import { says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -77,9 +77,42 @@ test("a large rollout that is damaged is refused in the same words", async () =>
 
 test("a rollout that is read in threads gives what it gives here", async () => {
   const { path } = await rolloutOf(small);
-  await appendFile(path, '{"timestamp":"2026-11');
+  await appendCompaction(path);
+  await appendFile(path, '{"timestamp":"","type":"of_tomorrow"}\n{"timestamp":"2026-11');
   const here = await foldLines(fileLines(path, id));
   expect(here).toMatchObject({ skipped: 1, state: { openTurn: { id: "open" } } });
+  expect(here.state.history).toHaveLength(1_001);
+  expect(await inThreads(openPool(), path)).toEqual(here);
+});
+
+test("what was never replaced is read here", async () => {
+  const { path } = await rolloutOf(small);
+  const here = await foldLines(fileLines(path, id));
+  expect(await inThreads(openPool(), path)).toEqual(here);
+});
+
+test("what only looks as if it replaced the history does not", async () => {
+  const pool = openPool();
+  const call = { type: "tool_search_call", call_id: "1", arguments: { replacement_history: [] } };
+  const lines = [
+    { type: "response_item", payload: call },
+    { type: "compacted", payload: { replacement_history: [1] } },
+  ];
+  for (const line of lines) {
+    const { path } = await rolloutOf(small);
+    await appendFile(path, `${JSON.stringify({ timestamp: "", ...line })}\n`);
+    const here = await foldLines(fileLines(path, id));
+    expect(here.state.history.length).toBeGreaterThan(10);
+    expect(await inThreads(pool, path)).toEqual(here);
+  }
+});
+
+test("a summary that is longer than it should be does not hide the line it stands in", async () => {
+  const { path } = await rolloutOf(small);
+  const payload = { message: "long ".repeat(50_000), replacement_history: [summary] };
+  await appendFile(path, `${JSON.stringify({ timestamp: "", type: "compacted", payload })}\n`);
+  const here = await foldLines(fileLines(path, id));
+  expect(here.state.history).toEqual([summary]);
   expect(await inThreads(openPool(), path)).toEqual(here);
 });
 
@@ -88,6 +121,7 @@ test("damage of every kind is the same error from a thread", async () => {
   for (const text of ["not JSON", '"no object"', "[]", "null"]) {
     const { path } = await rolloutOf(small);
     const line = await damage(path, text);
+    await appendCompaction(path);
     const here = await errorOf(foldLines(fileLines(path, id)));
     expect(here).toMatchObject({ name: "CorruptedRolloutError", line });
     expect(await errorOf(inThreads(pool, path))).toStrictEqual(here);
@@ -96,6 +130,7 @@ test("damage of every kind is the same error from a thread", async () => {
 
 test("a line that cannot cross is read here", async () => {
   const { path } = await rolloutOf(small);
+  await appendCompaction(path);
   const payload = { type: "message", role: "user", content: [], deep: nested(3_000) };
   await appendFile(path, `${JSON.stringify({ timestamp: "", type: "response_item", payload })}\n`);
   const { bytes, state } = await inThreads(openPool(), path);
@@ -105,6 +140,7 @@ test("a line that cannot cross is read here", async () => {
 
 test("a rollout that does not begin as it should is read as ever", async () => {
   const { path } = await rolloutOf(small);
+  await appendCompaction(path);
   const [first, ...lines] = (await readFile(path, "utf8")).split("\n");
   await writeFile(path, [...lines.slice(0, -1), first, ""].join("\n"));
   const here = await foldLines(fileLines(path, id));
@@ -120,6 +156,7 @@ test("a file that is gone is not found, also by threads", async () => {
 
 test("what no thread can read is read here", async () => {
   const { directory, path } = await rolloutOf(large);
+  await appendCompaction(path);
   const closed = openCpuPool();
   await closed.close();
   const { bytes, skipped, state } = await foldLines(fileLines(path, id));

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { encodeLine } from "../../src/rollouts/encode.js";
 import { firstLine } from "../../src/rollouts/first-line.js";
 
@@ -18,6 +18,16 @@ export async function writeLargeRollout(path: string, conversationId: string, by
   const openTurn = `${JSON.stringify({ timestamp, type: "event_msg", payload: { type: "task_started", turn_id: "open" } })}\n`;
   const odd = `${JSON.stringify({ timestamp, type: "response_item", payload: oddMessage })}\n`;
   await writeFile(path, first + unknown + odd + turns.repeat(Math.ceil(bytes / turns.length)) + openTurn);
+}
+
+export const summary = { type: "message", role: "user", content: [{ type: "input_text", text: "the summary" }] };
+
+/** Replaces the history and says something behind it: only then do threads read the rollout. */
+export async function appendCompaction(path: string): Promise<void> {
+  const payload = { message: "the summary", replacement_history: [summary] };
+  const compacted = JSON.stringify({ timestamp, type: "compacted", payload });
+  const said = JSON.stringify({ timestamp, type: "response_item", payload: summary });
+  await appendFile(path, `${compacted}\n${`${said}\n`.repeat(1_000)}`);
 }
 
 const oddMessage = {

@@ -8,13 +8,14 @@ export class CheckedFold {
   readonly state = emptyState();
   /** Lines that were not understood, since the history was last replaced as a whole. */
   skipped = 0;
+  hasReplaced = false;
 
   /** Whether the line is what it looks like; one that is not is passed over. */
   add(value: LineObject): boolean {
     const { line, isUnderstood } = checkLine(value);
     if (!isUnderstood) this.skipped += 1;
     if (line === undefined) return false;
-    if (replacesHistory(line)) this.skipped = 0;
+    if (replacesHistory(line)) [this.skipped, this.hasReplaced] = [0, true];
     apply(this.state, line);
     return true;
   }

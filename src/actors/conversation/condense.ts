@@ -1,46 +1,32 @@
 import type { LineObject } from "../../rollouts/line-object.js";
-import { lineUse } from "./line-use.js";
+import { isPassing, type LineUse, lineUse } from "./line-use.js";
 
 export interface SizedLine {
   readonly value: LineObject;
   readonly bytes: number;
 }
 
-/**
- * Takes in a stretch of a rollout, the newest line first, and keeps only lines that matter: `apply` makes of them what
- * it makes of all, when they are what they look like.
- */
-export class Condensed {
-  readonly #newestFirst: SizedLine[] = [];
-  #replaced: boolean;
-  #hasContext = false;
-  #hasUsage = false;
-
-  /** `replaced`: the history is replaced as a whole behind the stretch. */
-  constructor(replaced: boolean) {
-    this.#replaced = replaced;
-  }
-
-  addBefore(value: LineObject, bytes: number): void {
-    const use = lineUse(value);
-    const isOutdone =
-      (use === "context" && this.#hasContext) ||
-      (use === "usage" && this.#hasUsage) ||
-      use === "passing" ||
-      use === "replaces";
-    // Since the history was replaced all are kept: how many are not understood is counted by who checks them.
-    if (!this.#replaced || !isOutdone) this.#newestFirst.push({ value, bytes });
-    if (use === "context") this.#hasContext = true;
-    if (use === "usage") this.#hasUsage = true;
-    if (use === "replaces") this.#replaced = true;
-  }
-
-  get lines(): SizedLine[] {
-    return this.#newestFirst.toReversed();
-  }
-
+export interface Condensed {
+  readonly lines: readonly SizedLine[];
   /** Whether lines were left out. */
-  get replaced(): boolean {
-    return this.#replaced;
+  readonly replaced: boolean;
+}
+
+/**
+ * Leaves only lines of a stretch that matter: `apply` makes of them what it makes of all, when they are what they look
+ * like. `replacedBehind`: the history is replaced as a whole behind the stretch.
+ */
+export function condensed(lines: readonly SizedLine[], replacedBehind: boolean): Condensed {
+  const newestFirst: SizedLine[] = [];
+  const newer = new Set<LineUse>();
+  let replaced = replacedBehind;
+  for (const line of lines.toReversed()) {
+    const use = lineUse(line.value);
+    const isOutdone = isPassing(line.value) || (use !== "kept" && newer.has(use));
+    // Since the history was replaced all are kept: how many are not understood is counted by who checks them.
+    if (!replaced || !isOutdone) newestFirst.push(line);
+    newer.add(use);
+    if (use === "replaces") replaced = true;
   }
+  return { lines: newestFirst.toReversed(), replaced };
 }

@@ -7,8 +7,8 @@ export function fileLines(path: string, conversationId: string): StoredLines {
   const rollout = readRollout(path, conversationId);
   return {
     end: rollout.end,
-    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine> {
-      for await (const { line } of rollout) yield line;
+    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine[]> {
+      for await (const batch of rollout.batches()) yield batch.map(({ line }) => line);
     },
   };
 }
@@ -18,7 +18,7 @@ export function foundLines(find: () => Promise<string>, conversationId: string):
   const end = { bytes: 0, skipped: 0 };
   return {
     end,
-    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine> {
+    async *[Symbol.asyncIterator](): AsyncGenerator<readonly OwnLine[]> {
       const lines = fileLines(await find(), conversationId);
       yield* lines;
       Object.assign(end, lines.end);

@@ -4,6 +4,6 @@ import type { StoredLines, StoredState } from "./store.js";
 /** What the lines of a conversation have made of it. */
 export async function foldLines(lines: StoredLines): Promise<StoredState> {
   const state = emptyState();
-  for await (const line of lines) apply(state, line);
+  for await (const batch of lines) for (const line of batch) apply(state, line);
   return { state, bytes: lines.end.bytes, skipped: lines.end.skipped };
 }

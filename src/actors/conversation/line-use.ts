@@ -48,6 +48,12 @@ export function lineUse({ type, payload }: LineObject): LineUse {
   return useIn(lines, type, payload);
 }
 
+/** Whether nothing comes of it once the history is replaced as a whole. */
+export function isPassing(value: LineObject): boolean {
+  const use = lineUse(value);
+  return use === "passing" || use === "replaces";
+}
+
 /** Whether nothing comes of some of the lines before it any more. */
 export function outdoesOthers(value: LineObject): boolean {
   const use = lineUse(value);

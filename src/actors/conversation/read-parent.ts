@@ -11,10 +11,12 @@ import type { Store } from "./store.js";
 export async function readParent(store: Store, id: string, afterTurn: number | undefined): Promise<Parent> {
   const state = emptyState();
   const lines: OwnLine[] = [];
-  for await (const line of store.read(id)) {
-    if (afterTurn !== undefined && state.turns >= afterTurn && state.openTurn === undefined) break;
-    apply(state, line);
-    if (isInherited(line)) lines.push(line);
+  reading: for await (const batch of store.read(id)) {
+    for (const line of batch) {
+      if (afterTurn !== undefined && state.turns >= afterTurn && state.openTurn === undefined) break reading;
+      apply(state, line);
+      if (isInherited(line)) lines.push(line);
+    }
   }
   if (state.history.length === 0) throw new EmptyRolloutError(id);
   const { config: recorded, notice } = await existingFolder(recordedConfig(state));

@@ -34,15 +34,15 @@ export function recorderStore(recorder: TurnRecorder): Store {
 function turnLines(recorder: TurnRecorder, conversationId: string): StoredLines {
   return {
     end: { bytes: 0, skipped: 0 },
-    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine> {
+    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine[]> {
       const turns = await recorder.readRollout(conversationId);
       const [first] = turns;
       if (first === undefined) return;
       // What a file says in its first line, the first turn says in its metadata.
       const { provider = "unknown", model = "unknown" } = first.metadata ?? {};
       const now = new Date(first.timestamp);
-      yield firstLine({ conversationId, now, cwd: "/", provider, model, source: "non_interactive" });
-      for (const turn of turns) yield* linesOfTurn(turn, turn.timestamp);
+      yield [firstLine({ conversationId, now, cwd: "/", provider, model, source: "non_interactive" })];
+      for (const turn of turns) yield linesOfTurn(turn, turn.timestamp);
     },
   };
 }

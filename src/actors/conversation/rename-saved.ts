@@ -31,8 +31,8 @@ export async function renameSaved(store: Store, renaming: Renaming): Promise<Sav
 /** As its first line says. */
 async function isOnlyCodexs(store: Store, conversationId: string): Promise<boolean> {
   const state = emptyState();
-  for await (const line of store.read(conversationId)) {
-    apply(state, line);
+  for await (const [first] of store.read(conversationId)) {
+    if (first !== undefined) apply(state, first);
     break;
   }
   return isPaginated(state);

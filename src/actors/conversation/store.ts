@@ -23,8 +23,8 @@ export interface OpenedRollout {
   readonly notice?: string;
 }
 
-/** The lines of a conversation; `end` is final when they have been read. */
-export interface StoredLines extends AsyncIterable<OwnLine> {
+/** The lines of a conversation, as many at a time as there are; `end` is final when they have been read. */
+export interface StoredLines extends AsyncIterable<readonly OwnLine[]> {
   readonly end: {
     /** Where the last whole line ends; zero for what does not come from a file. */
     readonly bytes: number;

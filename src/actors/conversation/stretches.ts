@@ -11,15 +11,24 @@ export interface LargeRollout {
 
 const defaultStretchBytes = 4 * 1024 * 1024;
 
-/** A conversation in the order it is read: what it has from other rollouts, then its own. */
-export function* stretchesOf(rollout: LargeRollout, parts: readonly RolloutPart[]): Generator<RolloutStretch> {
+/**
+ * A conversation in the order it is read: what it has from other rollouts, then its own, in which the history is replaced
+ * behind `replacedAt`.
+ */
+export function* stretchesOf(
+  rollout: LargeRollout,
+  parts: readonly RolloutPart[],
+  replacedAt: number,
+): Generator<RolloutStretch> {
   const { path, conversationId, bytes, stretchBytes = defaultStretchBytes } = rollout;
   for (const part of parts) {
     for (const range of rangesOf(part.bytes, stretchBytes)) {
-      yield { path: part.path, conversationId, range, beginning: part.bytes };
+      yield { path: part.path, conversationId, range, beginning: part.bytes, replaced: true };
     }
   }
-  for (const range of rangesOf(bytes, stretchBytes)) yield { path, conversationId, range };
+  for (const range of rangesOf(bytes, stretchBytes)) {
+    yield { path, conversationId, range, replaced: range.before <= replacedAt };
+  }
 }
 
 function* rangesOf(bytes: number, stretchBytes: number): Generator<RolloutStretch["range"]> {

@@ -40,17 +40,21 @@ interface Compaction {
 }
 
 /** What the history would be without the last compaction that was not undone; undefined when there is none. */
-export async function historyBeforeCompaction(lines: AsyncIterable<OwnLine>): Promise<ResponseItem[] | undefined> {
+export async function historyBeforeCompaction(
+  batches: AsyncIterable<readonly OwnLine[]>,
+): Promise<ResponseItem[] | undefined> {
   const history: ResponseItem[] = [];
-  let compactions: Compaction[] = [];
-  for await (const line of lines) {
-    const before = line.type === "compacted" ? [...history] : [];
-    applyToHistory(history, line);
-    if (line.type === "cody" && line.payload.type === "history_replaced") compactions = [];
-    if (line.type !== "compacted") continue;
-    if (line.payload.cody?.trigger === "undo") compactions.pop();
-    else compactions.push({ before, left: history.length });
-  }
+  const compactions: Compaction[] = [];
+  for await (const lines of batches) for (const line of lines) follow(line, history, compactions);
   const last = compactions.at(-1);
   return last === undefined ? undefined : [...last.before, ...history.slice(last.left)];
+}
+
+function follow(line: OwnLine, history: ResponseItem[], compactions: Compaction[]): void {
+  const before = line.type === "compacted" ? [...history] : [];
+  applyToHistory(history, line);
+  if (line.type === "cody" && line.payload.type === "history_replaced") compactions.length = 0;
+  if (line.type !== "compacted") return;
+  if (line.payload.cody?.trigger === "undo") compactions.pop();
+  else compactions.push({ before, left: history.length });
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { Condensed } from "../../../src/actors/conversation/condense.js";
+import { type Condensed, condensed, type SizedLine } from "../../../src/actors/conversation/condense.js";
 import { apply, type ConversationState, emptyState } from "../../../src/actors/conversation/state.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { type OwnLine, RolloutLine } from "../../../src/messages/rollout-line.js";
@@ -15,9 +15,8 @@ test("lines that were condensed, in however many stretches, make the same conver
   fc.assert(
     fc.property(fc.array(fc.array(line, { maxLength: 15 }), { maxLength: 4 }), (stretches) => {
       const before = stretches.slice(0, -1);
-      const last = new Condensed(false);
-      for (const each of (stretches.at(-1) ?? []).toReversed()) last.addBefore(each, 1);
-      const all = [...before.flatMap((lines) => condensed(lines, last.replaced)), ...linesOf(last)];
+      const last = condensed(sized(stretches.at(-1) ?? []), false);
+      const all = [...before.flatMap((lines) => left(lines, last.replaced)), ...linesOf(last)];
       expect(stateOf(all)).toEqual(stateOf(stretches.flat()));
     }),
     { numRuns: 1_000 },
@@ -27,23 +26,25 @@ test("lines that were condensed, in however many stretches, make the same conver
 test("of what was compacted away nothing is left, nor of what was shown or counted before", () => {
   const turn = [started, said("hello"), shown, counted(1), completed];
   const compacted = replaced([message("summary")]);
-  expect(condensed([...turn, compacted, ...turn])).toEqual([started, completed, compacted, ...turn]);
-  expect(condensed([...turn, compacted])).toEqual([started, counted(1), completed, compacted]);
+  expect(left([...turn, compacted, ...turn])).toEqual([started, completed, compacted, ...turn]);
+  expect(left([...turn, compacted])).toEqual([started, counted(1), completed, compacted]);
 });
 
 test("what an old compaction made its summary of stays", () => {
   const summarized: OwnLine = { timestamp, type: "compacted", payload: { message: "summary" } };
-  expect(condensed([said("old"), summarized])).toEqual([said("old"), summarized]);
+  expect(left([said("old"), summarized])).toEqual([said("old"), summarized]);
 });
 
-function condensed(lines: readonly OwnLine[], isReplaced = false): OwnLine[] {
-  const all = new Condensed(isReplaced);
-  for (const each of lines.toReversed()) all.addBefore(each, 1);
-  return linesOf(all);
+function left(lines: readonly OwnLine[], replacedBehind = false): OwnLine[] {
+  return linesOf(condensed(sized(lines), replacedBehind));
 }
 
-function linesOf(all: Condensed): OwnLine[] {
-  return all.lines.map(({ value }) => value as OwnLine);
+function sized(lines: readonly OwnLine[]): SizedLine[] {
+  return lines.map((value) => ({ value, bytes: 1 }));
+}
+
+function linesOf({ lines }: Condensed): OwnLine[] {
+  return lines.map(({ value }) => value as OwnLine);
 }
 
 function stateOf(lines: readonly OwnLine[]): ConversationState {
