@@ -46,6 +46,14 @@ export async function chosenByPointer(context: CommandContext, workspace: Worksp
   }
 }
 
+/** The conversation a command is about that begins none: the named one, else what the flags say, else the active one. */
+export async function existingTarget(context: CommandContext, workspace: Workspace, named?: string): Promise<Target> {
+  if (named !== undefined) return await targetOf(context, workspace.places, named);
+  const choice = (await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace));
+  if (choice.type === "resume") return choice;
+  throw new CommandError(choice.why ?? "No active conversation", exitCodes.failed, ["List available: cody list"]);
+}
+
 /** What a person named: an id or the beginning of one, a name, or a file. No id ends like a file. */
 export async function targetOf(
   { terminal }: Pick<CommandContext, "terminal">,

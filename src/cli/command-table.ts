@@ -2,6 +2,7 @@ import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
 import {
+  compactFlags,
   doctorFlags,
   globalFlags,
   listFlags,
@@ -24,6 +25,8 @@ const loaders = {
   chat: async () => (await managerCommands()).chat,
   resume: async () => (await managerCommands()).resume,
   rename: async () => (await managerCommands()).rename,
+  compact: async () => (await managerCommands()).compact,
+  context: async () => (await managerCommands()).context,
   "set-provider": async () => (await managerCommands()).setProvider,
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
@@ -42,9 +45,11 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
+const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "rename", "compact", ""]);
+
 /** Whether a command is going to write a conversation. */
 export function writes(name: CommandName): boolean {
-  return name === "new" || name === "chat" || name === "resume" || name === "rename" || name === "";
+  return writing.has(name);
 }
 
 export function isCommandName(name: string): name is CommandName {
@@ -71,6 +76,9 @@ export function defineCommands(): CAC {
   for (const [flag, description] of resumeFlags) resume.option(flag, description);
   const rename = cli.command("rename <id> <name>", "Call a saved conversation something else");
   for (const [flag, description] of renameFlags) rename.option(flag, description);
+  const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");
+  for (const [flag, description] of compactFlags) compact.option(flag, description);
+  cli.command("context [id]", "Show what the model sees of a conversation, by size");
   cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");

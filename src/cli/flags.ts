@@ -15,6 +15,7 @@ export interface Flags {
   readonly port?: string;
   readonly script?: string;
   readonly log?: string;
+  readonly strategy?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -28,6 +29,9 @@ export interface Flags {
   readonly fork: boolean;
   /** Change something that would otherwise only be looked at. */
   readonly write: boolean;
+  /** Only say what would be done. */
+  readonly dryRun: boolean;
+  readonly undo: boolean;
   readonly help: boolean;
   readonly version: boolean;
   /** False after `--no-persistence`. */
@@ -69,6 +73,12 @@ export const resumeFlags: readonly Definition[] = [
   codexFlag,
   ["--last", "The newest conversation of this project, as without an id"],
   ["--fork", "Go on in a copy, and leave the conversation as it is"],
+];
+
+export const compactFlags: readonly Definition[] = [
+  ["--dry-run", "Say what would be kept and dropped; spends nothing and changes nothing"],
+  ["--strategy <name>", "What is kept: codex, recent-turns, recent-tokens or user-only"],
+  ["--undo", "Go back to the history before the last compaction"],
 ];
 
 export const repairFlags: readonly Definition[] = [

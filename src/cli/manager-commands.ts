@@ -1,5 +1,7 @@
 import { chatCommand } from "./commands/chat.js";
+import { compactCommand } from "./commands/compact.js";
 import { configCommand } from "./commands/config.js";
+import { contextCommand } from "./commands/context.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { newCommand } from "./commands/new.js";
 import { renameCommand } from "./commands/rename.js";
@@ -14,6 +16,8 @@ export const managerCommands = {
   chat: chatCommand,
   resume: resumeCommand,
   rename: renameCommand,
+  compact: compactCommand,
+  context: contextCommand,
   setProvider: setProviderCommand,
   setAuth: setAuthCommand,
   config: configCommand,

@@ -13,10 +13,14 @@ export interface Output {
   readonly failure: Error | undefined;
   /** Resolves when there is room for more. What nobody reads is dropped. */
   write(text: string): Promise<void>;
+  /** Takes back what was written since the last line break; on a terminal only, and only what is one row of it. */
+  eraseLine(): Promise<void>;
   /** Resolves when everything written has arrived or cannot arrive. */
   flush(): Promise<void>;
 }
 
+const toFirstColumn = "\r";
+const eraseToEnd = "\u001b[K";
 const readerLeft = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
 
 export function outputTo(stream: OutputStream): Output {
@@ -35,6 +39,11 @@ export function outputTo(stream: OutputStream): Output {
     goOn();
   });
 
+  const send = async (text: string): Promise<void> => {
+    if (closed || text === "" || stream.write(text)) return;
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+  };
+
   return {
     isTTY,
     stream,
@@ -44,10 +53,8 @@ export function outputTo(stream: OutputStream): Output {
     get failure() {
       return failure;
     },
-    write: async (text) => {
-      if (closed || text === "" || stream.write(isTTY ? harmless(text) : text)) return;
-      await new Promise<void>((resolve) => void waiting.push(resolve));
-    },
+    write: (text) => send(isTTY ? harmless(text) : text),
+    eraseLine: () => send(isTTY ? toFirstColumn + eraseToEnd : ""),
     flush: () => new Promise((resolve) => void (closed ? resolve() : stream.write("", () => resolve()))),
   };
 }

@@ -57,6 +57,8 @@ const nothingGiven: Flags = {
   last: false,
   fork: false,
   write: false,
+  dryRun: false,
+  undo: false,
   help: false,
   version: false,
   persistence: true,

@@ -1,6 +1,7 @@
 import type { LogLevel } from "../config/debug-log.js";
 import type { Event, EventMsg } from "../messages/event.js";
 import { ToolActivity } from "./activity/tool-activity.js";
+import { CompactionProgress } from "./compaction/compaction-progress.js";
 import type { CommandContext } from "./context.js";
 
 /** Shows one event; resolves when there is room for the next. */
@@ -22,13 +23,25 @@ export function troubleRenderer(context: CommandContext): Renderer {
   return ({ msg }) => tellTrouble(context, msg);
 }
 
+/** For a command that compacts: what goes on is told, and what has come of it is its result. */
+export function compactionRenderer(context: CommandContext): Renderer {
+  const progress = new CompactionProgress(context);
+  return async ({ msg }) => {
+    if (msg.type === "compaction_start" && !context.flags.json) await progress.begin(msg);
+    if (msg.type === "compaction_end" || troubleOf(msg) !== undefined) await progress.clear();
+    await tellTrouble(context, msg);
+  };
+}
+
 function jsonRenderer({ terminal }: CommandContext): Renderer {
   return (event) => terminal.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
 /** On stdout the answers, each ending with a line break. */
-function textRenderer({ terminal }: CommandContext, activity: ActivityOutput): Renderer {
+function textRenderer(context: CommandContext, activity: ActivityOutput): Renderer {
+  const { terminal } = context;
   const tools = new ToolActivity();
+  const compaction = new CompactionProgress(context);
   let isStreaming = false;
   let isLineOpen = false;
 
@@ -43,15 +56,19 @@ function textRenderer({ terminal }: CommandContext, activity: ActivityOutput): R
   }
 
   return async ({ msg }) => {
+    const done = tools.textOf(msg);
+    const isShown = done !== "" || endsLine.has(msg.type);
+    if (isShown || msg.type === "agent_message_delta") await compaction.clear();
     if (msg.type === "agent_message_delta") {
       isStreaming = true;
       await show(msg.delta);
     }
     // Its deltas have shown it already, unless the model does not stream.
     if (msg.type === "agent_message" && !isStreaming) await show(msg.message);
-    const done = tools.textOf(msg);
-    if (done !== "" || endsLine.has(msg.type)) await endLine();
+    if (isShown) await endLine();
     if (done !== "") await terminal[activity].write(done);
+    if (msg.type === "compaction_start") await compaction.begin(msg);
+    if (msg.type === "compaction_end") await compaction.end(msg);
   };
 }
 
@@ -60,6 +77,8 @@ const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
   "stream_error",
   "error",
   "warning",
+  "lagged",
+  "compaction_start",
   "exec_approval_request",
   "task_complete",
   "turn_aborted",

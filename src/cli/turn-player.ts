@@ -14,6 +14,12 @@ export interface PlayOptions {
   readonly approve: Approver;
 }
 
+/** What came of something, and what was shown meanwhile. */
+export interface Watched<T> {
+  readonly result: T;
+  readonly msgs: readonly EventMsg[];
+}
+
 /** Plays the turns of one conversation, one after another, and shows what happens in them. */
 export class TurnPlayer {
   readonly conversation: Conversation;
@@ -37,7 +43,7 @@ export class TurnPlayer {
     if (openTurn !== undefined) {
       return await this.#play(({ msg }) => "turn_id" in msg && msg.turn_id === openTurn.turnId, options);
     }
-    for (let event = await this.#ready(); event !== undefined; event = await this.#ready()) await this.#render(event);
+    await this.#showReady();
     return undefined;
   }
 
@@ -47,16 +53,36 @@ export class TurnPlayer {
     return await this.#play((event) => event.id === id, options);
   }
 
+  /** Shows what happens while something else than a turn goes on; aborting the signal interrupts it. */
+  async watch<T>(work: Promise<T>, signal: AbortSignal): Promise<Watched<T>> {
+    using _ = this.#interruptedBy(signal);
+    const msgs: EventMsg[] = [];
+    const over = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (;;) {
+      this.#next ??= this.#events.next();
+      const next = await Promise.race([this.#next, over]);
+      if (next === undefined || next.done === true) break;
+      this.#next = undefined;
+      await this.#render(next.value);
+      msgs.push(next.value.msg);
+    }
+    msgs.push(...(await this.#showReady()));
+    return { result: await work, msgs };
+  }
+
   async #play(isOfTurn: (event: Event) => boolean, options: PlayOptions): Promise<TurnOutcome> {
-    const { signal } = options;
+    using _ = this.#interruptedBy(options.signal);
+    return await this.#showUntilEnd(isOfTurn, options);
+  }
+
+  #interruptedBy(signal: AbortSignal): Disposable {
     const interrupt = (): void => void this.conversation.interrupt().catch(() => undefined);
     signal.addEventListener("abort", interrupt, { once: true });
     if (signal.aborted) interrupt();
-    try {
-      return await this.#showUntilEnd(isOfTurn, options);
-    } finally {
-      signal.removeEventListener("abort", interrupt);
-    }
+    return { [Symbol.dispose]: () => signal.removeEventListener("abort", interrupt) };
   }
 
   async #showUntilEnd(isOfTurn: (event: Event) => boolean, options: PlayOptions): Promise<TurnOutcome> {
@@ -90,6 +116,15 @@ export class TurnPlayer {
     const next = this.#next ?? this.#events.next();
     this.#next = undefined;
     return await next;
+  }
+
+  async #showReady(): Promise<EventMsg[]> {
+    const msgs: EventMsg[] = [];
+    for (let event = await this.#ready(); event !== undefined; event = await this.#ready()) {
+      await this.#render(event);
+      msgs.push(event.msg);
+    }
+    return msgs;
   }
 
   /** An event that is there already. */

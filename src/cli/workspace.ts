@@ -148,6 +148,11 @@ export async function openWorkspace(
   return new Workspace(context, values, { projectRoot, directory: values.persistence.directory }, { changes, source });
 }
 
+/** For a command that only looks: it writes nothing, and so it needs no lock. */
+export function onlyLooking(context: CommandContext): CommandContext {
+  return { ...context, outbox: undefined, flags: { ...context.flags, persistence: false } };
+}
+
 /** Who sits before a prompt should not wait for a summary; a command that ends has nothing to do meanwhile. */
 function compactionOf(
   { compaction }: LoadedConfig["values"],

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { EventMsg } from "../messages/event.js";
 import type { SandboxMode } from "../messages/policy.js";
+import type { ResponseItem } from "../messages/response-item.js";
 import type { ToolOutput } from "../messages/tool.js";
 import type { FileStamps } from "./file-stamps.js";
 
@@ -23,6 +24,13 @@ export interface CommandLine {
   readonly cwd: string;
 }
 
+/** Something the model has seen once and does not see any more. */
+export interface EarlierItem {
+  readonly item: ResponseItem;
+  /** The turn it is from; the first is 1. */
+  readonly turn: number;
+}
+
 /** What one call runs with. */
 export interface ToolContext extends ToolScope {
   readonly callId: string;
@@ -35,6 +43,8 @@ export interface ToolContext extends ToolScope {
   readonly env: Readonly<Record<string, string>>;
   /** The files the model has seen, as they were then. */
   readonly stamps: FileStamps;
+  /** What was compacted away, oldest first; absent when the conversation is not saved and nobody has it. */
+  readonly earlier?: () => AsyncIterable<EarlierItem>;
   emit(event: ToolEvent): void;
 }
 

@@ -13,7 +13,18 @@ test("--help names every command and every flag, and a command has its own", asy
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  for (const name of ["new", "chat", "list", "resume", "set-provider", "set-auth", "config", "mock-llm"])
+  for (const name of [
+    "new",
+    "chat",
+    "list",
+    "resume",
+    "compact",
+    "context",
+    "set-provider",
+    "set-auth",
+    "config",
+    "mock-llm",
+  ])
     expect(stdout).toContain(`  ${name} `);
   const flags =
     "model provider api resume continue no-persistence conversation-dir approval-policy sandbox json home list";
@@ -29,7 +40,7 @@ test("an unknown command names the known ones", async () => {
     signal: null,
     stdout: "",
     stderr:
-      "✗ Unknown command 'frobnicate'\n  Commands: new, chat, list, resume, rename, set-provider, set-auth, config, repair, doctor, mock-llm\n  See: cody --help\n",
+      "✗ Unknown command 'frobnicate'\n  Commands: new, chat, list, resume, rename, compact, context, set-provider, set-auth, config, repair, doctor, mock-llm\n  See: cody --help\n",
   });
 });
 

@@ -5,11 +5,12 @@ import { toolSpec } from "../../src/tools/tool-spec.js";
 
 const specs = builtInTools().map(toolSpec);
 
-test("there are three tools, and one of them changes nothing", () => {
+test("there are four tools, and two of them change nothing", () => {
   expect(builtInTools().map(({ name, readOnly }) => [name, readOnly])).toEqual([
     ["shell", false],
     ["read_file", true],
     ["write_file", false],
+    ["recall", true],
   ]);
 });
 

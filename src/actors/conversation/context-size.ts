@@ -3,6 +3,7 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tool.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
 import type { ConversationCell } from "./cell.js";
+import { offeredTools } from "./offered-tools.js";
 import type { TurnParts } from "./play-turn.js";
 import type { Settings } from "./settings.js";
 
@@ -67,7 +68,7 @@ export class ContextSize {
   }
 
   #toolTokens(): number {
-    const specs = this.#parts.toolSpecs();
+    const specs = offeredTools(this.#parts, this.#cell.state.history);
     const known = toolTokens.get(specs);
     if (known !== undefined) return known;
     const tokens = this.#counts.ofText(JSON.stringify(specs));

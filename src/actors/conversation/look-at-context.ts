@@ -7,6 +7,7 @@ import { limitOf } from "../../compaction/trigger-limit.js";
 import { strategyProblem } from "./change-history.js";
 import { planCompaction, type PlanWorld } from "./plan-compaction.js";
 import { ContextSize } from "./context-size.js";
+import { offeredTools } from "./offered-tools.js";
 
 /** What the model sees now, item by item, counted exactly where that is possible. */
 export async function contextUsage(world: PlanWorld): Promise<ContextUsage> {
@@ -20,8 +21,7 @@ export async function contextUsage(world: PlanWorld): Promise<ContextUsage> {
     {
       kind: "tools",
       tokens: tools,
-      text: parts
-        .toolSpecs()
+      text: offeredTools(parts, state.history)
         .map(({ name }) => name)
         .join(", ")
         .slice(0, maxChars),

@@ -11,6 +11,8 @@ import { ActiveTurn } from "./active-turn.js";
 import { AutoCompaction } from "./auto-compaction.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
+import { earlierItems } from "./earlier-items.js";
+import { offeredTools } from "./offered-tools.js";
 import type { CompactionParts } from "./compaction-parts.js";
 import type { CallItem } from "./open-calls.js";
 import { prepareCall } from "./prepare-call.js";
@@ -137,6 +139,7 @@ function callWorldOf(
     env: parts.toolEnv,
     stamps: cell.stamps,
     running: new Set(),
+    ...earlierItems(parts, rollout, cell.state),
     newId: () => parts.newId(),
     publish: (msg) => publish(msg, turn.submissionId),
     flush: () => rollout.flush(),
@@ -167,7 +170,7 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, settings: Settin
     model: settings.model,
     instructions: parts.instructions(settings),
     input: newestTurns(cell.state.history, parts.maxTurns),
-    tools: [...parts.toolSpecs()],
+    tools: [...offeredTools(parts, cell.state.history)],
     effort: settings.effort,
   };
 }

@@ -3,7 +3,7 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { ToolOutput } from "../../messages/tool.js";
 import { cutMiddle } from "../../rollouts/cut-middle.js";
 import type { FileStamps } from "../../tools/file-stamps.js";
-import type { CommandLine, ToolContext } from "../../tools/tool.js";
+import type { CommandLine, EarlierItem, ToolContext } from "../../tools/tool.js";
 import { messageOf } from "../system/failures.js";
 import { within } from "../system/within.js";
 import type { ActiveTurn } from "./active-turn.js";
@@ -25,6 +25,8 @@ export interface CallWorld {
   readonly stamps: FileStamps;
   /** The calls that run now. */
   readonly running: Set<string>;
+  /** What was compacted away; absent when nothing is saved. */
+  readonly earlier?: () => AsyncIterable<EarlierItem>;
   newId(): string;
   publish(msg: EventMsg): void;
   flush(): Promise<SaveOutcome>;
@@ -63,7 +65,7 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
 }
 
 async function perform(call: RunnableCall, command: CommandLine, world: CallWorld): Promise<string> {
-  const { turn, settings, budget, env, stamps } = world;
+  const { turn, settings, budget, env, stamps, earlier } = world;
   let isOver = false;
   const context: ToolContext = {
     callId: call.callId,
@@ -74,6 +76,7 @@ async function perform(call: RunnableCall, command: CommandLine, world: CallWorl
     signal: budget.signal,
     env,
     stamps,
+    ...(earlier === undefined ? {} : { earlier }),
     // What comes after the output belongs to no turn any more.
     emit: (event) => isOver || world.publish(event),
   };

@@ -1,9 +1,10 @@
+import { cellsOf } from "../cells.js";
+
 const unknownColumns = 100;
 /** Narrower than this nobody can read anything. */
 const minColumns = 20;
 const continuation = "  ┆ ";
 const continuationCells = 5;
-const tabCells = 8;
 
 /**
  * A line as the rows of a terminal. What the terminal breaks goes on in the first column, where it could pass for ours;
@@ -25,12 +26,4 @@ export function brokenRows(line: string, columns: number | undefined): string[] 
   }
   rows.push(line.slice(start));
   return rows.map((row, index) => (index === 0 ? row : continuation + row));
-}
-
-/** As many as a character may take: terminals do not agree about what is not ASCII. */
-function cellsOf(code: number): number {
-  if (code >= 0x20 && code < 0x7f) return 1;
-  if (code === 0x09) return tabCells;
-  const isSecondOfPair = code >= 0xdc00 && code < 0xe000;
-  return isSecondOfPair ? 0 : 2;
 }

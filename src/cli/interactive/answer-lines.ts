@@ -22,7 +22,7 @@ export async function answerLines(
     if (line.trim() === "") continue;
     const command = isSlashCommand(line) ? slashCommand(line) : undefined;
     if (command !== undefined) {
-      if ((await command(context, current)) === "leave") break;
+      if ((await command(context, current, signal)) === "leave") break;
       continue;
     }
     exitCode = Math.max(exitCode, exitCodeOf(await (await current.player()).play(line, options)));

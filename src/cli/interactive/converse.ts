@@ -95,7 +95,7 @@ async function answer(
       return "stay";
     }
     const command = slashCommand(text);
-    if (command !== undefined) return await command(context, current);
+    if (command !== undefined) return await command(context, current, options.signal);
     await context.tell(`✗ Unknown command ${text.split(/\s/, 1)[0]}. Type /help for commands.`);
     return "stay";
   });

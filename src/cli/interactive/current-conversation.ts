@@ -59,6 +59,11 @@ export class CurrentConversation {
     return this.#id;
   }
 
+  /** Undefined before anything is said. */
+  get begun(): TurnPlayer | undefined {
+    return this.#player;
+  }
+
   get labels(): { readonly provider: string; readonly model: string } {
     return this.#player?.conversation.settings ?? this.#plan;
   }

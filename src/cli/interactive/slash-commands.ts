@@ -1,7 +1,21 @@
+import { tellNotCompacted } from "../compaction/not-compacted.js";
+import { contextText } from "../compaction/context-text.js";
 import { type CommandContext, printLine } from "../context.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
-type SlashCommand = (context: CommandContext, current: CurrentConversation) => Promise<"stay" | "leave">;
+type Then = "stay" | "leave";
+
+/** What a command of the prompt runs with. */
+interface SlashCall {
+  readonly context: CommandContext;
+  readonly current: CurrentConversation;
+  /** What stands behind its name. */
+  readonly text: string;
+  /** Ends what it began. */
+  readonly signal: AbortSignal;
+}
+
+type SlashCommand = (context: CommandContext, current: CurrentConversation, signal: AbortSignal) => Promise<Then>;
 
 /** Whether a line looks like a command; a path such as /usr/bin does not. */
 export function isSlashCommand(line: string): boolean {
@@ -11,26 +25,45 @@ export function isSlashCommand(line: string): boolean {
 /** The command a line names, if there is one. */
 export function slashCommand(line: string): SlashCommand | undefined {
   const [name = ""] = line.slice(1).split(/\s/, 1);
-  return commands.get(name)?.run;
+  const run = commands.get(name)?.run;
+  const text = line.slice(1 + name.length).trim();
+  return run && ((context, current, signal) => run({ context, current, text, signal }));
 }
 
-const leave: SlashCommand = () => Promise.resolve("leave");
+interface Entry {
+  /** Its name and what it takes, as they are shown. */
+  readonly usage?: string;
+  readonly description: string;
+  readonly run: (call: SlashCall) => Promise<Then>;
+}
 
-const commands: ReadonlyMap<string, { readonly description: string; readonly run: SlashCommand }> = new Map([
+const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   ["help", { description: "Show these commands", run: showHelp }],
   ["status", { description: "Show the conversation, its model and its file", run: showStatus }],
+  ["context", { description: "Show what the model sees now, by size", run: showContext }],
+  [
+    "compact",
+    { usage: "compact [instructions]", description: "Summarize the old part of the conversation", run: compact },
+  ],
+  ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
   ["clear", { description: "Begin a new conversation", run: clear }],
   ["exit", { description: "Leave", run: leave }],
   ["quit", { description: "Leave", run: leave }],
 ]);
 
-async function showHelp(context: CommandContext): Promise<"stay"> {
-  const lines = [...commands].map(([name, { description }]) => `  /${name.padEnd(8)}${description}`);
+async function leave(): Promise<Then> {
+  return "leave";
+}
+
+async function showHelp({ context }: SlashCall): Promise<Then> {
+  const rows = [...commands].map(([name, { usage = name, description }]) => [usage, description] as const);
+  const width = Math.max(...rows.map(([usage]) => usage.length));
+  const lines = rows.map(([usage, description]) => `  /${usage.padEnd(width)}  ${description}`);
   await tellAside(context, ["Commands:", ...lines]);
   return "stay";
 }
 
-async function showStatus(context: CommandContext, current: CurrentConversation): Promise<"stay"> {
+async function showStatus({ context, current }: SlashCall): Promise<Then> {
   const { id, provider, model, turns, tokens, file } = current.status;
   await tellAside(context, [
     `Conversation: ${id}`,
@@ -42,11 +75,43 @@ async function showStatus(context: CommandContext, current: CurrentConversation)
   return "stay";
 }
 
-async function clear(context: CommandContext, current: CurrentConversation): Promise<"stay"> {
+async function showContext({ context, current }: SlashCall): Promise<Then> {
+  const usage = await current.begun?.conversation.contextUsage();
+  const columns = context.terminal.stdout.stream.columns;
+  await tellAside(context, usage === undefined ? [nothingSaid] : contextText(usage, columns));
+  return "stay";
+}
+
+/** What comes of it is shown like anything that happens in a conversation. */
+async function compact({ context, current, text, signal }: SlashCall): Promise<Then> {
+  const player = current.begun;
+  if (player === undefined) {
+    await tellAside(context, [nothingSaid]);
+    return "stay";
+  }
+  const work = player.conversation.compact(text === "" ? {} : { instructions: text });
+  await tellNotCompacted(context, await player.watch(work, signal));
+  return "stay";
+}
+
+async function pin({ context, current, text, signal }: SlashCall): Promise<Then> {
+  if (text === "") {
+    await context.tell("✗ There is nothing to pin: /pin <text>");
+    return "stay";
+  }
+  const player = await current.player();
+  await player.watch(player.conversation.pin(text), signal);
+  await tellAside(context, [`Pinned: ${text}`]);
+  return "stay";
+}
+
+async function clear({ context, current }: SlashCall): Promise<Then> {
   await current.clear();
   await tellAside(context, ["Conversation history cleared.", `Conversation: ${current.id}`]);
   return "stay";
 }
+
+const nothingSaid = "Nothing has been said yet.";
 
 /** With --json stdout is for events alone. */
 async function tellAside(context: CommandContext, lines: readonly string[]): Promise<void> {

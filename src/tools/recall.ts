@@ -1,0 +1,100 @@
+import * as z from "zod";
+import { itemText } from "../messages/item-text.js";
+import { defineTool } from "./define-tool.js";
+import { excerptAround, wordsOf } from "./excerpt-around.js";
+import { failureWords } from "./failure-words.js";
+import { ItemLabels } from "./item-labels.js";
+import type { EarlierItem } from "./tool.js";
+
+const maxQueryChars = 500;
+const maxLimit = 20;
+const defaultLimit = 8;
+const maxExcerptChars = 600;
+const maxAnswerChars = 8_000;
+
+const RecallArguments = z.strictObject({
+  query: z.string().min(1).max(maxQueryChars).describe("A few telling words, such as names, paths or an error's text"),
+  limit: z.int().min(1).max(maxLimit).optional().describe(`How many excerpts to give; ${defaultLimit} unless told`),
+});
+
+export const recall = defineTool({
+  name: "recall",
+  description:
+    "Searches what was said and done earlier in this conversation and was replaced by a summary since. Gives excerpts, " +
+    "those with most of the words first, then the newest.",
+  parameters: RecallArguments,
+  readOnly: true,
+  run: async ({ query, limit = defaultLimit }, { earlier, signal }) => {
+    if (earlier === undefined) return failed("This conversation is not saved: what was compacted away is gone.");
+    const words = wordsOf(query);
+    if (words.length === 0) return failed("There is no word in this query.");
+    try {
+      return answer(await search(earlier(), words, limit, signal), words);
+    } catch (error) {
+      return failed(`What was compacted away cannot be read: ${failureWords(error)}`);
+    }
+  },
+});
+
+interface Hit {
+  /** How many of the words it has. */
+  readonly words: number;
+  readonly text: string;
+}
+
+interface Found {
+  /** How many items there were to look at, and how many of them have a word. */
+  readonly items: number;
+  readonly matching: number;
+  readonly best: readonly Hit[];
+}
+
+/** Keeps only the best while it reads: what was compacted away may be any amount. */
+async function search(
+  earlier: AsyncIterable<EarlierItem>,
+  words: readonly string[],
+  limit: number,
+  signal: AbortSignal,
+): Promise<Found> {
+  const labels = new ItemLabels(recall.name);
+  const best: Hit[] = [];
+  let items = 0;
+  let matching = 0;
+  for await (const { item, turn } of earlier) {
+    signal.throwIfAborted();
+    const label = labels.of(item);
+    // What was found before would be found again in what was answered.
+    if (label === undefined) continue;
+    items += 1;
+    const text = itemText(item);
+    const lower = text.toLowerCase();
+    const count = words.filter((word) => lower.includes(word)).length;
+    if (count === 0) continue;
+    matching += 1;
+    const place = best.findIndex((hit) => hit.words <= count);
+    if (place === -1 && best.length === limit) continue;
+    const excerpt = excerptAround(text, words, maxExcerptChars);
+    best.splice(place === -1 ? best.length : place, 0, { words: count, text: `turn ${turn}, ${label}:\n${excerpt}` });
+    best.length = Math.min(best.length, limit);
+  }
+  return { items, matching, best };
+}
+
+function answer({ items, matching, best }: Found, words: readonly string[]): string {
+  if (items === 0) return "Nothing of this conversation was compacted away: all of it is in front of you.";
+  if (matching === 0) return `None of ${items} earlier items has any of these words: ${words.join(" ")}`;
+  const given: string[] = [];
+  let room = maxAnswerChars;
+  for (const { text } of best) {
+    const entry = `[${given.length + 1}] ${text}`;
+    if (entry.length > room) break;
+    room -= entry.length;
+    given.push(entry);
+  }
+  const more = matching - given.length;
+  return [...given, ...(more === 0 ? [] : [`${more} more earlier items have some of these words.`])].join("\n\n");
+}
+
+function failed(content: string): { content: string; success: false } {
+  return { content, success: false };
+}

@@ -1,0 +1,150 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../src/messages/compaction-report.js";
+import { Cli } from "../support/cli.js";
+
+const compactedLine = /^Context compacted: [\d.]+[kM]? → [\d.]+[kM]? tokens\n$/;
+
+test.each([["compact"], ["compact", "--dry-run"], ["compact", "--undo"], ["context"]])(
+  "without a conversation %s %s is an error",
+  async (...args) => {
+    const cli = await Cli.open();
+    expect(await cli.run(args)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("✗ No active conversation\n  List available: cody list\n"),
+    });
+    expect(await cli.ids()).toEqual([]);
+  },
+);
+
+test("compact replaces the history by a summary, and what was said is not lost", async () => {
+  const { cli, id } = await talkedTo();
+  const { code, stdout, stderr } = await cli.run(["compact", "keep", "the", "name"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(compactedLine) });
+  expect(stderr).toMatch(/Compacting conversation history\.\.\.\nCompacting context \([\d.]+k? tokens\)\.\.\.\n$/);
+  expect((await cli.lines(id)).filter(({ type }) => type === "compacted")).toHaveLength(1);
+  const { items } = await usageOf(cli);
+  expect(items.filter(({ kind }) => kind === "summary")).toHaveLength(1);
+  expect(items.filter(({ kind }) => kind === "assistant")).toEqual([]);
+  expect((await cli.run(["chat", "What is my name?"])).stdout).toContain("Alice");
+});
+
+test("undo brings back what the last compaction took, once", async () => {
+  const { cli } = await talkedTo();
+  await cli.run(["compact"]);
+  expect(await cli.run(["compact", "--undo"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Compaction undone: .+ → .+ tokens, 5 → 8 items\n$/),
+  });
+  const { items } = await usageOf(cli);
+  expect(items.filter(({ kind }) => kind === "assistant").map(({ text }) => text)).toContain("2+2 = 4");
+  expect(await cli.run(["compact", "--undo"])).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("there is no compaction to undo"),
+  });
+});
+
+test("a dry run says what would be kept and dropped, and writes nothing", async () => {
+  const { cli, id } = await talkedTo();
+  const file = join(cli.conversations, `${id}.jsonl`);
+  const before = await readFile(file, "utf8");
+  const { code, stdout } = await cli.run(["compact", "--dry-run"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Strategy: codex\nTokens: [\d.]+k? → [\d.]+k? plus the summary\nWindow: 128k tokens/);
+  expect(stdout).toMatch(/\nKept:\n[^]*  user +4 [^]*\nDropped:\n  assistant +4 [^]*\nNothing was changed\.\n$/);
+  const preview = JSON.parse(
+    (await cli.run(["compact", "--dry-run", "--strategy", "recent-turns", "--json"])).stdout,
+  ) as CompactionPreview;
+  expect(preview.strategy).toBe("recent-turns");
+  expect(await readFile(file, "utf8")).toBe(before);
+});
+
+test("with --json the result is one value on stdout, and nothing is told besides", async () => {
+  const { cli } = await talkedTo();
+  const { stdout, stderr, code } = await cli.run(["compact", "--json"]);
+  const outcome = JSON.parse(stdout) as CompactionOutcome;
+  expect({ code, outcome }).toMatchObject({ code: 0, outcome: { status: "compacted", strategy: "codex" } });
+  expect(stderr).not.toContain("Compacting");
+  const undone = JSON.parse((await cli.run(["compact", "--undo", "--json"])).stdout) as CompactionOutcome;
+  expect(undone).toMatchObject({ status: "compacted" });
+});
+
+test("an empty conversation has nothing to compact, which is no failure", async () => {
+  const cli = await Cli.open();
+  await cli.run(["new"]);
+  expect(await cli.run(["compact"])).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: expect.stringContaining("nothing to compact"),
+  });
+});
+
+test.each([
+  [["compact", "--undo", "--dry-run"], 2, "--undo goes with nothing else"],
+  [["compact", "--undo", "please"], 2, "--undo goes with nothing else"],
+  [["compact", "--dry-run", "--strategy", "magic"], 2, "There is no compaction strategy magic"],
+  [["compact", "--strategy", "magic"], 2, "There is no compaction strategy magic"],
+  [["compact", "--strategy"], 2, "--strategy needs a value"],
+  [["compact", "--no-persistence"], 1, "Persistence is off"],
+  [["compact", "--resume", "conv_none"], 1, "Conversation 'conv_none' not found"],
+  [["context", "conv_none"], 1, "Conversation 'conv_none' not found"],
+])("%j is refused", async (args, code, text) => {
+  const { cli } = await talkedTo();
+  expect(await cli.run(args)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(text) });
+});
+
+test("--resume names another conversation, and the active one stays active", async () => {
+  const { cli, id } = await talkedTo();
+  const active = (await cli.run(["new"])).stdout.trim();
+  expect(await cli.run(["compact", "--resume", id])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(compactedLine),
+  });
+  await cli.run(["chat", "hello"]);
+  expect(await cli.said(active)).toEqual(["hello"]);
+});
+
+test("context shows the active conversation or the named one, by size", async () => {
+  const { cli, id } = await talkedTo();
+  const { code, stdout } = await cli.run(["context"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^offline: [\d.]+k? of 128k tokens, <?\d+%\nCompacted above 102k tokens\n\n  instructions /);
+  for (const name of ["tools", "user", "assistant"])
+    expect(stdout).toMatch(new RegExp(`\n  ${name} +[\\d.]+k? +<?\\d+%`));
+  expect(stdout).toContain("My name is Alice");
+  for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  await cli.run(["new"]);
+  expect((await cli.run(["context", id])).stdout).toBe(stdout);
+  expect((await cli.run(["context"])).stdout).not.toContain("Alice");
+});
+
+test("a conversation that is in use can be looked at", async () => {
+  const { cli, id } = await talkedTo();
+  const child = cli.start(["--resume", id]);
+  child.stdin.write("hello\n");
+  await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
+  expect(await cli.run(["context", id])).toMatchObject({ code: 0 });
+  expect(await cli.run(["compact", "--dry-run", "--resume", id])).toMatchObject({ code: 0 });
+  expect(await cli.run(["compact", "--resume", id])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("is in use by"),
+  });
+});
+
+/** A conversation of four turns. */
+async function talkedTo(): Promise<{ cli: Cli; id: string }> {
+  const cli = await Cli.open();
+  const input = ["My name is Alice", "What is 2+2?", "What is 3+3?", "What is 4+4?"]
+    .map((line) => `${line}\n`)
+    .join("");
+  await cli.run([], { input });
+  const [id = ""] = await cli.ids();
+  return { cli, id };
+}
+
+async function usageOf(cli: Cli): Promise<ContextUsage> {
+  return JSON.parse((await cli.run(["context", "--json"])).stdout) as ContextUsage;
+}

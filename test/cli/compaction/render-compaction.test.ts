@@ -1,0 +1,83 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import type { CommandContext } from "../../../src/cli/context.js";
+import { openDiagnostics } from "../../../src/cli/diagnostics.js";
+import { outputTo } from "../../../src/cli/output.js";
+import { rendererFor } from "../../../src/cli/render.js";
+import type { EventMsg } from "../../../src/messages/event.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+const start: EventMsg = { type: "compaction_start", trigger: "auto", strategy: "codex", estimated_tokens: 142_000 };
+const end = (outcome: "compacted" | "kept" | "aborted"): EventMsg => ({
+  type: "compaction_end",
+  outcome,
+  tokens_before: 142_300,
+  tokens_after: outcome === "compacted" ? 28_000 : 142_300,
+  summary: "",
+});
+const delta: EventMsg = { type: "agent_message_delta", delta: "Hello", item_id: "item" };
+const warning: EventMsg = { type: "warning", message: "Compression failed, conversation may hit limits soon" };
+const quiet: EventMsg = { type: "token_count", info: null };
+const erased = "\r\u001b[K";
+
+test("in a pipe each line of a compaction stands for itself", async () => {
+  expect(await shown([start, quiet, end("compacted")], {})).toEqual({
+    stdout: "",
+    stderr:
+      "Compacting conversation history...\nCompacting context (142k tokens)...\nContext compacted: 142k → 28k tokens\n",
+  });
+});
+
+test("on a terminal the result takes the place of the line that said that it goes on", async () => {
+  expect((await shown([start, quiet, end("compacted")], { columns: 80 })).stderr).toBe(
+    `Compacting conversation history...\nCompacting context (142k tokens)...${erased}Context compacted: 142k → 28k tokens\n`,
+  );
+});
+
+test("on a terminal too narrow for it the line is not taken back", async () => {
+  expect((await shown([start, end("compacted")], { columns: 30 })).stderr).not.toContain(erased);
+});
+
+test.each(["kept", "aborted"] as const)("when the history was %s, only its warning is told", async (outcome) => {
+  const told = (await shown([start, warning, end(outcome)], { columns: 80 })).stderr;
+  expect(told).toBe(
+    `Compacting conversation history...\nCompacting context (142k tokens)...${erased}${warning.message}\n`,
+  );
+  expect((await shown([start, end(outcome)], { columns: 80 })).stderr.endsWith(erased)).toBe(true);
+});
+
+test("a begun line of an answer is ended before, and the next answer begins where the line was", async () => {
+  const { stdout, stderr } = await shown([delta, start, delta, end("compacted")], { columns: 80 });
+  expect(stdout).toBe("Hello\nHello");
+  expect(stderr.split(erased)).toHaveLength(2);
+});
+
+test("with --json the events are shown as they are, and nothing besides", async () => {
+  const { stdout, stderr } = await shown([start, end("compacted")], { json: true });
+  expect(
+    stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).msg),
+  ).toEqual([start, end("compacted")]);
+  expect(stderr).toBe("");
+});
+
+/** What is on both streams when these events have been shown; with columns it is a terminal. */
+async function shown(
+  msgs: readonly EventMsg[],
+  { columns, json = false }: { readonly columns?: number; readonly json?: boolean },
+): Promise<{ stdout: string; stderr: string }> {
+  const streams = [new PassThrough(), new PassThrough()].map((stream) =>
+    Object.assign(stream, columns === undefined ? {} : { isTTY: true, columns }),
+  );
+  const [stdout, stderr] = streams.map((stream) => outputTo(stream));
+  const terminal = { stdout, stderr, env: {} } as unknown as CommandContext["terminal"];
+  const diagnostics = openDiagnostics(terminal, await temporaryFolder());
+  const context = { ...diagnostics, terminal, flags: { json } } as unknown as CommandContext;
+  const render = rendererFor(context, "stdout");
+  for (const [seq, msg] of msgs.entries()) await render({ id: "1", seq, conversation_id: "conv_1", msg });
+  await diagnostics.close();
+  const [out, err] = streams.map((stream) => String(stream.read() ?? ""));
+  return { stdout: out ?? "", stderr: err ?? "" };
+}
