@@ -31,6 +31,16 @@ class PutStream extends ReadyStream<ModelEvent> {
   }
 }
 
+async function* many(): AsyncGenerator<ModelEvent> {
+  for (let count = 0; count < 1_000; count += 1) yield text("x");
+  yield done;
+}
+
+async function* broken(): AsyncGenerator<ModelEvent> {
+  yield text("1");
+  throw new Error("out of order");
+}
+
 function hear(stream: AsyncIterable<ModelEvent>, onDelta?: (delta: Delta) => void) {
   const heard: string[] = [];
   const abort = new AbortController();
@@ -76,10 +86,6 @@ test("what is thrown where a delta is told reaches whoever waits", async () => {
 });
 
 test("many deltas that are ready are all told, with a pause for the event loop", async () => {
-  async function* many(): AsyncGenerator<ModelEvent> {
-    for (let count = 0; count < 1_000; count += 1) yield text("x");
-    yield done;
-  }
   let paused = false;
   setImmediate(() => (paused = true));
   const { heard, answer } = hear(many());
@@ -88,10 +94,6 @@ test("many deltas that are ready are all told, with a pause for the event loop",
 });
 
 test("a stream that throws has failed", async () => {
-  async function* broken(): AsyncGenerator<ModelEvent> {
-    yield text("1");
-    throw new Error("out of order");
-  }
   const { heard, answer } = hear(broken());
   expect(await answer.next()).toMatchObject({ type: "failed", failure: { code: "internal", message: "out of order" } });
   expect(heard).toEqual(["1"]);
