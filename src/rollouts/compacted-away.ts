@@ -16,24 +16,27 @@ export interface EarlierItem {
  * a model once saw as a whole. What was taken back before a compaction is not in it, and what `history` still has is not.
  */
 export async function* compactedAway(
-  lines: AsyncIterable<RolloutLine>,
+  pieces: AsyncIterable<readonly RolloutLine[]>,
   history: readonly ResponseItem[],
 ): AsyncGenerator<EarlierItem> {
   const seen = new Set(history.map(keyOf));
   const turns = new WeakMap<ResponseItem, number>();
   const since: ResponseItem[] = [];
   let turn = 0;
-  for await (const line of lines) {
-    if (line.type === "compacted") {
-      for (const item of since.splice(0)) {
-        if (isWorded(item) && !seen.has(keyOf(item))) yield { item, turn: turns.get(item) ?? turn };
+  for await (const lines of pieces) {
+    for (const line of lines) {
+      if (line.type === "compacted") {
+        for (const item of since.splice(0)) {
+          if (isWorded(item) && !seen.has(keyOf(item))) yield { item, turn: turns.get(item) ?? turn };
+        }
+        continue;
       }
-      continue;
+      applyToHistory(since, line);
+      if (line.type !== "response_item") continue;
+      // What is pinned begins no turn.
+      if (isRealUserMessage(line.payload) && line.payload.pinned !== true) turn += 1;
+      turns.set(line.payload, turn);
     }
-    applyToHistory(since, line);
-    if (line.type !== "response_item") continue;
-    if (isRealUserMessage(line.payload)) turn += 1;
-    turns.set(line.payload, turn);
   }
 }
 
