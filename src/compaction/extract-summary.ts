@@ -10,6 +10,8 @@ const maxPreviousTokens = 500;
 const maxQuoteChars = 300;
 const maxRequests = 3;
 const maxDecisions = 5;
+/** So many of the newest answers are looked through for decisions. */
+const maxAnswers = 200;
 const maxOpenCalls = 5;
 
 const decision =
@@ -37,10 +39,9 @@ function section(title: string, lines: readonly string[]): string[] {
   return [`## ${title}\n${lines.map((line) => `- ${shortened(line, maxQuoteChars)}`).join("\n")}`];
 }
 
-/** Found from the end, so that of a long history only the newest answers are looked through. */
 function decisionsIn(answers: readonly string[]): string[] {
   const found: string[] = [];
-  for (const answer of answers.toReversed()) {
+  for (const answer of answers.slice(-maxAnswers).toReversed()) {
     if (found.length >= maxDecisions) break;
     found.push(
       ...sentencesOf(answer)

@@ -11,28 +11,29 @@ export interface PlanParts {
   /** What stays of the requests before the cut, by their places. */
   readonly requests: ReadonlyMap<number, ResponseItem>;
   readonly summary: (text: string) => readonly ResponseItem[];
-  /** What comes between summary and tail. */
-  readonly after?: readonly ResponseItem[];
+  /** Whether what stays of what was before the cut comes behind the summary. */
+  readonly isSummaryFirst?: boolean;
 }
 
 /**
- * Context, pins, what stays of the requests, the summary, snapshots, then the tail. Snapshots stand before the tail, which
+ * Context, pins, what stays of requests and results, the summary, snapshots, then the tail. Snapshots stand before the tail, which
  * may have newer ones: who goes back to the last one must find the newest last.
  */
 export function planHistory(map: HistoryMap, input: StrategyInput, parts: PlanParts): CompactionPlan {
   const { items, context } = map;
-  const { cut, requests } = parts;
+  const { cut, requests, isSummaryFirst = false } = parts;
   const head = items.slice(0, cut);
   const results = input.settings.preserveToolResults === "all" ? resultPlaces(map, cut) : new Set<number>();
+  const kept = head.flatMap((item, place) => requests.get(place) ?? (results.has(place) ? item : []));
   const front = [
     ...head.filter((_, place) => context.has(place)),
     ...head.filter(isPinned),
-    ...head.flatMap((item, place) => requests.get(place) ?? (results.has(place) ? item : [])),
+    ...(isSummaryFirst ? [] : kept),
   ];
   const lost = input.settings.preserveToolResults === "none" ? lostPlaces(map, cut) : new Set<number>();
   const back = [
     ...head.filter((item) => item.type === "ghost_snapshot"),
-    ...(parts.after ?? []),
+    ...(isSummaryFirst ? kept : []),
     ...items.filter((_, place) => place >= cut && !lost.has(place)),
   ];
   return {
@@ -54,10 +55,13 @@ export function boundedCut({ items, covered, nextCut }: HistoryMap, cut: number)
   return Math.min(items.length, cut < covered ? (nextCut[covered] ?? covered) : cut);
 }
 
-/** The request that the tail answers without having it, or the last one at all when the tail has none. */
-export function requestOfTail({ items, requests }: HistoryMap, cut: number): number | undefined {
+/** The request that the tail answers without having it, or the last one at all when the tail has none; by its place. */
+export function requestOfTail({ items, requests }: HistoryMap, cut: number): Map<number, ResponseItem> {
   const first = items.find((item, place) => place >= cut && (isRequest(item) || isOfModel(item) || isOutput(item)));
-  return first !== undefined && isRequest(first) ? undefined : requests.findLast((place) => place < cut);
+  const last = requests.findLast((place) => place < cut);
+  const item = last === undefined ? undefined : items[last];
+  if (last === undefined || item === undefined || (first !== undefined && isRequest(first))) return new Map();
+  return new Map([[last, item]]);
 }
 
 /** Steps before the cut with all their outputs. */
@@ -68,12 +72,12 @@ function resultPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
   return new Set(whole.flatMap(({ places }) => places));
 }
 
-/** What goes from the tail when no result shall stay: steps that called something, but for their words. */
+/** What goes from the tail when no result shall stay: steps that called something. */
 function lostPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
   const meant = groups.filter(
     ({ places, openCalls }) => openCalls === 0 && (places[0] ?? 0) >= cut && hasResults(items, places),
   );
-  return new Set(meant.flatMap(({ places }) => places).filter((place) => items[place]?.type !== "message"));
+  return new Set(meant.flatMap(({ places }) => places));
 }
 
 function hasResults(items: readonly ResponseItem[], places: readonly number[]): boolean {

@@ -3,13 +3,13 @@ import { MIN_CUT_TOKENS } from "./constants.js";
 import { cutItem, isCuttable } from "./cut-item.js";
 import { contextPlaces } from "./initial-context.js";
 import { groupsOf, type ItemGroup } from "./item-groups.js";
-import { isFlagged, isPinned, isRequest } from "./item-kinds.js";
+import { isFlagged, isOfModel, isOutput, isPinned, isRequest, isSummary } from "./item-kinds.js";
 import { levelOf } from "./level-of.js";
 import type { CountItem } from "./strategy.js";
 
 /**
- * Drops the oldest groups until the items are within the target. Context, pins, summaries, snapshots, the last request
- * and the newest step behind it stay; when they alone are too much, their longest texts are cut in the middle.
+ * Drops the oldest groups until the items are within the target. Context, pins, summaries, snapshots, requests nobody
+ * has answered, the last request and the newest step behind it stay; when they alone are too much, their longest texts are cut in the middle.
  */
 export function trimToTarget(items: readonly ResponseItem[], targetTokens: number, count: CountItem): ResponseItem[] {
   const tokens = items.map(count);
@@ -40,8 +40,8 @@ function stayingPlaces(
   for (const [place, item] of items.entries()) {
     if (isFlagged(item) || item.type === "ghost_snapshot") staying.add(place);
   }
+  for (const place of openRequests(items)) staying.add(place);
   const lastRequest = items.findLastIndex(isRequest);
-  if (lastRequest >= 0) staying.add(lastRequest);
   const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
   const rigid = newest.filter((place) => items[place] !== undefined && !isCuttable(items[place]));
   const rigidTokens = rigid.reduce((sum, place) => sum + (tokens[place] ?? 0), 0);
@@ -52,10 +52,17 @@ function stayingPlaces(
   return staying;
 }
 
-/** Pins and the last request are what the user wants the model to see, so theirs are cut last. */
+/** The last request, with those before it when nothing was done for them either. */
+function openRequests(items: readonly ResponseItem[]): Set<number> {
+  const last = items.findLastIndex(isRequest);
+  const done = items.findLastIndex((item) => isOfModel(item) || isOutput(item) || isSummary(item));
+  return new Set(items.flatMap((item, place) => (place === last || (place > done && isRequest(item)) ? [place] : [])));
+}
+
+/** Pins and those requests are what the user wants the model to see, so theirs are cut last. */
 function withShorterTexts(items: readonly ResponseItem[], targetTokens: number, count: CountItem): ResponseItem[] {
-  const lastRequest = items.findLastIndex(isRequest);
-  const isWanted = (item: ResponseItem, place: number) => place === lastRequest || isPinned(item);
+  const open = openRequests(items);
+  const isWanted = (item: ResponseItem, place: number) => open.has(place) || isPinned(item);
   const others = lowered(items, targetTokens, count, (item, place) => !isWanted(item, place));
   return lowered(others, targetTokens, count, isWanted);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { FailureError } from "../messages/errors.js";
+import { isDead, sweepStrays } from "./sweep-strays.js";
 import { writeNew } from "./write-atomic.js";
 
 const retryMs = 25;
@@ -20,6 +21,7 @@ export async function withFileLock<T>(lock: string, work: () => Promise<T>): Pro
   try {
     await acquire(lock, own);
     try {
+      await sweepStrays(lock);
       return await work();
     } finally {
       if ((await read(lock)) === token) await rm(lock, { force: true });
@@ -37,7 +39,7 @@ async function acquire(lock: string, own: string): Promise<void> {
     const holder = await read(lock);
     looks = holder === seen ? looks + 1 : 0;
     seen = holder;
-    const stale = looks >= looksAtAnyone || (looks >= looksAtDead && isDead(holder));
+    const stale = looks >= looksAtAnyone || (looks >= looksAtDead && isDead(pidOf(holder)));
     if (holder !== undefined && stale && (await takeOver(lock, own, holder))) return;
     await setTimeout(retryMs);
   }
@@ -51,27 +53,20 @@ async function acquire(lock: string, own: string): Promise<void> {
 /** Of those who found the same dead holder one may replace its lock; who comes later sees that it has changed. */
 async function takeOver(lock: string, own: string, holder: string): Promise<boolean> {
   const claim = `${lock}.after.${holder.replaceAll(/[^\w-]/g, "")}`;
+  const copy = `${own}.copy`;
   if (!(await linked(own, claim))) return false;
   try {
     if ((await read(lock)) !== holder) return false;
-    const copy = `${own}.copy`;
     await link(own, copy);
     await rename(copy, lock);
     return true;
   } finally {
-    await rm(claim, { force: true });
+    await Promise.all([claim, copy].map((path) => rm(path, { force: true })));
   }
 }
 
-function isDead(holder: string | undefined): boolean {
-  const pid = Number(holder?.split(" ")[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
-  }
+function pidOf(holder: string | undefined): number {
+  return Number(holder?.split(" ")[0]);
 }
 
 async function linked(from: string, to: string): Promise<boolean> {

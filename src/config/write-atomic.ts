@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { sweepStrays } from "./sweep-strays.js";
 
 /** Replaces a file whole: a reader, a crash or a second writer finds the old text or the new one, never a mixture. */
 export async function writeAtomic(path: string, text: string): Promise<void> {
   const directory = dirname(path);
-  const temporary = `${path}.${randomUUID()}.tmp`;
+  const temporary = `${path}.${process.pid}.${randomUUID()}.tmp`;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   try {
     await writeNew(temporary, text);
@@ -16,6 +17,7 @@ export async function writeAtomic(path: string, text: string): Promise<void> {
   }
   // The new name is durable only once its directory is.
   await syncDirectory(directory);
+  await sweepStrays(path);
 }
 
 /** Makes a file nobody else can read and that did not exist; a symbolic link in its place is refused. */

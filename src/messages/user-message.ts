@@ -56,6 +56,8 @@ function isContextual(text: string): boolean {
 
 function kindOf(text: string): string | undefined {
   const trimmed = text.trim();
+  // Most texts are seen through at once, and every item of a long history is asked.
+  if (!/^[#<w]/i.test(trimmed)) return undefined;
   const known = contextual.find(([start, end]) => beginsWith(trimmed, start) && endsWith(trimmed, end));
   return known?.[0] ?? externalKind(trimmed);
 }

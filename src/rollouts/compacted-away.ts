@@ -16,14 +16,14 @@ export interface EarlierItem {
  * a model once saw as a whole. What was taken back before a compaction is not in it, and what `history` still has is not.
  */
 export async function* compactedAway(
-  pieces: AsyncIterable<readonly RolloutLine[]>,
+  batches: AsyncIterable<readonly RolloutLine[]>,
   history: readonly ResponseItem[],
 ): AsyncGenerator<EarlierItem> {
   const seen = new Set(history.map(keyOf));
   const turns = new WeakMap<ResponseItem, number>();
   const since: ResponseItem[] = [];
   let turn = 0;
-  for await (const lines of pieces) {
+  for await (const lines of batches) {
     for (const line of lines) {
       if (line.type === "compacted") {
         for (const item of since.splice(0)) {

@@ -4,6 +4,12 @@ import { formOf } from "./forms/form-of.js";
 /** Longer lines are damage: nothing cody or Codex writes comes near it, and a line must fit in memory. */
 export const maxLineBytes = 64 * 1024 * 1024;
 
+/** Deeper lines are damage as well: nobody could write them again. Codex reads nothing that is deeper than 128. */
+export const maxLineDepth = 500;
+/** Lines that replace the history hold items of other lines, which stand a little deeper there. */
+const replacingTypes = new Set(["compacted", "cody"]);
+const replacingDepth = maxLineDepth + 10;
+
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export interface LineObject {
@@ -26,7 +32,12 @@ export function readLineBytes(bytes: Buffer): LineBytes {
   const value = jsonOrUndefined(text);
   if (value === undefined) return bad("not valid JSON");
   const object = lineObject(value);
-  return object === undefined ? bad("not an object with a type") : { status: "object", value: object };
+  if (object === undefined) return bad("not an object with a type");
+  // A level takes two bytes at least.
+  const levels = replacingTypes.has(object.type) ? replacingDepth : maxLineDepth;
+  return bytes.length > 2 * levels && isDeeperThan(object, levels)
+    ? bad("nested too deep")
+    : { status: "object", value: object };
 }
 
 /** A file may begin with a byte order mark, which is no part of its first line. */
@@ -44,6 +55,22 @@ function lineObject(value: unknown): LineObject | undefined {
   if (typeof value["type"] === "string") return value as LineObject;
   const form = formOf(value);
   return form === undefined ? undefined : { ...value, type: `(${form})` };
+}
+
+/** Whether objects and lists stand in one another further than that. Level by level: recursion would not come back. */
+export function isDeeperThan(value: object, levels: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth < levels; depth += 1) {
+    const next: object[] = [];
+    for (const outer of level) {
+      for (const inner of Object.values(outer) as unknown[]) {
+        if (typeof inner === "object" && inner !== null) next.push(inner);
+      }
+    }
+    if (next.length === 0) return false;
+    level = next;
+  }
+  return true;
 }
 
 function jsonOrUndefined(text: string): unknown {

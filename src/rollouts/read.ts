@@ -93,6 +93,8 @@ async function* batchesOf({ path, conversationId, part }: Source, end: RolloutEn
       if (read.status === "blank") continue;
       const foreign = forms.linesOf(read.value);
       if (foreign !== undefined) {
+        // It has begun with this line, whatever stands behind it.
+        begun = true;
         if (!foreign.whole) end.skipped += 1;
         for (const line of foreign.lines) batch.push({ number, line });
         continue;

@@ -6,6 +6,7 @@ import { type OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { encodeLine } from "./encode.js";
 import { firstLine } from "./first-line.js";
 import type { FormLines } from "./forms/form-lines.js";
+import { parsedTime } from "./forms/form-of.js";
 import { FormReader } from "./forms/form-reader.js";
 import { partsBefore, type RolloutPart } from "./history-base.js";
 import { HistoryCounter, type HistorySize } from "./history-size.js";
@@ -135,7 +136,7 @@ class Scan {
 
   async #addValue(value: LineObject): Promise<void> {
     this.#readable += 1;
-    const time = Date.parse(String(value["timestamp"]));
+    const time = parsedTime(value["timestamp"]);
     if (!Number.isNaN(time)) this.#timestamp ??= time;
     const payload = isRecord(value["payload"]) ? value["payload"] : undefined;
     if (value.type === "turn_context") this.#context ??= payload;

@@ -1,3 +1,4 @@
+import { systemCode } from "../messages/system-error.js";
 import { FileProblem } from "./file-problem.js";
 
 const words: Readonly<Record<string, string>> = {
@@ -24,7 +25,7 @@ const words: Readonly<Record<string, string>> = {
 /** Why something was not done, in a few words for the model. What is neither ours nor the system's is a bug and thrown on. */
 export function failureWords(error: unknown): string {
   if (error instanceof FileProblem) return error.message;
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const code = systemCode(error);
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error;
   return words[code] ?? code;
 }

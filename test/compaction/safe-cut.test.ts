@@ -44,7 +44,8 @@ test("snapshots and pins part nothing", () => {
 test("behind a call whose output may still come there is no safe cut", () => {
   const open = [user("go"), call("a"), call("b"), output("a")];
   expect(cuts(open)).toEqual([0, 1]);
-  expect(cuts([...open, ghost("1"), environment("/")])).toEqual([0, 1]);
+  expect(cuts([...open, ghost("1"), pinned("p")])).toEqual([0, 1]);
+  expect(cuts([...open, environment("/")])).toEqual([0, 1, 4, 5]);
   expect(isSafeCut([...open, user("never mind")], 4)).toBe(true);
   expect(isSafeCut(open, 9)).toBe(false);
 });

@@ -33,6 +33,14 @@ test("the value of the work comes back, and its error frees the lock", async () 
   expect(await withFileLock(lock, async () => "yes")).toBe("yes");
 });
 
+test("what those left who were killed on their way to the lock goes with it", async () => {
+  const folder = await temporaryFolder();
+  const dead = await deadPid();
+  for (const name of [`lock.${dead}.1`, `lock.${dead}.1.copy`]) await writeFile(join(folder, name), "");
+  await withFileLock(join(folder, "lock"), () => Promise.resolve());
+  expect(await readdir(folder)).toEqual([]);
+});
+
 test("the lock of a process that died is taken over, by one of twenty that wait for it", async () => {
   await using bundle = await bundleModule("src/config/file-lock.ts");
   const folder = await temporaryFolder();

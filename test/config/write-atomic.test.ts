@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -27,6 +28,17 @@ test("a write that fails leaves nothing behind", async () => {
   await mkdir(join(path, "occupied"), { recursive: true });
   await expect(writeAtomic(path, "text")).rejects.toMatchObject({ code: "EISDIR" });
   expect(await readdir(join(path, ".."))).toEqual(["file"]);
+});
+
+test("what a writer left that was killed goes with the next write, and what another one is about to use stays", async () => {
+  const folder = await temporaryFolder();
+  const dead = spawnSync(process.execPath, ["--version"]).pid;
+  await writeFile(join(folder, `file.${dead}.1.tmp`), "half");
+  await writeFile(join(folder, `file.${process.ppid}.1.tmp`), "whole");
+  await writeFile(join(folder, `file.more.${dead}.1.tmp`), "of another file");
+  await writeAtomic(join(folder, "file"), "text");
+  const left = ["file", `file.${process.ppid}.1.tmp`, `file.more.${dead}.1.tmp`];
+  expect((await readdir(folder)).toSorted()).toEqual(left.toSorted());
 });
 
 test("a new file is never written through a link someone laid", async () => {

@@ -10,6 +10,11 @@ export const points = isFull
   ? { faults: Infinity, crashStates: Infinity, deaths: Infinity, sizes: Infinity }
   : { faults: 25, crashStates: 100, deaths: 6, sizes: 12 };
 
+/** Rollouts with something wrong with them: so many lines, of which every so many are repaired; files for other ways. */
+export const fuzzing = isFull
+  ? { lines: 200_000, repairEvery: 3, inStretches: 3_000, large: 100, resumed: 3_000, timeoutMs: 3_600_000 }
+  : { lines: 2_000, repairEvery: 3, inStretches: 60, large: 2, resumed: 60, timeoutMs: 120_000 };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that do nothing but append: as many as fit into the time. */

@@ -137,6 +137,8 @@ test("a submission too large to be read back is refused, and so is what JSON can
   await expect(conversation.submit(large)).rejects.toThrow("submission: more than");
   const item = { ...user("x"), size: 1n };
   await expect(conversation.replaceHistory([item])).rejects.toThrow("history: cannot be written as JSON");
+  const deep = { ...user("x"), in: JSON.parse("[".repeat(500) + "]".repeat(500)) as unknown };
+  await expect(conversation.replaceHistory([deep])).rejects.toThrow("history: nested too deep");
   expect(conversation.getHistory()).toEqual([]);
   expect(await conversation.processMessage("fine")).toHaveLength(2);
 });

@@ -8,6 +8,7 @@ import { foldLines } from "../../src/actors/conversation/fold-lines.js";
 import { loadInThreads } from "../../src/actors/conversation/load-in-threads.js";
 import type { StoredState } from "../../src/actors/conversation/store.js";
 import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/messages/errors.js";
+import { maxLineDepth } from "../../src/rollouts/line-object.js";
 import { type CpuPool, openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { nested } from "../support/faulty-jobs.js";
 import { appendCompaction, summary, writeLargeRollout } from "../support/large-rollout.js";
@@ -48,6 +49,11 @@ async function damage(path: string, text: string): Promise<number> {
 async function inThreads(pool: CpuPool, path: string): Promise<StoredState> {
   const { size: bytes } = await stat(path);
   return await loadInThreads(pool, { path, conversationId: id, bytes, stretchBytes: 10_000 });
+}
+
+function deepLine(levels: number): string {
+  const payload = { type: "message", role: "user", content: [], deep: nested(levels) };
+  return `${JSON.stringify({ timestamp: "", type: "response_item", payload })}\n`;
 }
 
 function errorOf(promise: Promise<unknown>): Promise<unknown> {
@@ -128,14 +134,17 @@ test("damage of every kind is the same error from a thread", async () => {
   }
 });
 
-test("a line that cannot cross is read here", async () => {
+test("a line that is as deep as any may be crosses, and a deeper one is refused in the same words", async () => {
   const { path } = await rolloutOf(small);
   await appendCompaction(path);
-  const payload = { type: "message", role: "user", content: [], deep: nested(3_000) };
-  await appendFile(path, `${JSON.stringify({ timestamp: "", type: "response_item", payload })}\n`);
+  await appendFile(path, deepLine(maxLineDepth - 2));
   const { bytes, state } = await inThreads(openPool(), path);
   expect(bytes).toBe((await stat(path)).size);
   expect(state.history.at(-1)).toMatchObject({ content: [] });
+  await appendFile(path, deepLine(maxLineDepth));
+  const here = await errorOf(foldLines(fileLines(path, id)));
+  expect(here).toMatchObject({ name: "CorruptedRolloutError", detail: "nested too deep" });
+  expect(await errorOf(inThreads(openPool(), path))).toStrictEqual(here);
 });
 
 test("a rollout that does not begin as it should is read as ever", async () => {

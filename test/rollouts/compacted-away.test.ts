@@ -90,9 +90,9 @@ async function away(lines: readonly RolloutLine[]): Promise<unknown[]> {
   const history: ResponseItem[] = [];
   for (const line of lines) applyToHistory(history, line);
   // As they come from a file, and not as the same objects.
-  const read = [lines.slice(0, 2), lines.slice(2)].map((piece) => structuredClone(piece));
+  const read = lines.map((line) => structuredClone(line));
   const items: unknown[] = [];
-  for await (const earlier of compactedAway(asyncly(read), history)) items.push(earlier);
+  for await (const earlier of compactedAway(asyncly([read]), history)) items.push(earlier);
   return items;
 }
 

@@ -174,6 +174,14 @@ test("a beginning counts although the rest of its line cannot be read", async ()
   expect(texts((await folded(pathOf(home, 2))).history)).toEqual(["one", "two"]);
 });
 
+test("a rollout that began in another form begins nowhere else", async () => {
+  const home = await temporaryFolder();
+  const turn = '{"timestamp":1,"items":[{"type":"message","role":"user","content":[{"type":"text","text":"one"}]}]}';
+  const meta = { timestamp, type: "session_meta", payload: { ...metaOf(1), history_base: baseOf(9, 10) } };
+  await writeFile(pathOf(home, 2), `${turn}\n${JSON.stringify(meta)}\n${item("two")}\n`);
+  expect(texts((await folded(pathOf(home, 2))).history)).toEqual(["one", "two"]);
+});
+
 test("only the first line of a rollout says how it begins", async () => {
   const home = await temporaryFolder();
   const copied = { ...metaOf(1), history_base: baseOf(9, 10) };

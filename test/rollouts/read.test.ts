@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConversationNotFoundError, CorruptedRolloutError, InvalidInputError } from "../../src/messages/errors.js";
-import type { OwnLine } from "../../src/messages/rollout-line.js";
+import type { Compacted, OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/encode.js";
+import { maxLineDepth } from "../../src/rollouts/line-object.js";
 import { readRollout } from "../../src/rollouts/read.js";
 
 let directory = "";
@@ -19,6 +20,14 @@ const timestamp = "2026-11-16T00:00:00.000Z";
 function said(text: string): OwnLine {
   const payload = { type: "message", role: "user", content: [{ type: "input_text", text }] } as const;
   return { timestamp, type: "response_item", payload: { ...payload, content: [...payload.content] } };
+}
+
+function deep(levels: number): object {
+  return JSON.parse(`${'{"in":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`) as object;
+}
+
+function deepLine(levels: number): string {
+  return `${JSON.stringify({ timestamp, type: "of_tomorrow", payload: deep(levels - 1) })}\n`;
 }
 
 function openFiles(): number {
@@ -101,11 +110,22 @@ test.each([
   ["a type that is no text", '{"type":7}', "not an object with a type"],
   ["half a line", '{"type":"response_item","pay', "not valid JSON"],
   ["two lines glued", '{"type":"a"}{"type":"b"}', "not valid JSON"],
+  ["a list in a list, and so on", `{"type":"a","list":${"[".repeat(9_000)}${"]".repeat(9_000)}}`, "nested too deep"],
 ])("damage before the last line is refused with its number: %s", async (_name, bad, detail) => {
   const line = encodeLine(said("one"));
   const failure = await read(`${line}\n${bad}\n${line}`).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(CorruptedRolloutError);
   expect(failure).toMatchObject({ line: 3, message: `Conversation conv: line 3: ${detail}` });
+});
+
+test("a line is as deep as it may be, and what replaces the history a little deeper", async () => {
+  expect((await read(deepLine(maxLineDepth))).end.skipped).toBe(1);
+  await expect(read(deepLine(maxLineDepth + 1))).rejects.toThrow("line 1: nested too deep");
+  const item = { type: "of_tomorrow", ...deep(maxLineDepth - 1) };
+  const [kept] = (await read(JSON.stringify({ timestamp, type: "response_item", payload: item }))).lines;
+  expect(kept?.payload).toEqual(item);
+  const replaced = { message: "", replacement_history: [item] } as Compacted;
+  expect((await read(encodeLine({ timestamp, type: "compacted", payload: replaced }))).lines).toHaveLength(1);
 });
 
 test("invalid UTF-8 is damage", async () => {

@@ -196,6 +196,14 @@ test.each<[string, string[]]>([
   expect(needsRepair(await scan())).toBe(false);
 });
 
+test("a time that is no text tells nothing", async () => {
+  await write(said("one", { timestamp: { toString: 1, valueOf: 1 } }), said("two"));
+  await repair();
+  const [first = ""] = (await readFile(path, "utf8")).split("\n");
+  expect(JSON.parse(first)).toMatchObject({ timestamp });
+  expect(await texts()).toEqual(["two"]);
+});
+
 test("when nothing can be read the first line has the file's time, and the folder is not known", async () => {
   await write("broken", "more");
   await utimes(path, new Date(0), new Date("2026-01-02T03:04:05.000Z"));

@@ -1,4 +1,3 @@
-import { FailureError } from "../../messages/errors.js";
 import type { LineObject } from "../../rollouts/line-object.js";
 import type { CondensedRollout, RolloutStretch } from "../../workers/cpu-jobs.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
@@ -14,13 +13,6 @@ export async function condenseInThread(pool: CpuPool, stretch: RolloutStretch): 
   return outcome.ok ? outcome.value : await condenseRollout(stretch);
 }
 
-/** Gives nothing for what a thread could send and nobody can read here, since it is too deep. */
-export function linesOf(piece: Piece): readonly LineObject[] | undefined {
-  if (!(piece instanceof Uint8Array)) return piece;
-  try {
-    return unpack(piece) as LineObject[];
-  } catch (error) {
-    if (error instanceof FailureError) return undefined;
-    throw error;
-  }
+export function linesOf(piece: Piece): readonly LineObject[] {
+  return piece instanceof Uint8Array ? (unpack(piece) as LineObject[]) : piece;
 }

@@ -45,9 +45,7 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
     if (condensed.status === "corrupted") throw damage(stretch, first.number, lines + condensed.line, condensed.detail);
     if (condensed.status === "other_form") return undefined;
     for (const piece of condensed.pieces) {
-      const values = linesOf(piece);
-      if (values === undefined) return undefined;
-      for (const value of values) {
+      for (const value of linesOf(piece)) {
         // Others were left out for its sake.
         if (!fold.add(value) && condensed.replaced && outdoesOthers(value)) return undefined;
       }

@@ -1,3 +1,5 @@
+import { systemCode } from "../../messages/system-error.js";
+
 /** Something is wrong with the file that no errno names; the message is for people. */
 export class RolloutFileError extends Error {
   override readonly name = "RolloutFileError";
@@ -24,6 +26,6 @@ const words: Readonly<Record<string, string>> = {
 /** Why something could not be saved, in a few words and without a path. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RolloutFileError) return error.message;
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const code = systemCode(error);
   return code === undefined ? "unexpected error" : (words[code] ?? code);
 }

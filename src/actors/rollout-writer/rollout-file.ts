@@ -181,10 +181,22 @@ export class RolloutFile implements Holder {
     const { lines, bytes } = this.#written;
     const added = Buffer.from(this.#lines.slice(lines).join(""));
     const count = this.#lines.length;
-    if (added.length > 0) await writeAll(this.#fileSystem, fd, added);
+    if (added.length > 0) await this.#writeWhole(fd, added);
     this.#written = { lines: count, bytes: bytes + added.length };
     this.#before = "append";
     return fd;
+  }
+
+  /** What fails half way is taken back as far as it can be: nobody knows whether there will be another attempt. */
+  async #writeWhole(fd: number, bytes: Uint8Array): Promise<void> {
+    try {
+      await writeAll(this.#fileSystem, fd, bytes);
+    } catch (error) {
+      await this.#sizeOf(fd)
+        .then(({ size }) => this.#compare(fd, size))
+        .catch(() => undefined);
+      throw error;
+    }
   }
 
   /** A descriptor to append to, behind those of the waiting lines that stand in the file already. */

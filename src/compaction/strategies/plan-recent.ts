@@ -1,4 +1,3 @@
-import type { ResponseItem } from "../../messages/response-item.js";
 import type { HistoryMap } from "../history-map.js";
 import { boundedCut, planHistory, requestOfTail } from "../plan-history.js";
 import type { CompactionPlan, StrategyInput } from "../strategy.js";
@@ -12,12 +11,10 @@ export function planRecent(
   chooseCut: () => number,
 ): CompactionPlan {
   const cut = boundedCut(map, input.cut ?? chooseCut());
-  const place = requestOfTail(map, cut);
-  const request = place === undefined ? undefined : map.items[place];
   return planHistory(map, input, {
     cut,
     needsSummary: true,
-    requests: new Map<number, ResponseItem>(place === undefined || request === undefined ? [] : [[place, request]]),
+    requests: requestOfTail(map, cut),
     summary: (text) => [summaryItem(label, text)],
   });
 }

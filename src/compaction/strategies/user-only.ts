@@ -19,14 +19,14 @@ export const userOnly: CompactionStrategy = {
   plan: (input) => {
     const map = mapHistory(input.history, input.count);
     const cut = boundedCut(map, input.cut ?? chosenCut(map, input));
-    const place = isInsideTurn(map, cut) ? requestOfTail(map, cut) : undefined;
-    const requests = requestsText(map, input, cut, place);
+    const current = isInsideTurn(map, cut) ? requestOfTail(map, cut) : new Map<number, ResponseItem>();
+    const requests = requestsText(map, input, cut, current);
     return planHistory(map, input, {
       cut,
       needsSummary: false,
-      requests: new Map(),
+      requests: current,
       summary: () => [compactPrompt(), summaryItem(summaryLabels["user-only"], requests)],
-      after: map.items.filter((_, index) => index === place),
+      isSummaryFirst: true,
     });
   },
 };
@@ -36,7 +36,7 @@ function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): 
   const unanswered = unansweredFrom(map);
   if (unanswered !== undefined) return unanswered;
   const last = map.items.findLast((item) => isOfModel(item) || isOutput(item));
-  if (last === undefined || last.type === "message") return map.endCut;
+  if (last === undefined || last.type === "message" || map.requests.length === 0) return map.endCut;
   const room = Math.min(roomForTail(map, targetTokens), settings.keepRecentTokens);
   return fittingCut(map, map.requests.slice(-1), room, room);
 }
@@ -45,10 +45,15 @@ function isInsideTurn({ items }: HistoryMap, cut: number): boolean {
   return items.some((item, place) => place >= cut && (isOfModel(item) || isOutput(item)));
 }
 
-function requestsText(map: HistoryMap, input: StrategyInput, cut: number, without: number | undefined): string {
+function requestsText(
+  map: HistoryMap,
+  input: StrategyInput,
+  cut: number,
+  current: ReadonlyMap<number, ResponseItem>,
+): string {
   const earlier = previousSummary(map.items) ?? "";
   const asked = map.items.flatMap((item, place) =>
-    place < cut && place !== without && isRequest(item) ? [messageText(item)] : [],
+    place < cut && !current.has(place) && isRequest(item) ? [messageText(item)] : [],
   );
   const lines = [earlier, ...asked].filter((text) => text !== "").map((text) => line(`${text}\n`));
   const kept = keepNewest(lines, { budget: input.settings.userMessageTokens, count: input.count, keepLast: true });

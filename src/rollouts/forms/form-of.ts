@@ -20,7 +20,7 @@ export function formOf(value: Value): Form | undefined {
 
 /** The time of a line in any form, as Codex writes it. Numbers too small for milliseconds are seconds. */
 export function isoTime(time: unknown): string {
-  const ms = typeof time === "number" ? milliseconds(time) : Date.parse(String(time));
+  const ms = typeof time === "number" ? milliseconds(time) : parsedTime(time);
   return new Date(Number.isFinite(ms) && Math.abs(ms) <= maxTime ? ms : 0).toISOString();
 }
 
@@ -28,5 +28,10 @@ const secondsBelow = 1e11;
 const maxTime = 8.64e15;
 
 export function milliseconds(time: number): number {
-  return time < secondsBelow ? time * 1000 : time;
+  return Math.abs(time) < secondsBelow ? time * 1000 : time;
+}
+
+/** Not a number for what is no text: to make one of it can fail. */
+export function parsedTime(time: unknown): number {
+  return typeof time === "string" ? Date.parse(time) : Number.NaN;
 }

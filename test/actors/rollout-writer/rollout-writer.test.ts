@@ -141,6 +141,18 @@ test("short writes are completed", async () => {
   expect(harness.content("a")).toBe(line("one €") + line("two"));
 });
 
+test("a write that fails half way leaves whole lines", async () => {
+  const faults = new Faults();
+  const writer = await harness.start(faults.fileSystem);
+  await writer.open("a");
+  await writer.append("a", line("one"));
+  expect(await writer.flush("a")).toEqual(saved);
+  faults.always("write", torn(5));
+  await writer.append("a", line("two"), line("three"));
+  expect(await writer.flush("a")).toEqual({ status: "not_saved", reason: "disk full" });
+  expect(harness.content("a")).toBe(line("one"));
+});
+
 describe("a fault is said in words, the lines are kept, and saved when it is gone", () => {
   test.each([
     ["write", "ENOSPC", "disk full"],

@@ -173,3 +173,18 @@ test("what nobody can make sense of in these forms is passed over and counted", 
   expect(state.history).toEqual([user("[Session Summary]\ns")]);
   expect(skipped).toBe(4);
 });
+
+test("a time that is none, or is beyond all times, is taken as one", async () => {
+  const path = join(await temporaryFolder(), "times.jsonl");
+  const times = ['{"toString":1,"valueOf":1}', "-1e12", "-8.64e15", "1e400", '"-271821-04-20T00:00:00.000Z"', "[[]]"];
+  const items = '[{"type":"message","role":"user","content":[{"type":"text","text":"one"}]}]';
+  const message = '{"role":"user","content":"one"}';
+  const lines = times.flatMap((time) => [
+    `{"timestamp":${time},"items":${items}}`,
+    `{"timestamp":${time},"messageType":"conversation","message":${message}}`,
+  ]);
+  await writeFile(path, `${lines.join("\n")}\n`);
+  const { state, skipped } = await stateOf(path);
+  expect(state.history).toEqual(lines.map(() => user("one")));
+  expect(skipped).toBe(0);
+});

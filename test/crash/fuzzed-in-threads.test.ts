@@ -1,0 +1,93 @@
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { fileLines } from "../../src/actors/conversation/file-lines.js";
+import { fileStore } from "../../src/actors/conversation/file-store.js";
+import { foldLines } from "../../src/actors/conversation/fold-lines.js";
+import { loadInThreads } from "../../src/actors/conversation/load-in-threads.js";
+import type { StoredState } from "../../src/actors/conversation/store.js";
+import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { type CpuPool, openCpuPool } from "../../src/workers/open-cpu-pool.js";
+import { writeLargeRollout } from "../support/large-rollout.js";
+import { copyBeginnings, sourceRollouts } from "./fuzz-sources.js";
+import { fuzzedRollout } from "./fuzzed-rollout.js";
+import { fuzzing, summarize } from "./rounds.js";
+import { newWorld } from "./world.js";
+
+const id = "conv_fuzzed";
+/** Above this a store lets threads read. */
+const largeBytes = 4 * 1024 * 1024;
+
+function openPool(): CpuPool {
+  const pool = openCpuPool();
+  onTestFinished(() => pool.close());
+  return pool;
+}
+
+/** What comes of a rollout; an error as what it says, for it has come another way. */
+async function outcomeOf(reading: Promise<StoredState>): Promise<unknown> {
+  return await reading.catch((error: unknown) => {
+    if (!(error instanceof CorruptedRolloutError)) throw error;
+    return error.message;
+  });
+}
+
+test(
+  "whatever happened to a rollout, threads make of it what the main thread makes of it",
+  async () => {
+    const { home, random } = await newWorld();
+    const path = join(home, `${id}.jsonl`);
+    const [sources, pool] = [await sourceRollouts(), openPool()];
+    await copyBeginnings(home);
+    const wrong: string[] = [];
+    const seen = { read: 0, refused: 0 };
+    for (let file = 0; file < fuzzing.inStretches; file += 1) {
+      const { content, damages } = fuzzedRollout(sources, random, file);
+      await writeFile(path, content);
+      const stretchBytes = random.magnitude(50, 10_000);
+      const rollout = { path, conversationId: id, bytes: content.length, stretchBytes };
+      const here = await outcomeOf(foldLines(fileLines(path, id)));
+      const there = await outcomeOf(loadInThreads(pool, rollout)).catch(String);
+      if (!isDeepStrictEqual(here, there)) wrong.push(`file ${file} in ${stretchBytes} bytes (${damages.join(", ")})`);
+      seen[typeof here === "string" ? "refused" : "read"] += 1;
+    }
+    expect(wrong).toEqual([]);
+    summarize(`fuzzed rollouts in threads: ${seen.read} read, ${seen.refused} refused, 0 otherwise than here`);
+  },
+  fuzzing.timeoutMs,
+);
+
+test(
+  "whatever happened to a large rollout, it is loaded as a small one would be",
+  async () => {
+    const { home, random } = await newWorld();
+    const directory = join(home, "conversations");
+    const path = join(directory, `${id}.jsonl`);
+    await mkdir(directory);
+    await writeLargeRollout(path, id, largeBytes);
+    const large = await readFile(path);
+    const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined } as const;
+    const store = fileStore({ places, outbox: undefined, pool: openPool() });
+    const sources = await sourceRollouts();
+    await copyBeginnings(directory);
+    const wrong: string[] = [];
+    const seen = { read: 0, refused: 0, bytes: 0 };
+    for (let file = 0; file < fuzzing.large; file += 1) {
+      const { content, damages } = fuzzedRollout(sources, random, file);
+      const at = large.indexOf("\n", random.whole(0, large.length - 1)) + 1;
+      await writeFile(path, Buffer.concat([large.subarray(0, at), content, large.subarray(at)]));
+      const here = await outcomeOf(foldLines(fileLines(path, id)));
+      const there = await outcomeOf(store.load(id)).catch(String);
+      if (!isDeepStrictEqual(here, there)) wrong.push(`file ${file} at byte ${at} (${damages.join(", ")})`);
+      seen[typeof here === "string" ? "refused" : "read"] += 1;
+      seen.bytes += (await stat(path)).size;
+    }
+    expect(wrong).toEqual([]);
+    const mebibytes = Math.round(seen.bytes / 1024 / 1024);
+    summarize(
+      `large fuzzed rollouts: ${mebibytes} MiB, ${seen.read} read, ${seen.refused} refused, 0 otherwise than here`,
+    );
+  },
+  fuzzing.timeoutMs,
+);

@@ -1,0 +1,92 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { Cli, commandOf, finished } from "../support/cli.js";
+
+const run = promisify(execFile);
+const notSaved = "Failed to save turn: ";
+
+/** Mounts something at a folder until the test is over, whatever happens. Needs root, and fails without it. */
+async function mount(target: string, ...args: readonly string[]): Promise<void> {
+  await mkdir(target, { recursive: true });
+  await run("mount", [...args, target]);
+  onTestFinished(async () => {
+    await run("umount", ["--lazy", target]);
+  });
+}
+
+/** The home of a command line on a disk of its own. */
+async function homeOn(options: string): Promise<Cli> {
+  const cli = await Cli.open();
+  await mount(cli.home, "-t", "tmpfs", "-o", `mode=0700,${options}`, "cody-test");
+  return cli;
+}
+
+test("on a disk that is full a chat goes on and says so, and is saved again once there is room", async () => {
+  const cli = await homeOn("size=64k");
+  expect((await cli.run(["chat", "one"])).code).toBe(0);
+  const filler = join(cli.home, "filler");
+  await writeFile(filler, Buffer.alloc(1024 * 1024)).catch(() => undefined);
+  const long = `two ${"and more ".repeat(2_000)}`;
+  const full = await cli.run(["chat", long]);
+  expect(full).toMatchObject({ code: 0, signal: null });
+  expect(full.stdout).toContain("I heard: two");
+  expect(full.stderr).toContain(`${notSaved}disk full`);
+  const [id = ""] = await cli.ids();
+  expect(await cli.said(id)).toEqual(["one"]);
+  await rm(filler);
+  const again = await cli.run(["chat", "three"]);
+  expect(again.code).toBe(0);
+  expect(again.stderr).not.toContain(notSaved);
+  expect(await cli.said(id)).toEqual(["one", "three"]);
+});
+
+test("without a free inode a new conversation is said not to be saved", async () => {
+  const cli = await homeOn("nr_inodes=2");
+  const { code, stdout, stderr } = await cli.run(["new"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^conv_\S+\n$/);
+  expect(stderr).toContain("disk full");
+  const chat = await cli.run(["chat", "hello"]);
+  expect(chat.code).toBe(0);
+  expect(chat.stderr).toContain(`${notSaved}disk full`);
+  expect(await cli.ids()).toEqual([]);
+});
+
+test("in a home that can only be read conversations are listed, and a chat says that it is not saved", async () => {
+  const cli = await Cli.open();
+  expect((await cli.run(["chat", "one"])).code).toBe(0);
+  const [id = ""] = await cli.ids();
+  await mount(cli.home, "--bind", cli.home);
+  await run("mount", ["-o", "remount,bind,ro", cli.home]);
+  const list = await cli.run(["list"]);
+  expect(list.code).toBe(0);
+  expect(list.stdout).toContain(id);
+  const chat = await cli.run(["chat", "two"]);
+  expect(chat.code).toBe(0);
+  expect(chat.stdout).toContain("I heard: two");
+  expect(chat.stderr).toContain(`${notSaved}read-only file system`);
+  const config = await cli.run(["set-provider", "offline"]);
+  expect(config.code).toBe(1);
+  expect(config.stderr).toMatch(/^✗ EROFS: read-only file system/m);
+  expect(await cli.said(id)).toEqual(["one"]);
+});
+
+test("a limit of the size of files ends no process, and nothing is half saved", async () => {
+  const cli = await Cli.open();
+  expect((await cli.run(["chat", "one"])).code).toBe(0);
+  const [id = ""] = await cli.ids();
+  const [program, ...args] = commandOf(["chat", `two ${"and more ".repeat(2_000)}`]);
+  const limited = ["--fsize=8192:8192", program, ...args];
+  const child = spawn("prlimit", limited, { cwd: cli.project, env: cli.env, stdio: "pipe" });
+  child.stdin.end();
+  const { code, signal, stdout, stderr } = await finished(child);
+  expect({ code, signal }).toEqual({ code: 0, signal: null });
+  expect(stdout).toContain("I heard: two");
+  expect(stderr).toContain(`${notSaved}the file would be too large`);
+  expect(await cli.said(id)).toEqual(["one"]);
+  expect((await cli.run(["chat", "three"])).stderr).not.toContain(notSaved);
+  expect(await cli.said(id)).toEqual(["one", "three"]);
+});
