@@ -33,7 +33,8 @@ export async function* compactedAway(
       }
       applyToHistory(since, line);
       if (line.type !== "response_item") continue;
-      if (isRealUserMessage(line.payload)) turn += 1;
+      // What is pinned begins no turn.
+      if (isRealUserMessage(line.payload) && line.payload.pinned !== true) turn += 1;
       turns.set(line.payload, turn);
     }
   }
