@@ -1,3 +1,5 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { messageText } from "../../src/messages/response-item.js";
 import {
@@ -12,7 +14,9 @@ import {
   texts,
 } from "../support/compacting.js";
 import { openManager } from "../support/open-conversation.js";
+import { getRolloutHistory } from "../../src/rollouts/rollout-history.js";
 import { rolloutLines } from "../support/rollout-lines.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { assistant, calls, says, scripted, user } from "../support/scripted-provider.js";
 
 describe("when it happens", () => {
@@ -329,6 +333,24 @@ describe("what goes wrong", () => {
       message: "Trimmed 2 older item(s) before compacting to fit context window",
     });
   });
+});
+
+test("wherever a crash cuts its record, the history is the old one or the new one, whole", async () => {
+  const { conversation, manager } = await openCompacting([saysAt("one", 9000), says("The summary")]);
+  await conversation.processMessage("first");
+  const compacted = conversation.getHistory();
+  const { rolloutPath } = conversation;
+  await manager.shutdown();
+  const bytes = await readFile(rolloutPath ?? "");
+  const begin = bytes.indexOf('"type":"compacted"');
+  const copy = join(await temporaryFolder(), "copy.jsonl");
+  const found = new Set<string>();
+  for (let end = begin - 50; end <= bytes.length; end += 37) {
+    await writeFile(copy, bytes.subarray(0, end));
+    const { history } = await getRolloutHistory(copy);
+    found.add(JSON.stringify(history));
+  }
+  expect([...found]).toEqual([JSON.stringify([user("first"), assistant("one")]), JSON.stringify(compacted)]);
 });
 
 describe("undo", () => {
