@@ -2,7 +2,8 @@ import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import { COMPACT_TARGET } from "../../compaction/constants.js";
 import type { QueuedChange } from "./cell.js";
 import { compactHistory } from "./compact-history.js";
-import { planCompaction, type PlanWorld } from "./plan-compaction.js";
+import { ContextSize } from "./context-size.js";
+import { chosenStrategy, type PlanWorld } from "./plan-compaction.js";
 import type { TurnWorld } from "./play-turn.js";
 import { undoCompaction } from "./undo-compaction.js";
 
@@ -67,9 +68,12 @@ export function strategyProblem({ parts }: PlanWorld, name: string | undefined):
 
 /** Turns that are kept as they are take what they take: below the target there is nothing to gain. */
 function needless(world: TurnWorld, asked: string | undefined): string | undefined {
-  const { settings } = world.cell;
-  const { strategy, size } = planCompaction(world, settings, { strategy: asked });
-  const target = Math.floor(world.parts.compaction.window(settings).tokens * COMPACT_TARGET);
-  if (strategy.name !== "recent-turns" || size.active > target) return undefined;
-  return `Nothing was compacted: the conversation has ${size.active} tokens, and ${strategy.name} aims at ${target}`;
+  const { parts, cell } = world;
+  const { settings } = cell;
+  const strategy = chosenStrategy(parts, settings, asked);
+  if (strategy.name !== "recent-turns") return undefined;
+  const { active } = new ContextSize(parts, cell, settings);
+  const target = Math.floor(parts.compaction.window(settings).tokens * COMPACT_TARGET);
+  if (active > target) return undefined;
+  return `Nothing was compacted: the conversation has ${active} tokens, and ${strategy.name} aims at ${target}`;
 }

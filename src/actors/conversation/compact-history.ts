@@ -2,6 +2,7 @@ import { extractFileOperations, formatFileOperations } from "../../compaction/fi
 import { missingFrom, mustKeep, repairedSummary } from "../../compaction/must-keep.js";
 import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import type { ResponseItem } from "../../messages/response-item.js";
+import { oneAfterAnother } from "../system/one-after-another.js";
 import type { CompactionWish } from "./compaction-wish.js";
 import { makeSummary, warned } from "./make-summary.js";
 import { planCompaction, type Planning } from "./plan-compaction.js";
@@ -23,6 +24,8 @@ export async function compactHistory(
   await parts.compaction.compactor
     .ask({ type: "count", items: [...cell.state.history], model }, signal)
     .catch(() => undefined);
+  // Looking through a megabyte takes some milliseconds, and many histories may have been counted together.
+  await oneAfterAnother("begin");
   const cut = wish.prepared?.cut;
   const planning = planCompaction(world, wish.settings, { ...wish, ...(cut === undefined ? {} : { cut }) });
   const tokensBefore = planning.size.active;
@@ -55,11 +58,12 @@ async function tryToCompact(
   if (plan.cut === 0) return { status: "kept", reason: "there is nothing to compact yet" };
   const before = snapshot(world);
   const made = await makeSummary(world, wish, planning, signal);
+  await oneAfterAnother("end");
   if (signal.aborted || made.status === "aborted") return { status: "aborted" };
   if (made.status === "kept") return made;
   if (!isSame(before, world)) return { status: "kept", reason: "the history changed while it was summarized" };
   const files = extractFileOperations(history.slice(0, plan.cut), filesOf(world));
-  const kept = repairedSummary(made.text, missingFrom(made.text, mustKeep(plan.toSummarize)));
+  const kept = repairedSummary(made.text, missingFrom(made.text, mustKeep(plan.toSummarize, plan.previousSummary)));
   const items = plan.build(kept + formatFileOperations(files));
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
   // Automatic ones stop here, or a summary as long as the history would be paid for again and again.
