@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test } from "vitest";
+import { compactor, type CompactorOptions } from "../../../src/actors/compactor/compactor.js";
+import { type SummaryBy, Summarizer, type SummaryOutcome } from "../../../src/actors/compactor/summarizer.js";
+import { TokenCounts } from "../../../src/actors/compactor/token-counts.js";
+import { spawn } from "../../../src/actors/system/spawn.js";
+import { openCpuPool } from "../../../src/workers/open-cpu-pool.js";
+import { openIoPool } from "../../../src/workers/open-io-pool.js";
+import { assistant, scripted, says, user } from "../../support/scripted-provider.js";
+
+const request = { conversationId: "c", model: "gpt-4o", instructions: "", items: [user("Hi")], prompt: "Summarize" };
+
+function open(summarizer?: Summarizer) {
+  const [cpu, io, counts] = [openCpuPool(), openIoPool(), new TokenCounts()];
+  const options: CompactorOptions = { cpu, summarizer: summarizer ?? new Summarizer(cpu, io), counts };
+  const ref = spawn(compactor, options);
+  onTestFinished(async () => {
+    await ref.stop();
+    await Promise.all([cpu.close(), io.close()]);
+  });
+  return { ref, counts };
+}
+
+function by(...replies: Parameters<typeof scripted>): SummaryBy {
+  return { kind: "provider", provider: scripted(...replies) };
+}
+
+const done = (text: string) => expect.objectContaining({ status: "done", text });
+
+test("items are estimated until they were counted, and counted once", async () => {
+  const { ref, counts } = open();
+  const item = assistant("word ".repeat(1000));
+  expect(counts.of(item, "gpt-4o")).toBe(1250);
+  await ref.ask({ type: "count", items: [item], model: "gpt-4o" });
+  expect(counts.of(item, "gpt-4o")).toBe(1001);
+  expect(counts.uncounted([item], "gpt-4o")).toEqual([]);
+  expect(counts.uncounted([item], "gpt-4")).toEqual([item]);
+});
+
+test("a summary that was prepared is there when it is asked for, until it is forgotten", async () => {
+  const { ref } = open();
+  const last = user("Hi");
+  expect(await ref.ask({ type: "prepared", conversationId: "c", wait: true })).toBeUndefined();
+  await ref.tell({ type: "prepare", conversationId: "c", cut: 1, last, by: by([says("Short")]), request });
+  expect(await ref.ask({ type: "prepared", conversationId: "c", wait: true })).toEqual({
+    cut: 1,
+    last,
+    outcome: done("Short"),
+  });
+  await ref.tell({ type: "forget", conversationId: "c" });
+  expect(await ref.ask({ type: "prepared", conversationId: "c", wait: false })).toBeUndefined();
+});
+
+test("what is being prepared is told as such, and is aborted when it is forgotten", async () => {
+  const { ref } = open();
+  const hanging = by([[{ type: "hang" }]]);
+  await ref.tell({ type: "prepare", conversationId: "c", cut: 1, last: user("Hi"), by: hanging, request });
+  expect(await ref.ask({ type: "prepared", conversationId: "c", wait: false })).toBe("running");
+  const waiting = ref.ask({ type: "prepared", conversationId: "c", wait: true });
+  await ref.tell({ type: "forget", conversationId: "c" });
+  expect(await waiting).toBeUndefined();
+});
+
+test("one that fails takes nobody with it: who asked is told, and the next is served", async () => {
+  let isBroken = true;
+  class Faulty extends Summarizer {
+    override async summarize(...args: Parameters<Summarizer["summarize"]>): Promise<SummaryOutcome> {
+      if (!isBroken) return await super.summarize(...args);
+      isBroken = false;
+      throw new Error("a bug");
+    }
+  }
+  const { ref } = open(new Faulty(openCpuPool(), openIoPool()));
+  await expect(ref.ask({ type: "summarize", by: by([says("Short")]), request })).rejects.toThrow("a bug");
+  expect(await ref.ask({ type: "summarize", by: by([says("Short")]), request })).toEqual(done("Short"));
+});
