@@ -2,6 +2,11 @@ import { describe, expect, test } from "vitest";
 import { EventLog } from "../support/open-conversation.js";
 import { mockKey, mockLlm, wireApis, wireManager } from "../support/wire-apis.js";
 
+interface Body {
+  readonly input?: readonly { readonly role: string }[];
+  readonly tools?: readonly unknown[];
+}
+
 const contextWindow = 10_000;
 const large = { input_tokens: 8_900, output_tokens: 100 };
 
@@ -80,7 +85,7 @@ test("an o-series model gets its earlier requests instead of a summary, and its 
   await conversation.processMessage("First request");
   await conversation.processMessage("Second request");
   expect(mock.requests).toHaveLength(2);
-  const { input, tools } = mock.requests[1]?.body as { input: { role: string; content: unknown }[]; tools: unknown[] };
+  const { input = [], tools = [] } = (mock.requests[1]?.body ?? {}) as Body;
   expect(input.map(({ role }) => role)).toEqual(["developer", "user", "user"]);
   expect(JSON.stringify(input[1])).toContain("Previous requests:\\nFirst request");
   expect(JSON.stringify(input[2])).toContain("Second request");

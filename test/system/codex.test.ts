@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
@@ -6,12 +6,10 @@ import type { MockReply } from "../../src/mock-llm/script.js";
 import { bareId } from "../../src/messages/conversation-id.js";
 import { ConversationInUseError } from "../../src/messages/errors.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
-import { encodeLine } from "../../src/rollouts/encode.js";
 import { Codex } from "../support/codex.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { openMock } from "../support/open-mock-llm.js";
 import { rolloutLines } from "../support/rollout-lines.js";
-import { user } from "../support/scripted-provider.js";
 import { mockLlm, wireEnv } from "../support/wire-apis.js";
 
 const summary = "Summary of earlier conversation:\n\nThe user is called Alice.";
@@ -94,6 +92,7 @@ test("one conversation goes from cody to Codex and back, with all that was said,
   const { codex, open, codyRequests, codexRequests } = await both({
     cody: [
       { text: "Hello Alice." },
+      { text: "The user is called Alice." },
       {
         reasoning: "Both should be looked at.",
         text: "I will look.",
@@ -116,9 +115,8 @@ test("one conversation goes from cody to Codex and back, with all that was said,
   const { conversation, conversationId } = await first.newConversation();
   await conversation.processMessage("my name is Alice");
   const path = conversation.rolloutPath ?? "";
+  expect(await conversation.compact()).toMatchObject({ status: "compacted", source: "model" });
   await first.shutdown();
-  const compacted = { message: summary, replacement_history: [user("my name is Alice"), user(summary)] };
-  await appendFile(path, encodeLine({ timestamp: new Date().toISOString(), type: "compacted", payload: compacted }));
 
   const second = await open();
   const again = await second.resumeConversation(conversationId);

