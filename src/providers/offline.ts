@@ -42,7 +42,8 @@ async function* answer(
       ? { type: "message", role: "assistant", content: [{ type: "output_text", text: reply.text }] }
       : { type: "function_call", name: reply.name, arguments: JSON.stringify(reply.arguments), call_id: itemId };
   yield { type: "item", itemId, item };
-  const input_tokens = options.countTokens([request.instructions, ...request.input.map(textOf)].join("\n"));
+  const tools = request.tools.map((tool) => JSON.stringify(tool));
+  const input_tokens = options.countTokens([request.instructions, ...tools, ...request.input.map(textOf)].join("\n"));
   const output_tokens = options.countTokens(textOf(item));
   const tokens = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
   yield { type: "usage", usage: { ...tokens, cached_input_tokens: 0, reasoning_output_tokens: 0 } };
