@@ -38,6 +38,7 @@ const readers = {
   "persistence.enabled": asBoolean,
   "persistence.layout": asText,
   "persistence.directory": asText,
+  "persistence.maxFileMegabytes": asNumber,
 } satisfies Record<ConfigKey, (text: string) => ConfigValue>;
 
 export const configKeys = Object.keys(readers) as ConfigKey[];

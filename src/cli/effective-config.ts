@@ -57,6 +57,7 @@ export async function effectiveConfig(
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,
     "persistence.directory": values.persistence.directory,
+    "persistence.maxFileMegabytes": values.persistence.maxFileMegabytes,
   };
   const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources, file }, settings) };
   const names = new Set([...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined));

@@ -21,7 +21,12 @@ export type ConfigFlags = { readonly [K in keyof Config]?: Config[K] | undefined
 /** What holds for this run, and for each setting who said it. What nobody said and has no fixed default is absent. */
 export interface LoadedConfig {
   readonly values: Omit<Config, "persistence"> & {
-    readonly persistence: { readonly enabled: boolean; readonly layout: Layout; readonly directory: string };
+    readonly persistence: {
+      readonly enabled: boolean;
+      readonly layout: Layout;
+      readonly directory: string;
+      readonly maxFileMegabytes?: number;
+    };
   };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
   /** The name of the configuration that was read, or would be written. */
@@ -68,7 +73,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       ...choice,
       ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
       ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
-      persistence: { enabled: persistence.enabled ?? true, layout, directory },
+      persistence: { enabled: persistence.enabled ?? true, layout, directory, ...limitOf(persistence) },
     },
     sources: {
       provider: sourceOf((config) => config.provider),
@@ -100,6 +105,11 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),
+      "persistence.maxFileMegabytes": sourceOf((config) => config.persistence?.maxFileMegabytes),
     },
   };
+}
+
+function limitOf({ maxFileMegabytes }: NonNullable<Config["persistence"]>): { maxFileMegabytes?: number } {
+  return maxFileMegabytes === undefined ? {} : { maxFileMegabytes };
 }

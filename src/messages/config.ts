@@ -78,6 +78,8 @@ export const Config = z.strictObject({
       /** For new conversations; those that are there are read in any. */
       layout: Layout.optional(),
       directory: z.string().min(1).optional(),
+      /** In a conversation whose file is longer no new turn begins. */
+      maxFileMegabytes: z.number().positive().max(1_000_000).optional(),
     })
     .optional(),
 });

@@ -38,6 +38,7 @@ history.maxSize = 1000  (default)
 persistence.enabled = true  (default)
 persistence.layout = cody  (default)
 persistence.directory = ${cli.conversations}  (default)
+persistence.maxFileMegabytes = (not set)  (default)
 `);
 });
 

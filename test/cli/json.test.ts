@@ -61,6 +61,7 @@ test("config --json has every setting and who said it", async () => {
       "persistence.enabled": true,
       "persistence.layout": "cody",
       "persistence.directory": cli.conversations,
+      "persistence.maxFileMegabytes": null,
     },
     sources: {
       provider: "default",
@@ -92,6 +93,7 @@ test("config --json has every setting and who said it", async () => {
       "persistence.enabled": "default",
       "persistence.layout": "default",
       "persistence.directory": "default",
+      "persistence.maxFileMegabytes": "default",
     },
   });
 });

@@ -43,6 +43,7 @@ const allDefault = {
   "persistence.enabled": "default",
   "persistence.layout": "default",
   "persistence.directory": "default",
+  "persistence.maxFileMegabytes": "default",
 };
 
 test("without a file everything is default", async () => {

@@ -22,12 +22,16 @@ import { shownMessages } from "./shown-messages.js";
 /** How many inputs may wait while a turn runs. */
 export const maxQueuedInputs = 32;
 
+const megabyte = 1_000_000;
+
 export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
   readonly rollout: Rollout;
   readonly sessionSource: SessionSource;
   /** Whether a turn that waited for an approval goes on: a copy, or what is not saved, would be played by two. */
   readonly goesOn: boolean;
+  /** When its file is longer, nothing new begins. */
+  readonly maxFileBytes: number;
 }
 
 /** The ops of the public protocol, with local images already read, and what only the handle may say. */
@@ -119,6 +123,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     function refusalOf(): string | undefined {
       if (shuttingDown) return "the conversation is shutting down";
       if (rollout.full) return "not saved: too much is waiting to be written; try again later";
+      if (rollout.bytes > options.maxFileBytes) return tooLong(options.maxFileBytes);
       if (turn === undefined || cell.waiting.length < maxQueuedInputs) return undefined;
       return `too many queued inputs: at most ${maxQueuedInputs} wait while a turn runs`;
     }
@@ -233,6 +238,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     };
   },
 };
+
+function tooLong(maxBytes: number): string {
+  const limit = `its file is longer than ${maxBytes / megabyte} MB (persistence.maxFileMegabytes)`;
+  return `${limit}; raise the limit, or go on in a new conversation`;
+}
 
 /** The input a crashed incarnation was playing, if it did not come as far as a turn that could be closed. */
 export function lostInput({ playing, turn }: ConversationCell): QueuedWork | undefined {

@@ -52,6 +52,10 @@ class LockedRollout implements Rollout {
     return this.#rollout.full;
   }
 
+  get bytes(): number {
+    return this.#rollout.bytes;
+  }
+
   append(line: OwnLine): void {
     this.#rollout.append(line);
   }

@@ -216,6 +216,7 @@ export class ConversationOpener {
       toolEnv: this.#toolEnv,
       limits: effectiveLimits(this.#parts.config.turnLimits),
       compaction: this.#compaction(parts.conversationId),
+      maxFileBytes: (this.#parts.config.persistence?.maxFileMegabytes ?? Infinity) * 1_000_000,
       maxTurns: this.#parts.config.history?.maxSize ?? defaultHistoryTurns,
       provider: (settings) => this.#providers.of(settings),
       instructions: (settings) =>

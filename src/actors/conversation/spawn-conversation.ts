@@ -32,6 +32,7 @@ export interface ConversationParts extends TurnParts {
   /** Called once, when the conversation has ended. */
   onEnd(): void;
   readonly goesOn: boolean;
+  readonly maxFileBytes: number;
 }
 
 /** How long a conversation may take to end its turn and save when it is shut down. */

@@ -78,6 +78,10 @@ export class OutboxRollout implements Rollout {
     return this.#outbox.full;
   }
 
+  get bytes(): number {
+    return this.#lines.endBytes;
+  }
+
   open(): Promise<OpenOutcome> {
     void this.#open();
     return this.#bounded(this.#opened.promise, (reason) => ({ status: "not_saved", reason }));

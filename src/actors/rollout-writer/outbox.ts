@@ -128,6 +128,7 @@ export class RolloutOutbox implements Outgoing {
 export const unsavedRollout: Rollout = {
   path: null,
   full: false,
+  bytes: 0,
   append: () => {},
   flush: async () => ({ status: "off" }),
   close: async () => ({ status: "off" }),

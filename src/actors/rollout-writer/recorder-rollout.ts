@@ -15,6 +15,7 @@ const maxWaitingRecords = 1_000;
 /** Collects lines until their turn has ended, then hands the turn to a recorder, once. */
 export class RecorderRollout implements Rollout {
   readonly path = null;
+  readonly bytes = 0;
   readonly #recorder: TurnRecorder;
   readonly #conversationId: string;
   #metadata: TurnMetadata;

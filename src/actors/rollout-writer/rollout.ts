@@ -7,6 +7,8 @@ export interface Rollout {
   readonly path: string | null;
   /** Whether so much is waiting that no new turn should begin. */
   readonly full: boolean;
+  /** How long the file is with everything that waits; zero as long as nobody knows, or there is none. */
+  readonly bytes: number;
   append(line: OwnLine): void;
   /** Answers for every line appended so far, within ten seconds. */
   flush(): Promise<SaveOutcome>;

@@ -9,6 +9,7 @@ export class UnsavedLines {
   #sent = 0;
   #added = 0;
   #savedBytes: number | undefined;
+  #waitingBytes = 0;
 
   /** `savedBytes` is where the file ends before the first of these lines, as soon as that is known. */
   constructor(savedBytes: number | undefined) {
@@ -36,6 +37,11 @@ export class UnsavedLines {
     return this.#savedBytes;
   }
 
+  /** Where the file will end; zero as long as it is not known where it began. */
+  get endBytes(): number {
+    return this.#savedBytes === undefined ? 0 : this.#savedBytes + this.#waitingBytes;
+  }
+
   beginsAt(bytes: number): void {
     this.#savedBytes ??= bytes;
   }
@@ -45,6 +51,7 @@ export class UnsavedLines {
     const bytes = Buffer.byteLength(text);
     this.#lines.push({ text, bytes });
     this.#added += 1;
+    this.#waitingBytes += bytes;
     return bytes;
   }
 
@@ -74,13 +81,15 @@ export class UnsavedLines {
     }
     this.#lines.splice(0, count);
     this.#sent = Math.max(0, this.#sent - count);
+    this.#waitingBytes -= this.#savedBytes - before;
     return this.#savedBytes - before;
   }
 
   clear(): number {
-    const bytes = this.#lines.reduce((sum, line) => sum + line.bytes, 0);
+    const bytes = this.#waitingBytes;
     this.#lines = [];
     this.#sent = 0;
+    this.#waitingBytes = 0;
     return bytes;
   }
 }
