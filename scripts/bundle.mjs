@@ -1,4 +1,5 @@
 // How every bundle of the project is made: the package, and what tests and benchmarks start as processes or threads.
+import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -38,7 +39,8 @@ export async function bundle({ format, input, directory }) {
 /** Whole or not at all: someone may be starting processes or threads from it. */
 async function replaceFile(path, contents) {
   await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
+  // Two bundles may have the same chunk, so a name for each write.
+  const temporary = `${path}.${randomUUID()}.tmp`;
   await writeFile(temporary, contents);
   await rename(temporary, path);
 }

@@ -108,6 +108,30 @@ test("a summary of a history that was replaced is not used", async () => {
   expect(texts(conversation.getHistory())).toEqual(["second", "two"]);
 });
 
+test("an interrupt does not wait for a summary that is being made", async () => {
+  const { conversation, events } = await openSlow([saysAt("one", 6100), saysAt("two", 10_100)]);
+  await conversation.processMessage("first");
+  await conversation.processMessage("second");
+  await conversation.submit("third");
+  await events.until("task_complete");
+  await events.until("task_complete");
+  await events.until("task_started");
+  await conversation.interrupt();
+  expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
+});
+
+test("after a compaction by hand the next summary is prepared again", async () => {
+  const { provider, conversation } = await openSlow([saysAt("one", 6100), saysAt("two", 6200)]);
+  await conversation.processMessage("first");
+  const compacting = conversation.compact();
+  // The one by hand is asked for behind the one that is prepared.
+  await provider.finish("Prepared");
+  await provider.finish("By hand");
+  expect(await compacting).toMatchObject({ status: "compacted", summary: "By hand" });
+  await conversation.processMessage("second");
+  expect(provider.requests.filter(asksForSummary)).toHaveLength(3);
+});
+
 test("a preparation that fails says nothing, and the next one may work", async () => {
   const { provider, conversation, events } = await openSlow([saysAt("one", 6100), saysAt("two", 8100), says("three")]);
   await conversation.processMessage("first");

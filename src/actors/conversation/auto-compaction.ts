@@ -41,18 +41,22 @@ export class AutoCompaction {
     this.#limit = limitOf({ window: tokens, assumed: isAssumed, settings: world.parts.compaction.settings });
   }
 
-  /** Between two requests, and when a turn is over. */
-  async whenDue(signal: AbortSignal): Promise<void> {
+  /** Before a request, and when a turn is over: then nobody waits for a summary that is being made beside the turns. */
+  async whenDue(place: "request" | "end", signal: AbortSignal): Promise<void> {
     if (!this.#isOn) return;
     const { active } = this.#size;
     if (active <= this.#limit) this.#lookAhead(active);
-    else if (this.#mayTry(active)) await this.#compact(active, signal);
+    else if (this.#mayTry(active)) await this.#compact(active > this.#window && this.#mayWait(place), signal);
+  }
+
+  #mayWait(place: "request" | "end"): boolean {
+    return place === "request" || !this.#isBackground;
   }
 
   /** A request was refused because it is too long; whether there is room now. */
   async makeRoom(signal: AbortSignal): Promise<boolean> {
     if (!this.#isOn) return false;
-    const prepared = this.#usable(await this.#prepared(false));
+    const prepared = this.#usable(await this.#prepared(false, signal));
     const outcome = await compactHistory(
       this.#world,
       { ...this.#wish, trigger: "overflow", isUrgent: true, prepared },
@@ -104,12 +108,11 @@ export class AutoCompaction {
     return attempts.stalledAt === 0 || active > attempts.stalledAt + this.#window * retryGrowth;
   }
 
-  async #compact(active: number, signal: AbortSignal): Promise<void> {
-    // Only when the next request cannot be sent otherwise, anything is better than the history.
-    const isUrgent = active > this.#window;
+  /** Urgent when the next request cannot be sent otherwise: then anything is better than the history. */
+  async #compact(isUrgent: boolean, signal: AbortSignal): Promise<void> {
     let prepared: Prepared | undefined;
     if (this.#isBackground) {
-      const found = await this.#prepared(isUrgent);
+      const found = await this.#prepared(isUrgent, signal);
       if (found === "running") return;
       prepared = this.#usable(found);
       if (!isUrgent && (prepared === undefined || this.#isOld(prepared))) return this.#prepare(prepared);
@@ -152,7 +155,8 @@ export class AutoCompaction {
       model,
     );
     if (uncounted.length > 0) this.#tell({ type: "count", items: uncounted, model });
-    if (!this.#isBackground || active <= this.#limit * prepareFrom || cell.preparing !== undefined) return;
+    if (!this.#isBackground || active <= this.#limit * prepareFrom) return;
+    if (cell.preparing !== undefined && this.#isThere(cell.preparing)) return;
     if (active - (cell.state.compaction?.tokens_after ?? 0) < this.#window * minGrowth) return;
     if (cell.state.compaction?.trigger !== "undo") this.#prepare(undefined);
   }
@@ -170,20 +174,24 @@ export class AutoCompaction {
         : plan;
     const request = summaryRequest(this.#world, planning.strategy, extended, this.#wish);
     const by = parts.compaction.summaryBy(this.#wish.summarizer ?? this.#settings);
-    cell.preparing = last;
+    cell.preparing = { cut: plan.cut, last };
     this.#tell({ type: "prepare", conversationId: parts.conversationId, cut: plan.cut, last, by, request });
   }
 
-  async #prepared(wait: boolean): Promise<Prepared | "running" | undefined> {
+  async #prepared(wait: boolean, signal: AbortSignal): Promise<Prepared | "running" | undefined> {
     const { compactor } = this.#world.parts.compaction;
     const { conversationId } = this.#world.parts;
-    return await compactor.ask({ type: "prepared", conversationId, wait }).catch(() => undefined);
+    return await compactor.ask({ type: "prepared", conversationId, wait }, signal).catch(() => undefined);
   }
 
   /** Only for the history it was made of: the item in front of the cut is still there. */
   #usable(prepared: Prepared | "running" | undefined): Prepared | undefined {
     if (prepared === undefined || prepared === "running") return undefined;
-    return this.#world.cell.state.history[prepared.cut - 1] === prepared.last ? prepared : undefined;
+    return this.#isThere(prepared) ? prepared : undefined;
+  }
+
+  #isThere({ cut, last }: Pick<Prepared, "cut" | "last">): boolean {
+    return this.#world.cell.state.history[cut - 1] === last;
   }
 
   #isOld({ cut }: Prepared): boolean {

@@ -48,8 +48,8 @@ export interface ConversationCell {
   before: Settings | undefined;
   /** How often compacting by itself came to nothing since it last worked, and how large the context was then. */
   attempts: { readonly failures: number; readonly stalledAt: number };
-  /** The last item of what is summarized ahead of time. */
-  preparing: ResponseItem | undefined;
+  /** Up to where it is summarized ahead of time, and the last item before that. */
+  preparing: { readonly cut: number; readonly last: ResponseItem } | undefined;
   /** By how much the model's own count differs from ours, as far as it has said. */
   tokenRatio: number | undefined;
 }

@@ -96,7 +96,7 @@ async function playOn(
       retry: parts.retry,
       budget,
       request: () => modelRequest(parts, cell, settings),
-      compactWhenDue: () => compaction.whenDue(budget.signal),
+      compactWhenDue: () => compaction.whenDue("request", budget.signal),
       makeRoom: () => compaction.makeRoom(budget.signal),
       learn: (before, items, usage) => compaction.learn(before, items, usage),
       countTokens: (text) => parts.countTokens(text),
@@ -120,7 +120,7 @@ async function playOn(
   }
   cell.before = settings;
   // The answer is there: an interrupt from now on ends the compaction, not the turn.
-  if (decided.status === "completed") await compaction.whenDue(budget.signal);
+  if (decided.status === "completed") await compaction.whenDue("end", budget.signal);
   await recordEnd(recording, turn, decided, parts.now());
 }
 
