@@ -11,9 +11,9 @@ export function roomForTail({ items, tokens, context }: HistoryMap, targetTokens
   return targetTokens - fixed - Math.min(MAX_SUMMARY_TOKENS, Math.floor(targetTokens / 4));
 }
 
-/** The first of these places whose tail fits; when even the last turn is too large, a cut inside it. */
+/** The first of these places that is a safe cut and whose tail fits; when even the last turn is too large, a cut inside it. */
 export function fittingCut(map: HistoryMap, places: readonly number[], room: number, roomInside: number): number {
-  const cuts = places.map((place) => map.nextCut[Math.max(place, map.covered)] ?? map.items.length);
+  const cuts = places.map((place) => Math.max(place, map.covered)).filter((place) => map.nextCut[place] === place);
   return cuts.find((cut) => (map.tailTokens[cut] ?? 0) <= room) ?? cutInsideTurn(map, roomInside);
 }
 

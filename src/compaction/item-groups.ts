@@ -1,5 +1,5 @@
 import type { ResponseItem } from "../messages/response-item.js";
-import { type CallItem, isCall, isOfModel, isOutput, type OutputItem } from "./item-kinds.js";
+import { type CallItem, isCall, isOfModel, isOutput, isPinned, type OutputItem } from "./item-kinds.js";
 
 /** Items that stay or go together, by their places in ascending order. */
 export interface ItemGroup {
@@ -37,15 +37,18 @@ export function groupsOf(items: readonly ResponseItem[]): ItemGroup[] {
     }
     if (isOutput(item)) {
       const slot = waiting.get(keyOf(item));
-      const asked = slot?.calls[slot.answered++];
+      const asked = slot?.calls[slot.answered];
       (asked ?? begin(false)).places.push(place);
-      if (asked !== undefined) asked.openCalls -= 1;
+      if (slot !== undefined && asked !== undefined) {
+        slot.answered += 1;
+        asked.openCalls -= 1;
+      }
       step = undefined;
       continue;
     }
     begin(false).places.push(place);
-    // Snapshots, pins and summaries are nothing that happened between two steps.
-    if (item.type === "message" && item.summary !== true && item.pinned !== true) step = undefined;
+    // Snapshots and pins are nothing that happened between two steps.
+    if (item.type === "message" && !isPinned(item)) step = undefined;
   }
   return groups;
 }

@@ -9,13 +9,11 @@ export function isSafeCut(history: readonly ResponseItem[], cut: number): boolea
 
 /** For every place of a history and for its end, whether it is a safe cut. */
 export function safeCuts(history: readonly ResponseItem[], groups: readonly ItemGroup[]): boolean[] {
-  const lastEvent = history.findLastIndex((item) => item.type !== "ghost_snapshot" && !isFlagged(item));
+  const underWay = new Set(groupsUnderWay(history, groups));
   const change = Array.from({ length: history.length + 2 }, () => 0);
-  for (const { places, openCalls } of groups) {
-    const first = places[0] ?? 0;
-    const last = places.at(-1) ?? first;
-    // Outputs of calls that nothing was said or done behind may still come.
-    const end = openCalls > 0 && last >= lastEvent ? history.length : last;
+  for (const group of groups) {
+    const first = group.places[0] ?? 0;
+    const end = underWay.has(group) ? history.length : (group.places.at(-1) ?? first);
     change[first + 1] = (change[first + 1] ?? 0) + 1;
     change[end + 1] = (change[end + 1] ?? 0) - 1;
   }
@@ -24,4 +22,10 @@ export function safeCuts(history: readonly ResponseItem[], groups: readonly Item
     open += change[place] ?? 0;
     return open === 0;
   });
+}
+
+/** Groups with calls whose outputs may still come: nothing was said or done behind them. */
+export function groupsUnderWay(history: readonly ResponseItem[], groups: readonly ItemGroup[]): ItemGroup[] {
+  const lastEvent = history.findLastIndex((item) => item.type !== "ghost_snapshot" && !isFlagged(item));
+  return groups.filter(({ places, openCalls }) => openCalls > 0 && (places.at(-1) ?? 0) >= lastEvent);
 }

@@ -5,11 +5,12 @@ import { contextPlaces } from "./initial-context.js";
 import { groupsOf, type ItemGroup } from "./item-groups.js";
 import { isFlagged, isOfModel, isOutput, isPinned, isRequest, isSummary } from "./item-kinds.js";
 import { levelOf } from "./level-of.js";
+import { groupsUnderWay } from "./safe-cut.js";
 import type { CountItem } from "./strategy.js";
 
 /**
  * Drops the oldest groups until the items are within the target. Context, pins, summaries, snapshots, requests nobody
- * has answered, the last request and the newest step behind it stay; when they alone are too much, their longest texts are cut in the middle.
+ * has answered, calls under way, the last request and the newest step behind it stay; when they alone are too much, their longest texts are cut in the middle.
  */
 export function trimToTarget(items: readonly ResponseItem[], targetTokens: number, count: CountItem): ResponseItem[] {
   const tokens = items.map(count);
@@ -41,6 +42,8 @@ function stayingPlaces(
     if (isFlagged(item) || item.type === "ghost_snapshot") staying.add(place);
   }
   for (const place of openRequests(items)) staying.add(place);
+  // An output that comes later must find its call.
+  for (const place of groupsUnderWay(items, groups).flatMap(({ places }) => places)) staying.add(place);
   const lastRequest = items.findLastIndex(isRequest);
   const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
   const rigid = newest.filter((place) => items[place] !== undefined && !isCuttable(items[place]));

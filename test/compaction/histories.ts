@@ -57,7 +57,7 @@ const turn = fc.record({
 });
 
 /** What conversations leave: turns with parallel calls, thoughts, snapshots, pins, summaries, new context and lost outputs. */
-const played: Arbitrary<ResponseItem[]> = fc.array(turn, { maxLength: 7 }).map((turns) => {
+export const conversations: Arbitrary<ResponseItem[]> = fc.array(turn, { maxLength: 7 }).map((turns) => {
   let made = 0;
   const text = (what: string, tokens = 0) => `${what} ${++made} ${words(tokens)}`;
   return turns.flatMap(({ before, asks, steps, answers, lost }) => [
@@ -94,6 +94,6 @@ type Text = (what: string, tokens?: number) => string;
 
 /** Conversations, and items of every type in any order. */
 export const histories: Arbitrary<ResponseItem[]> = fc.oneof(
-  { arbitrary: played, weight: 3 },
+  { arbitrary: conversations, weight: 3 },
   { arbitrary: anyHistory, weight: 1 },
 );

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { groupsOf } from "../../src/compaction/item-groups.js";
 import { isSafeCut, safeCuts } from "../../src/compaction/safe-cut.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { assistant, call, environment, ghost, output, pinned, thought, user } from "./items.js";
+import { assistant, call, environment, ghost, output, pinned, summary, thought, user } from "./items.js";
 
 function groups(items: readonly ResponseItem[]): number[][] {
   return groupsOf(items).map(({ places }) => places);
@@ -29,6 +29,10 @@ test("an output goes to the first call of its id that has none; without one it i
   expect(cuts(items)).toEqual([0, 1, 6, 7]);
 });
 
+test("an output too many takes nothing from the next call of its id", () => {
+  expect(groups([call("a"), output("a"), output("a"), call("a"), output("a")])).toEqual([[0, 1], [2], [3, 4]]);
+});
+
 test("searches for tools have outputs of their own", () => {
   const search: ResponseItem[] = [
     { type: "tool_search_call", call_id: "a", arguments: {} },
@@ -37,7 +41,8 @@ test("searches for tools have outputs of their own", () => {
   expect(groups([call("a"), output("z"), ...search, output("a")])).toEqual([[0, 4], [1], [2, 3]]);
 });
 
-test("snapshots and pins part nothing", () => {
+test("snapshots and pins part nothing, a summary does", () => {
+  expect(groups([thought("hm"), summary("s"), call("a"), output("a")])).toEqual([[0], [1], [2, 3]]);
   expect(groups([thought("hm"), ghost("1"), pinned("p"), call("a"), output("a")])).toEqual([[0, 3, 4], [1], [2]]);
 });
 

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import type { Arbitrary } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isCuttable } from "../../src/compaction/cut-item.js";
 import { initialContext } from "../../src/compaction/initial-context.js";
@@ -12,31 +13,35 @@ import {
   isRequest,
   isSummary,
 } from "../../src/compaction/item-kinds.js";
-import { isSafeCut } from "../../src/compaction/safe-cut.js";
+import { groupsUnderWay, isSafeCut } from "../../src/compaction/safe-cut.js";
 import type { StrategyInput } from "../../src/compaction/strategy.js";
 import { strategies } from "../../src/compaction/strategy-for.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
-import { histories } from "./histories.js";
+import { conversations, histories } from "./histories.js";
 import { count, total } from "./items.js";
 import { inputOf } from "./strategy-input.js";
 
 /** All properties of all strategies together see ten thousand histories. */
-const numRuns = 313;
+const numRuns = 280;
 
-const choices = fc.record({
+const settings = fc.record({
   targetTokens: fc.oneof(fc.nat({ max: 300 }), fc.integer({ min: 300, max: 3_000 })),
   keepRecentTokens: fc.integer({ min: 1, max: 300 }),
   keepTurns: fc.integer({ min: 1, max: 3 }),
   userMessageTokens: fc.integer({ min: 1, max: 300 }),
   preserveToolResults: fc.constantFrom("all", "recent", "none"),
-  at: fc.option(fc.nat({ max: 40 }), { nil: undefined }),
 });
+const cutFrom = fc.option(fc.nat({ max: 40 }), { nil: undefined });
 
 /** Half of them with a cut, which is safe as the callers' are. */
-const inputs = fc.tuple(histories, choices).map(([history, { at, ...chosen }]): StrategyInput => {
+const inputs = fc.tuple(histories, settings, cutFrom).map(([history, chosen, at]): StrategyInput => {
   const cut = at === undefined ? undefined : nextSafeCut(history, at);
   return inputOf(history, cut === undefined ? chosen : { ...chosen, cut });
 });
+
+function withoutCut(from: Arbitrary<ResponseItem[]>): Arbitrary<StrategyInput> {
+  return fc.tuple(from, settings).map(([history, chosen]) => inputOf(history, chosen));
+}
 
 function nextSafeCut(history: readonly ResponseItem[], from: number): number | undefined {
   const places = Array.from({ length: history.length + 1 }, (_, place) => place);
@@ -120,17 +125,26 @@ describe.each([...strategies.values()])("$name", (strategy) => {
     });
   });
 
-  test("compacted again without anything new, a history stays as it is", () => {
-    check((given) => {
-      const input = inputOf(given.history, { ...given.settings, targetTokens: given.targetTokens });
-      const once = compacted(input);
-      expect(compacted({ ...input, history: once }).filter(isNoSummary)).toEqual(once.filter(isNoSummary));
-    });
+  test("compacted again without anything new, a conversation stays as it is", () => {
+    check((input) => {
+      expect(again(input)).toEqual(once(input));
+    }, withoutCut(conversations));
   });
+
+  test("and so does any history of which nothing had to be trimmed", () => {
+    // Of items in any order, trimming may take those that kept others from being cut off.
+    const large = withoutCut(histories).map((input) => ({ ...input, targetTokens: Infinity }));
+    check((input) => {
+      expect(again(input)).toEqual(once(input));
+    }, large);
+  });
+
+  const once = (input: StrategyInput) => compacted(input).filter(isNoSummary);
+  const again = (input: StrategyInput) => once({ ...input, history: compacted(input) });
 });
 
-function check(property: (input: StrategyInput) => void): void {
-  fc.assert(fc.property(inputs, property), { numRuns });
+function check(property: (input: StrategyInput) => void, from = inputs): void {
+  fc.assert(fc.property(from, property), { numRuns });
 }
 
 /** The ids of calls without an output and of outputs without a call, in order. */
@@ -161,7 +175,9 @@ function isUnremovable(items: readonly ResponseItem[], place: number): boolean {
   const item = items[place];
   if (item === undefined || isFlagged(item) || isGhost(item) || isContext(items)(item)) return true;
   const last = items.findLastIndex(isRequest);
-  const newest = groupsOf(items).findLast(({ isStep }) => isStep)?.places ?? [];
+  const groups = groupsOf(items);
+  if (groupsUnderWay(items, groups).some(({ places }) => places.includes(place))) return true;
+  const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
   const done = items.findLastIndex((one) => isOfModel(one) || isOutput(one) || isSummary(one));
   return (
     place === last || (isRequest(item) && place > done) || (newest.includes(place) && newest.every((one) => one > last))

@@ -55,6 +55,18 @@ test("a step whose arguments alone are too much goes", () => {
   expect(trimToTarget(items, 500, count)).toEqual([user("go")]);
 });
 
+test("a call whose output may still come stays, so that the output finds it", () => {
+  const items = [user("go"), assistant("ok"), call("a", "write_file", { content: words(1_000) }), ghost("1")];
+  expect(trimToTarget(items, 500, count)).toEqual(items);
+});
+
+test("of requests that nobody has answered none goes", () => {
+  const items = [user(words(300)), assistant("ok"), user(words(300)), user(words(300))];
+  const trimmed = trimToTarget(items, 400, count);
+  expect(trimmed).toHaveLength(2);
+  expect(total(trimmed)).toBeLessThanOrEqual(400);
+});
+
 test("of a message with images the words stay longest", () => {
   const image = { type: "input_image" as const, image_url: words(1_000) };
   const shown = {

@@ -19,7 +19,8 @@ export const userOnly: CompactionStrategy = {
   plan: (input) => {
     const map = mapHistory(input.history, input.count);
     const cut = boundedCut(map, input.cut ?? chosenCut(map, input));
-    const current = isInsideTurn(map, cut) ? requestOfTail(map, cut) : new Map<number, ResponseItem>();
+    const current =
+      isInsideTurn(map, cut) || isUnderWay(map) ? requestOfTail(map, cut) : new Map<number, ResponseItem>();
     const requests = requestsText(map, input, cut, current);
     return planHistory(map, input, {
       cut,
@@ -35,10 +36,17 @@ export const userOnly: CompactionStrategy = {
 function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): number {
   const unanswered = unansweredFrom(map);
   if (unanswered !== undefined) return unanswered;
-  const last = map.items.findLast((item) => isOfModel(item) || isOutput(item));
-  if (last === undefined || last.type === "message" || map.requests.length === 0) return map.endCut;
+  if (!isUnderWay(map) || settings.preserveToolResults === "none") return map.endCut;
   const room = Math.min(roomForTail(map, targetTokens), settings.keepRecentTokens);
   return fittingCut(map, map.requests.slice(-1), room, room);
+}
+
+/** Whether the model has not come to its last words about the last request. */
+function isUnderWay({ items, groups, requests, covered }: HistoryMap): boolean {
+  const request = requests.at(-1) ?? -1;
+  const step = groups.findLast(({ isStep, places }) => isStep && (places[0] ?? 0) >= Math.max(request, covered));
+  if (request < 0 || step === undefined) return request >= covered;
+  return items[step.places.at(-1) ?? -1]?.type !== "message";
 }
 
 function isInsideTurn({ items }: HistoryMap, cut: number): boolean {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { COMPACT_SYSTEM_PROMPT, userOnly } from "../../../src/compaction/strategies/user-only.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
-import { agents, assistant, call, developer, ghost, output, summary, user, words } from "../items.js";
+import { agents, assistant, call, developer, environment, ghost, output, summary, user, words } from "../items.js";
 import { inputOf } from "../strategy-input.js";
 
 const prompt: ResponseItem = { ...developer(COMPACT_SYSTEM_PROMPT), summary: true };
@@ -47,6 +47,21 @@ test("the steps of a turn under way stay with its request", () => {
     summary("Previous requests:\none"),
     user("two"),
     ...step,
+  ]);
+});
+
+test("a turn under way keeps its request where no results stay, and an output without a call begins none", () => {
+  const none = { preserveToolResults: "none" } as const;
+  const history = [user("one"), assistant("ok"), user("two"), assistant("I look"), environment("/"), ...step];
+  expect(userOnly.plan(inputOf(history, none)).build("")).toEqual([
+    environment("/"),
+    prompt,
+    summary("Previous requests:\none"),
+    user("two"),
+  ]);
+  expect(userOnly.plan(inputOf([user("one"), assistant("ok"), output("lost")])).build("")).toEqual([
+    prompt,
+    summary("Previous requests:\none"),
   ]);
 });
 
