@@ -9,6 +9,7 @@ type Call = { readonly type: "call"; readonly name: string; readonly arguments: 
 type OfflineReply = Call | { readonly type: "text"; readonly text: string };
 
 const earlierSummary = /^\s*(?:Summary of earlier conversation|\[Session Summary\]|Another language model started)/;
+const previousSummary = /<previous_summary>\n([^]*?)\n<\/previous_summary>/;
 const maxEchoChars = 300;
 const self = "I am cody's offline model, a small program and no language model.";
 const help = `${self} I can:
@@ -27,7 +28,8 @@ export function offlineReply({ input, tools }: ModelRequest): OfflineReply {
   const said = told.filter((text) => !earlierSummary.test(text));
   const message = said.at(-1)?.trim() ?? "";
   if (/\bconcise summary\b|^(?:please )?summari[sz]e\b/i.test(message)) {
-    return say(extractSummary(told.slice(0, -1), texts(items, "assistant")));
+    const earlier = previousSummary.exec(message)?.slice(1) ?? [];
+    return say(extractSummary([...earlier, ...told.slice(0, -1)], texts(items, "assistant")));
   }
   const call = callAsked(message.replace(/^please\s+/i, ""));
   if (call === undefined) return say(converse(message, told, said.slice(0, -1)));

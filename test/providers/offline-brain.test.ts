@@ -90,6 +90,15 @@ describe("tools", () => {
   });
 });
 
+test("a summary that is brought up to date keeps what the one before had", () => {
+  const before = "## Goal\nBuild a boat\n\n## Critical Context\n- my name is Alice";
+  const prompt = `Give a concise summary.\n\n<previous_summary>\n${before}\n</previous_summary>`;
+  const summary = answerTo("Now paint it", prompt);
+  expect(summary).toContain("## Goal\nBuild a boat\n");
+  expect(summary).toContain("my name is Alice");
+  expect(summary).toContain("Now paint it");
+});
+
 test("a concise summary is made of what was said", () => {
   const input = [
     user("Fix the parser in src/parser.ts"),
