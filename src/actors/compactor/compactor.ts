@@ -1,4 +1,4 @@
-import { itemText } from "../../compaction/item-text.js";
+import { countedItem } from "../../compaction/counted-item.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { countTokens } from "../../workers/count-tokens.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
@@ -76,7 +76,7 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions> =
         if (uncounted.length === 0) return;
         const outcome = await countTokens(
           cpu,
-          uncounted.map((item) => itemText(item).text),
+          uncounted.map((item) => countedItem(item).text),
           model,
         );
         // What cannot be counted stays an estimate.

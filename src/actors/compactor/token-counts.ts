@@ -1,6 +1,6 @@
 import { type Encoding, encodingOf } from "../../compaction/encoding-of.js";
 import { estimateTokens } from "../../compaction/estimate-tokens.js";
-import { imageTokens, itemText } from "../../compaction/item-text.js";
+import { imageTokens, countedItem } from "../../compaction/counted-item.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 
 type Counts = WeakMap<ResponseItem, number>;
@@ -34,7 +34,7 @@ export class TokenCounts {
 
   /** `tokens` is the count of its text. */
   set(item: ResponseItem, model: string, tokens: number): void {
-    this.#exact[encodingOf(model)].set(item, tokens + itemText(item).images * imageTokens);
+    this.#exact[encodingOf(model)].set(item, tokens + countedItem(item).images * imageTokens);
   }
 
   /** For texts that are no items. */
@@ -45,7 +45,7 @@ export class TokenCounts {
   #estimate(item: ResponseItem): number {
     const known = this.#estimated.get(item);
     if (known !== undefined) return known;
-    const { text, images } = itemText(item);
+    const { text, images } = countedItem(item);
     const tokens = this.ofText(text) + images * imageTokens;
     this.#estimated.set(item, tokens);
     return tokens;

@@ -7,7 +7,6 @@ import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../m
 import { conversationName } from "../../messages/conversation-name.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
-import { FailureCode } from "../../messages/failure.js";
 import { check } from "../../messages/parse.js";
 import { type ResponseItem, ResponseItem as ResponseItemSchema } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
@@ -27,6 +26,7 @@ import { isUnanswered } from "./open-calls.js";
 import { readLocalImage } from "./local-image.js";
 import type { Settings } from "./settings.js";
 import { jsonCopy } from "./size-limit.js";
+import { ended, refused, turnItems } from "./turn-items.js";
 import { type PlainItem, plainItems } from "./plain-items.js";
 
 /** What a handle is made of; only the manager makes one. */
@@ -285,35 +285,4 @@ function sharedReader(own: EventReader<Event>): AsyncIterableIterator<Event> {
       return this;
     },
   };
-}
-
-async function turnItems(
-  events: AsyncIterable<Event>,
-  id: string,
-  conversationId: string,
-  answer: (request: ExecApprovalRequest) => Promise<void>,
-): Promise<ResponseItem[]> {
-  const items: ResponseItem[] = [];
-  let started = false;
-  for await (const { msg, id: cause } of events) {
-    if (cause !== id) continue;
-    if (msg.type === "task_started") started = true;
-    else if (msg.type === "exec_approval_request") await answer(msg);
-    else if (msg.type === "raw_response_item") items.push(msg.item as ResponseItem);
-    else if (msg.type === "error" && !started) throw refused("busy", msg.message);
-    else if (msg.type === "turn_aborted") return items;
-    else if (msg.type === "task_complete") {
-      if (msg.error === undefined || msg.error === null) return items;
-      throw refused(FailureCode.safeParse(msg.error.codex_error_info).data ?? "internal", msg.error.message);
-    }
-  }
-  throw ended(conversationId);
-}
-
-function refused(code: FailureCode, message: string): FailureError {
-  return new FailureError({ code, message, retryable: code === "busy" });
-}
-
-function ended(conversationId: string): FailureError {
-  return refused("actor_stopped", `conversation ${conversationId} has ended: there are no more events`);
 }

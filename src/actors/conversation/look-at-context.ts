@@ -2,7 +2,7 @@ import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../
 import { InvalidInputError } from "../../messages/errors.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { isContextMessage } from "../../messages/user-message.js";
-import { itemText } from "../../compaction/item-text.js";
+import { countedItem } from "../../compaction/counted-item.js";
 import { limitOf } from "../../compaction/trigger-limit.js";
 import { strategyProblem } from "./change-history.js";
 import { planCompaction, type PlanWorld } from "./plan-compaction.js";
@@ -66,7 +66,7 @@ function windowOf({ parts, cell }: PlanWorld): { window: number; isAssumedWindow
 const maxChars = 80;
 
 function sizeOf(item: ResponseItem, size: ContextSize): ItemSize {
-  return { kind: kindOf(item), tokens: size.count(item), text: firstLine(itemText(item).text) };
+  return { kind: kindOf(item), tokens: size.count(item), text: firstLine(countedItem(item).text) };
 }
 
 function firstLine(text: string): string {

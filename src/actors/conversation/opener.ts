@@ -13,7 +13,6 @@ import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { contextWindow } from "../../config/model-windows.js";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
-import { strategies as builtInStrategies } from "../../compaction/strategy-for.js";
 import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
 import type { Ref } from "../system/actor.js";
@@ -23,6 +22,7 @@ import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { CompactionParts } from "./compaction-parts.js";
+import { knownStrategies } from "./known-strategies.js";
 import type { Conversation } from "./handle.js";
 import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
@@ -75,13 +75,7 @@ export class ConversationOpener {
   constructor(parts: OpenerParts) {
     this.#parts = parts;
     this.#tools = new Toolbox(parts.options.tools ?? []);
-    const strategies = [...builtInStrategies.values(), ...(parts.options.compactionStrategies ?? [])];
-    this.#strategies = new Map(strategies.map((strategy) => [strategy.name, strategy]));
-    const chosen = parts.config.compaction?.strategy;
-    if (chosen !== undefined && !this.#strategies.has(chosen)) {
-      const known = [...this.#strategies.keys()].join(", ");
-      throw new InvalidInputError(`config: compaction.strategy: there is no ${chosen}. There are: ${known}`);
-    }
+    this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, parts.config, (text) => this.#countTokens(text));
   }

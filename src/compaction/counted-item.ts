@@ -4,13 +4,13 @@ import { countedText } from "./estimate-tokens.js";
 /** What Codex takes an inline image for; its bytes say nothing about it. */
 export const imageTokens = 1_844;
 
-export interface ItemText {
+export interface CountedItem {
   readonly text: string;
   readonly images: number;
 }
 
 /** What of an item is counted as text, and how many images it has besides. */
-export function itemText(item: ResponseItem): ItemText {
+export function countedItem(item: ResponseItem): CountedItem {
   const parts = partsOf(item);
   const images = parts?.filter(isImage).length ?? 0;
   return { text: countedText(images === 0 ? item : withoutImages(item)), images };
