@@ -388,6 +388,21 @@ describe("undo", () => {
   });
 });
 
+test("a file that was damaged meanwhile cannot be gone back in, and the conversation goes on", async () => {
+  const { conversation } = await openCompacting([says("one"), says("Summary 1"), says("two")]);
+  await conversation.processMessage("first");
+  await conversation.compact();
+  const path = conversation.rolloutPath ?? "";
+  await conversation.flush();
+  const bytes = await readFile(path);
+  await writeFile(path, bytes.fill("x", 10, 20));
+  expect(await conversation.undoCompaction()).toMatchObject({
+    status: "kept",
+    reason: expect.stringContaining("line 1"),
+  });
+  expect(texts(await conversation.processMessage("second"))).toEqual(["second", "two"]);
+});
+
 test("what is pinned outlives every compaction", async () => {
   const { conversation } = await openCompacting([says("one"), says("Summary 1"), says("Summary 2")]);
   await conversation.pin("Never use tabs.");

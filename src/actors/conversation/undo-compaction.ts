@@ -12,8 +12,8 @@ export async function undoCompaction(world: TurnWorld, submissionId: string): Pr
   if (rollout.path === null) return { status: "kept", reason: "only a saved conversation can go back" };
   const saved = await rollout.flush();
   if (saved.status === "not_saved") return { status: "kept", reason: `the conversation is not saved: ${saved.reason}` };
-  const items = await historyBeforeCompaction(parts.compaction.savedLines());
-  if (items === undefined) return { status: "kept", reason: "there is no compaction to undo" };
+  const items = await readBefore(world);
+  if (typeof items === "string") return { status: "kept", reason: items };
   const size = new ContextSize(parts, cell, cell.settings);
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
   const { read_files = [], modified_files = [], strategy = "codex" } = cell.state.compaction ?? {};
@@ -31,6 +31,15 @@ export async function undoCompaction(world: TurnWorld, submissionId: string): Pr
   cell.attempts = { failures: 0, stalledAt: 0 };
   const { strategy: name, source, truncatedCount } = result;
   return { status: "compacted", strategy: name, tokensBefore, tokensAfter, summary: "", source, truncatedCount };
+}
+
+/** What is wrong with a file is its reader's to say, and no reason to fail. */
+async function readBefore({ parts }: TurnWorld): Promise<ResponseItem[] | string> {
+  try {
+    return (await historyBeforeCompaction(parts.compaction.savedLines())) ?? "there is no compaction to undo";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 interface Compaction {
