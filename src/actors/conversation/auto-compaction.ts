@@ -125,8 +125,11 @@ export class AutoCompaction {
   /** An estimate may be wrong, and in a conversation that has just begun nothing can be left out. */
   async #isReallyDue(signal: AbortSignal): Promise<boolean> {
     const { parts, cell } = this.#world;
-    const op = { type: "count", items: [...cell.state.history], model: this.#settings.model } as const;
-    await parts.compaction.compactor.ask(op, signal).catch(() => undefined);
+    const { counted, history } = cell.state;
+    if (counted === undefined || counted.tokens <= this.#limit) {
+      const op = { type: "count", items: history.slice(counted?.items ?? 0), model: this.#settings.model } as const;
+      await parts.compaction.compactor.ask(op, signal).catch(() => undefined);
+    }
     if (signal.aborted || this.#size.active <= this.#limit) return false;
     return planCompaction(this.#world, this.#settings, {}).plan.cut > 0;
   }

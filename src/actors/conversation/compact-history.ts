@@ -1,13 +1,16 @@
+import { COMPACT_TARGET } from "../../compaction/constants.js";
 import { extractFileOperations, formatFileOperations } from "../../compaction/file-operations.js";
 import { missingFrom, mustKeep, repairedSummary } from "../../compaction/must-keep.js";
 import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 import type { CompactionWish } from "./compaction-wish.js";
+import { ContextSize } from "./context-size.js";
 import { makeSummary, warned } from "./make-summary.js";
 import { planCompaction, type Planning } from "./plan-compaction.js";
 import type { TurnWorld } from "./play-turn.js";
 import { recordCompaction } from "./record-compaction.js";
+import type { Settings } from "./settings.js";
 
 /**
  * Replaces the history by a shorter one, or leaves it as it is. Every `compaction_start` it publishes is followed by a
@@ -18,12 +21,7 @@ export async function compactHistory(
   wish: CompactionWish,
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
-  const { parts, cell } = world;
-  const { model } = wish.settings;
-  // The plan is only as good as its numbers; what cannot be counted in time is estimated.
-  await parts.compaction.compactor
-    .ask({ type: "count", items: [...cell.state.history], model }, signal)
-    .catch(() => undefined);
+  await countWhatMatters(world, wish.settings, signal);
   // Looking through a megabyte takes some milliseconds, and many histories may have been counted together.
   await oneAfterAnother("begin");
   const cut = wish.prepared?.cut;
@@ -46,6 +44,20 @@ export async function compactHistory(
     wish.submissionId,
   );
   return outcome;
+}
+
+/** An estimate may be four times too low; where even that is far from every bound, a tokenizer is not worth its memory. */
+const worstEstimate = 4;
+
+/** The plan is only as good as its numbers; what cannot be counted is estimated. */
+async function countWhatMatters({ parts, cell }: TurnWorld, settings: Settings, signal: AbortSignal): Promise<void> {
+  const { compactor } = parts.compaction;
+  const { userMessageTokens, keepRecentTokens } = parts.compaction.settings;
+  const target = parts.compaction.window(settings).tokens * COMPACT_TARGET;
+  const smallest = Math.min(userMessageTokens, keepRecentTokens, target);
+  const { history } = cell.state;
+  if (new ContextSize(parts, cell, settings).sum(history, 0) * worstEstimate <= smallest) return;
+  await compactor.ask({ type: "count", items: [...history], model: settings.model }, signal).catch(() => undefined);
 }
 
 async function tryToCompact(
