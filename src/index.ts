@@ -67,6 +67,9 @@ export type { RolloutTurn } from "./rollouts/turns.js";
 export * from "./messages/approval.js";
 export * from "./messages/compaction.js";
 export * from "./messages/compaction-report.js";
+/** Two shapes under the seed documents' names. */
+export type { CompactionConfig as CompactConfig } from "./messages/compaction.js";
+export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
 export * from "./messages/config.js";
 export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
 export * from "./messages/errors.js";
