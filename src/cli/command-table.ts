@@ -4,6 +4,7 @@ import type { Command } from "./context.js";
 import {
   compactFlags,
   doctorFlags,
+  forkFlags,
   globalFlags,
   listFlags,
   mockLlmFlags,
@@ -24,6 +25,7 @@ const loaders = {
   new: async () => (await managerCommands()).new,
   chat: async () => (await managerCommands()).chat,
   resume: async () => (await managerCommands()).resume,
+  fork: async () => (await managerCommands()).fork,
   rename: async () => (await managerCommands()).rename,
   compact: async () => (await managerCommands()).compact,
   context: async () => (await managerCommands()).context,
@@ -45,7 +47,7 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
-const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "rename", "compact", ""]);
+const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "fork", "rename", "compact", ""]);
 
 /** Whether a command is going to write a conversation. */
 export function writes(name: CommandName): boolean {
@@ -74,6 +76,8 @@ export function defineCommands(): CAC {
     "Make a saved conversation, found by its id, its name or its file, the active one",
   );
   for (const [flag, description] of resumeFlags) resume.option(flag, description);
+  const fork = cli.command("fork [id]", "Go on in a copy of a conversation, as it is or as it was after a turn");
+  for (const [flag, description] of forkFlags) fork.option(flag, description);
   const rename = cli.command("rename <id> <name>", "Call a saved conversation something else");
   for (const [flag, description] of renameFlags) rename.option(flag, description);
   const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");

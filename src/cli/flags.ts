@@ -12,6 +12,8 @@ export interface Flags {
   readonly limit?: string;
   /** How a new conversation is called. */
   readonly name?: string;
+  /** How many turns a copy has. */
+  readonly afterTurn?: string;
   readonly port?: string;
   readonly script?: string;
   readonly log?: string;
@@ -73,6 +75,12 @@ export const resumeFlags: readonly Definition[] = [
   codexFlag,
   ["--last", "The newest conversation of this project, as without an id"],
   ["--fork", "Go on in a copy, and leave the conversation as it is"],
+];
+
+export const forkFlags: readonly Definition[] = [
+  ["--after-turn <n>", "Take over this many turns, counted from the first; without it all of them"],
+  ["--name <name>", "Call the copy so: 1 to 100 printable characters"],
+  codexFlag,
 ];
 
 export const compactFlags: readonly Definition[] = [

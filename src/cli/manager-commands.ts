@@ -2,6 +2,7 @@ import { chatCommand } from "./commands/chat.js";
 import { compactCommand } from "./commands/compact.js";
 import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
+import { forkCommand } from "./commands/fork.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { newCommand } from "./commands/new.js";
 import { renameCommand } from "./commands/rename.js";
@@ -15,6 +16,7 @@ export const managerCommands = {
   new: newCommand,
   chat: chatCommand,
   resume: resumeCommand,
+  fork: forkCommand,
   rename: renameCommand,
   compact: compactCommand,
   context: contextCommand,

@@ -3,7 +3,7 @@ import { type ActiveConversation, type ActiveKey, readActive, writeActive } from
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
-import type { NewConversation } from "../actors/conversation/manager-options.js";
+import type { ForkConfig, NewConversation } from "../actors/conversation/manager-options.js";
 import { ConversationManager } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
 import { type ConversationConfig, resolveSettings } from "../actors/conversation/resolve-settings.js";
@@ -85,11 +85,10 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** A copy of a conversation that was found. */
-  async fork({ id, path }: Target): Promise<Conversation> {
+  async fork({ id, path }: Target, said: Pick<ForkConfig, "name" | "afterTurn"> = {}): Promise<Conversation> {
+    const config = { ...this.#changes, ...said };
     const forking =
-      path === undefined
-        ? this.#manager.forkConversation(id, this.#changes)
-        : this.#manager.forkRollout(path, this.#changes);
+      path === undefined ? this.#manager.forkConversation(id, config) : this.#manager.forkRollout(path, config);
     const { conversation } = await explainedAsync(forking);
     this.#context.about(conversation.id);
     return conversation;

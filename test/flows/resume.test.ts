@@ -317,6 +317,21 @@ test("a fork begins as its parent was and goes its own way", async () => {
   expect((await rolloutLines(fork.rolloutPath))[0]?.payload).toMatchObject({ forked_from_id: conversationId.slice(5) });
 });
 
+test("a fork after a turn that is not there is refused with the number of the last", async () => {
+  const { conversation, conversationId, events, manager } = await openConversation({
+    provider: scripted([says("one")]),
+  });
+  await expect(manager.forkConversation(conversationId, { afterTurn: 1 })).rejects.toThrow("has no turns");
+  await conversation.submit("first");
+  await events.until("task_complete");
+  for (const afterTurn of [0, 2, 1.5, Number.NaN]) {
+    await expect(manager.forkConversation(conversationId, { afterTurn })).rejects.toThrow(
+      `${conversationId} has no turn ${afterTurn}: its last one is 1`,
+    );
+  }
+  expect((await manager.forkConversation(conversationId, { afterTurn: 1 })).conversation.getHistory()).toHaveLength(2);
+});
+
 test("without persistence nothing is written, and what is saved can still be read", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("one")]),

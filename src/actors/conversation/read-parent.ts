@@ -1,6 +1,7 @@
-import { EmptyRolloutError } from "../../messages/errors.js";
+import { EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { legacyLines } from "../../rollouts/legacy-lines.js";
+import { TurnEnds } from "../../rollouts/turn-ends.js";
 import type { Parent } from "./opener.js";
 import { recordedConfig } from "./resolve-settings.js";
 import { existingFolder } from "./resume-notices.js";
@@ -9,18 +10,29 @@ import type { Store } from "./store.js";
 
 /** What a fork has from a conversation as it was after so many turns, or as it is now. */
 export async function readParent(store: Store, id: string, afterTurn: number | undefined): Promise<Parent> {
+  const lines = await linesUpTo(store, id, afterTurn);
   const state = emptyState();
-  const lines: OwnLine[] = [];
-  reading: for await (const batch of store.read(id)) {
-    for (const line of batch) {
-      if (afterTurn !== undefined && state.turns >= afterTurn && state.openTurn === undefined) break reading;
-      apply(state, line);
-      if (isInherited(line)) lines.push(line);
-    }
-  }
+  for (const line of lines) apply(state, line);
   if (state.history.length === 0) throw new EmptyRolloutError(id);
   const { config: recorded, notice } = await existingFolder(recordedConfig(state));
-  return { id, lines: isPaginated(state) ? lines.flatMap(legacyLines) : lines, recorded, notice };
+  const inherited = lines.filter(isInherited);
+  return { id, lines: isPaginated(state) ? inherited.flatMap(legacyLines) : inherited, recorded, notice };
+}
+
+async function linesUpTo(store: Store, id: string, afterTurn: number | undefined): Promise<OwnLine[]> {
+  const lines: OwnLine[] = [];
+  const ends = new TurnEnds();
+  for await (const batch of store.read(id)) {
+    for (const line of batch) {
+      lines.push(line);
+      ends.add(line);
+    }
+  }
+  if (afterTurn === undefined) return lines;
+  const end = ends.endOf(afterTurn);
+  if (end === undefined && ends.turns === 0) throw new EmptyRolloutError(id);
+  if (end === undefined) throw new InvalidInputError(`${id} has no turn ${afterTurn}: its last one is ${ends.turns}`);
+  return lines.slice(0, end);
 }
 
 /** A conversation says itself what it is and how it is called. */

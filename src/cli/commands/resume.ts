@@ -1,12 +1,9 @@
-import { askAtTerminal } from "../approval/ask-at-terminal.js";
 import { type Target, targetOf } from "../choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
-import { type CommandContext, printResult } from "../context.js";
-import { exitCodeOf } from "../exit-code.js";
+import type { CommandContext } from "../context.js";
 import { watchSignals } from "../interruption.js";
 import { newestConversation } from "../project-conversations.js";
-import { rendererFor, troubleRenderer } from "../render.js";
-import { TurnPlayer } from "../turn-player.js";
+import { takeUp } from "../take-up.js";
 import { openWorkspace, type Workspace } from "../workspace.js";
 
 /**
@@ -20,32 +17,8 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
   const conversation = context.flags.fork
     ? await workspace.fork(target)
     : await workspace.resume(target, { allowEmpty: false });
-  const { id, name } = conversation;
-  const { provider, model } = conversation.settings;
-  const isActive = await workspace.makeActive(conversation);
-  const isCopy = id !== target.id;
-  const lines = [
-    `✓ Resumed conversation: ${id}`,
-    ...(name === undefined ? [] : [`  Name: ${name}`]),
-    ...(isCopy ? [`  A copy of: ${target.id}`] : []),
-    `  Provider: ${provider} (${model})`,
-    ...(isActive ? [`  Continue chatting: cody chat "your message"`] : []),
-  ];
-  const json = { id, name, provider, model, ...(isCopy ? { forkedFrom: target.id } : {}) };
-  await printResult(context, { text: lines.join("\n"), json });
-  if (!isActive && !workspace.config.persistence.enabled) {
-    const reason = context.flags.persistence ? "persistence is off" : "of --no-persistence";
-    await context.tell(`Not made the active conversation, because ${reason}`);
-  }
-  if (conversation.notice !== undefined) await context.tell(conversation.notice);
-  const isPlaying = conversation.openTurn !== undefined;
-  const render = isPlaying ? rendererFor(context, "stderr") : troubleRenderer(context);
-  const player = new TurnPlayer(conversation, render);
-  const outcome = await player.open({
-    signal: interruption.signal,
-    approve: askAtTerminal(context, interruption),
-  });
-  return interruption.exitCode ?? exitCodeOf(outcome);
+  const forkedFrom = conversation.id === target.id ? undefined : target.id;
+  return await takeUp(context, workspace, interruption, { conversation, said: "Resumed conversation", forkedFrom });
 }
 
 async function wanted(context: CommandContext, { key, places }: Workspace): Promise<Target> {

@@ -107,6 +107,14 @@ export class CurrentConversation {
     await old?.conversation.shutdown();
   }
 
+  /** Leaves the conversation as it is and goes on in a copy of it. */
+  async fork(afterTurn: number | undefined): Promise<void> {
+    const old = this.#player;
+    const said = afterTurn === undefined ? {} : { afterTurn };
+    await this.#take(await this.#workspace.fork({ id: this.#id }, said));
+    await old?.conversation.shutdown();
+  }
+
   async #take(conversation: Conversation): Promise<TurnPlayer> {
     this.#id = conversation.id;
     this.#player = new TurnPlayer(conversation, rendererFor(this.#context, this.#activity));

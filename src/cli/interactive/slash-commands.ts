@@ -1,6 +1,7 @@
 import { tellNotCompacted } from "../compaction/not-compacted.js";
 import { contextText } from "../compaction/context-text.js";
 import { type CommandContext, printLine } from "../context.js";
+import { wholeNumber } from "../whole-number.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
 type Then = "stay" | "leave";
@@ -46,6 +47,7 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
     { usage: "compact [instructions]", description: "Summarize the old part of the conversation", run: compact },
   ],
   ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
+  ["fork", { usage: "fork [turn]", description: "Go on in a copy, as it is or as it was after a turn", run: fork }],
   ["clear", { description: "Begin a new conversation", run: clear }],
   ["exit", { description: "Leave", run: leave }],
   ["quit", { description: "Leave", run: leave }],
@@ -102,6 +104,22 @@ async function pin({ context, current, text, signal }: SlashCall): Promise<Then>
   const player = await current.player();
   await player.watch(player.conversation.pin(text), signal);
   await tellAside(context, [`Pinned: ${text}`]);
+  return "stay";
+}
+
+async function fork({ context, current, text }: SlashCall): Promise<Then> {
+  const old = current.begun?.conversation.id;
+  if (old === undefined) {
+    await tellAside(context, [nothingSaid]);
+    return "stay";
+  }
+  const afterTurn = text === "" ? undefined : wholeNumber(text);
+  if (text !== "" && afterTurn === undefined) {
+    await context.tell("✗ Which turn? /fork [turn], counted from 1");
+    return "stay";
+  }
+  await current.fork(afterTurn);
+  await tellAside(context, [`Forked conversation: ${current.id}`, `A copy of: ${old}`]);
   return "stay";
 }
 

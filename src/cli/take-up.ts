@@ -1,0 +1,51 @@
+import type { Conversation } from "../actors/conversation/handle.js";
+import { askAtTerminal } from "./approval/ask-at-terminal.js";
+import { type CommandContext, printResult } from "./context.js";
+import { exitCodeOf } from "./exit-code.js";
+import type { Interruption } from "./interruption.js";
+import { rendererFor, troubleRenderer } from "./render.js";
+import { TurnPlayer } from "./turn-player.js";
+import type { Workspace } from "./workspace.js";
+
+/** A conversation that was opened to be the active one. */
+export interface TakenUp {
+  readonly conversation: Conversation;
+  /** What happened to it, as its line begins. */
+  readonly said: string;
+  /** The conversation it is a copy of. */
+  readonly forkedFrom?: string | undefined;
+}
+
+/** Says what was opened, makes it the active one, and plays a turn that waits in it, because leaving it would end it. */
+export async function takeUp(
+  context: CommandContext,
+  workspace: Workspace,
+  interruption: Interruption,
+  { conversation, said, forkedFrom }: TakenUp,
+): Promise<number> {
+  const { id, name } = conversation;
+  const { provider, model } = conversation.settings;
+  const isActive = await workspace.makeActive(conversation);
+  const lines = [
+    `✓ ${said}: ${id}`,
+    ...(name === undefined ? [] : [`  Name: ${name}`]),
+    ...(forkedFrom === undefined ? [] : [`  A copy of: ${forkedFrom}`]),
+    `  Provider: ${provider} (${model})`,
+    ...(isActive ? [`  Continue chatting: cody chat "your message"`] : []),
+  ];
+  const json = { id, name, provider, model, ...(forkedFrom === undefined ? {} : { forkedFrom }) };
+  await printResult(context, { text: lines.join("\n"), json });
+  if (!isActive && !workspace.config.persistence.enabled) {
+    const reason = context.flags.persistence ? "persistence is off" : "of --no-persistence";
+    await context.tell(`Not made the active conversation, because ${reason}`);
+  }
+  if (conversation.notice !== undefined) await context.tell(conversation.notice);
+  const isPlaying = conversation.openTurn !== undefined;
+  const render = isPlaying ? rendererFor(context, "stderr") : troubleRenderer(context);
+  const player = new TurnPlayer(conversation, render);
+  const outcome = await player.open({
+    signal: interruption.signal,
+    approve: askAtTerminal(context, interruption),
+  });
+  return interruption.exitCode ?? exitCodeOf(outcome);
+}

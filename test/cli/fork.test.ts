@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+import { FakeTerminal } from "../support/cli-terminal.js";
+import { says, scripted } from "../support/scripted-provider.js";
+
+async function withTurns(cli: Cli, texts: readonly string[]): Promise<string> {
+  const id = (await cli.run(["new"])).stdout.trim();
+  for (const text of texts) await cli.run(["chat", text]);
+  return id;
+}
+
+test("fork goes on in a copy that says where it came from, and leaves the old file as it is", async () => {
+  const cli = await Cli.open();
+  const id = await withTurns(cli, ["first", "second", "third"]);
+  const file = join(cli.conversations, `${id}.jsonl`);
+  const before = await readFile(file, "utf8");
+  const { code, stdout } = await cli.run(["fork", id, "--after-turn", "2", "--name", "another way"]);
+  const copy = /^✓ Forked conversation: (conv_\S+)\n/.exec(stdout)?.[1] ?? "";
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: [
+      `✓ Forked conversation: ${copy}`,
+      "  Name: another way",
+      `  A copy of: ${id}`,
+      "  Provider: offline (offline)",
+      '  Continue chatting: cody chat "your message"\n',
+    ].join("\n"),
+  });
+  await cli.run(["chat", "fourth"]);
+  expect(await cli.said(copy)).toEqual(["first", "second", "fourth"]);
+  expect((await cli.lines(copy))[0]).toMatchObject({ payload: { forked_from_id: id.slice("conv_".length) } });
+  expect(await readFile(file, "utf8")).toBe(before);
+});
+
+test("without an id it is the active conversation, and all of it", async () => {
+  const cli = await Cli.open();
+  const id = await withTurns(cli, ["first", "second"]);
+  const { code, stdout } = await cli.run(["fork", "--json"]);
+  const said = JSON.parse(stdout) as { id: string };
+  expect({ code, said }).toMatchObject({ code: 0, said: { forkedFrom: id, provider: "offline", model: "offline" } });
+  expect(await cli.said(said.id)).toEqual(["first", "second"]);
+});
+
+test("a turn that is none, and one that is not there, are said", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["fork"])).toMatchObject({ code: 1, stderr: expect.stringContaining("No active conversation") });
+  const id = await withTurns(cli, ["first"]);
+  expect(await cli.run(["fork", id, "--after-turn", "two"])).toMatchObject({
+    code: 2,
+    stderr: "✗ --after-turn: expected a whole number from 1 on, not 'two'\n  See: cody --help\n",
+  });
+  expect(await cli.run(["fork", id, "--after-turn", "2"])).toMatchObject({
+    code: 1,
+    stderr: `✗ ${id} has no turn 2: its last one is 1\n`,
+  });
+  expect(await cli.ids()).toEqual([id]);
+});
+
+test("/fork goes on in a copy, and /fork with a turn takes back what came after it", async () => {
+  const model = scripted([says("One."), says("Two."), says("Three.")]);
+  const terminal = await FakeTerminal.open(model);
+  const running = terminal.run();
+  await terminal.shows("› ");
+  terminal.type("/fork\r");
+  await terminal.shows("Nothing has been said yet.\n");
+  terminal.type("first\r");
+  await terminal.shows("One.\n");
+  terminal.type("second\r");
+  await terminal.shows("Two.\n");
+  terminal.type("/fork last\r");
+  await terminal.tells("✗ Which turn? /fork [turn], counted from 1\n");
+  terminal.type("/fork 7\r");
+  await terminal.tells("has no turn 7: its last one is 2\n");
+  terminal.type("/fork 1\r");
+  await terminal.shows("Forked conversation: conv_");
+  await terminal.shows("A copy of: conv_");
+  terminal.type("another way\r");
+  await terminal.shows("Three.\n");
+  terminal.type("/exit\r");
+  expect(await running).toBe(0);
+  expect(model.requests.at(-1)?.input).toMatchObject([
+    { content: [{ text: "first" }] },
+    { content: [{ text: "One." }] },
+    { content: [{ text: "another way" }] },
+  ]);
+});
