@@ -1,12 +1,15 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { type ActiveConversation, readAllActive } from "../config/active-conversation.js";
 import { type ConversationPlaces, namedDirectories } from "../config/places.js";
 import { ConversationNotFoundError } from "../messages/errors.js";
+import { findById } from "../rollouts/find-conversation.js";
 import { findSaved } from "../rollouts/find-saved.js";
 import { rolloutId } from "../rollouts/rollout-id.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 import { newestConversation } from "./project-conversations.js";
+import { ProjectMembers } from "./project-members.js";
 import type { Workspace } from "./workspace.js";
 
 /** A conversation that is there. */
@@ -32,7 +35,7 @@ export async function chosenByFlags(context: CommandContext, workspace: Workspac
 
 /** The active conversation, if it is still there. */
 export async function chosenByPointer(context: CommandContext, workspace: Workspace): Promise<Choice> {
-  const active = await workspace.active();
+  const active = (await workspace.active()) ?? (await activeBeforeMove(context, workspace));
   if (active === undefined) return { type: "new", why: "No active conversation" };
   const { id, path } = active;
   try {
@@ -44,6 +47,26 @@ export async function chosenByPointer(context: CommandContext, workspace: Worksp
       context.log("warn", `conversations unreadable: ${String(error)}`);
     return { type: "new", why: `Conversation ${id} is gone` };
   }
+}
+
+/** What was active in this project when it was called otherwise or lay elsewhere. */
+async function activeBeforeMove(
+  context: CommandContext,
+  { key, places }: Workspace,
+): Promise<ActiveConversation | undefined> {
+  const pointers = (await readAllActive(context.home)).filter((pointer) => pointer.key.directory === key.directory);
+  const members = await ProjectMembers.open(context.home, key.projectRoot);
+  for (const { active, key: old } of pointers) {
+    const path = active.path ?? (await pathOf(places, active.id));
+    if (path === undefined || !(await members.includes({ cwd: old.projectRoot, path }))) continue;
+    await context.tell(`This project was in ${old.projectRoot}: going on with its conversation ${active.id}`);
+    return active;
+  }
+  return undefined;
+}
+
+async function pathOf(places: ConversationPlaces, id: string): Promise<string | undefined> {
+  return (await findById([places.directory, ...places.elsewhere], id).catch(() => undefined))?.path;
 }
 
 /** The conversation a command is about that begins none: the named one, else what the flags say, else the active one. */

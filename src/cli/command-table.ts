@@ -34,6 +34,7 @@ const loaders = {
   config: async () => (await managerCommands()).config,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
+  relink: async () => (await import("./commands/relink.js")).relinkCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   // Apart from the others: it loads a server that nobody else needs.
   "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
@@ -80,6 +81,7 @@ export function defineCommands(): CAC {
   for (const [flag, description] of forkFlags) fork.option(flag, description);
   const rename = cli.command("rename <id> <name>", "Call a saved conversation something else");
   for (const [flag, description] of renameFlags) rename.option(flag, description);
+  cli.command("relink [old] [new]", "Show folders of conversations that are gone, or say where one is now");
   const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");
   for (const [flag, description] of compactFlags) compact.option(flag, description);
   cli.command("context [id]", "Show what the model sees of a conversation, by size");

@@ -1,10 +1,10 @@
 import { homePaths } from "../config/paths.js";
 import { codexSessions, type ConversationPlaces, namesFile } from "../config/places.js";
-import { findProjectRoot } from "../config/project.js";
 import type { ConversationSummary } from "../rollouts/list.js";
 import { listConversationsSync } from "../rollouts/list-sync.js";
 import { readNamesSync, withNames } from "../rollouts/name-index.js";
 import type { CommandContext } from "./context.js";
+import { ProjectMembers } from "./project-members.js";
 
 export type SavedConversation = ConversationSummary & { readonly name?: string };
 
@@ -28,11 +28,10 @@ export async function projectConversations(
   places: ConversationPlaces,
   projectRoot: string,
 ): Promise<SavedConversation[]> {
-  const all = savedConversations(context, places);
-  const folders = [...new Set(all.flatMap(({ cwd }) => cwd ?? []))];
-  const roots = await Promise.all(folders.map(async (cwd) => [cwd, await findProjectRoot(cwd)] as const));
-  const own = new Set(roots.flatMap(([cwd, root]) => (root === projectRoot ? [cwd] : [])));
-  return all.filter(({ cwd }) => cwd !== undefined && own.has(cwd));
+  const members = await ProjectMembers.open(context.home, projectRoot);
+  const own: SavedConversation[] = [];
+  for (const each of savedConversations(context, places)) if (await members.includes(each)) own.push(each);
+  return own;
 }
 
 /** The newest one somebody has said something in. */

@@ -1,8 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { GitInfo } from "../messages/rollout-line.js";
-
-const maxFileBytes = 4 * 1024 * 1024;
+import { findCommonDirectory, findGitDirectory, readSmall } from "./git-directory.js";
 
 /** The nearest ancestor with `.git`, which is a file in a worktree; without one the folder itself. */
 export async function findProjectRoot(cwd: string): Promise<string> {
@@ -32,20 +31,6 @@ export async function readGitInfo(root: string): Promise<GitInfo | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** A worktree's `.git` is a file that names its directory. */
-async function findGitDirectory(root: string): Promise<string> {
-  const path = join(root, ".git");
-  if ((await stat(path)).isDirectory()) return path;
-  const target = /^gitdir: (.+)$/m.exec((await readSmall(path)) ?? "")?.[1];
-  return target === undefined ? path : resolve(root, target.trim());
-}
-
-/** Branches, packed refs and the configuration of a worktree lie with its main repository. */
-async function findCommonDirectory(gitDirectory: string): Promise<string> {
-  const common = (await readSmall(join(gitDirectory, "commondir")))?.trim();
-  return common === undefined || common === "" ? gitDirectory : resolve(gitDirectory, common);
 }
 
 async function readRef(directories: readonly string[], ref: string): Promise<string | undefined> {
@@ -80,16 +65,6 @@ function withoutCredentials(url: string): string {
 
 function hash(text: string | undefined): string | undefined {
   return text !== undefined && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text) ? text : undefined;
-}
-
-/** A file's text; undefined when there is none or it is far larger than git makes it. */
-async function readSmall(path: string): Promise<string | undefined> {
-  try {
-    const info = await stat(path);
-    return info.isFile() && info.size <= maxFileBytes ? await readFile(path, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -6,13 +6,23 @@ import { rawLines } from "./raw-lines.js";
 
 /** The id of the conversation a file holds, whatever its name: as its first line says, else as its name does. */
 export async function rolloutId(path: string): Promise<string | undefined> {
+  const id = (await firstPayload(path))?.["id"];
+  return typeof id === "string" && isConversationId(id) ? shownId(id) : idOfName(basename(path));
+}
+
+/** The commit a conversation was begun at, as its first line says. */
+export async function firstCommit(path: string): Promise<string | undefined> {
+  const git = (await firstPayload(path))?.["git"];
+  const commit = isRecord(git) ? git["commit_hash"] : undefined;
+  return typeof commit === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit) ? commit : undefined;
+}
+
+async function firstPayload(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   for await (const raw of rawLines(path, path)) {
     const read = raw.status === "line" ? readLineBytes(withoutMark(raw.bytes)) : undefined;
     if (read?.status === "blank") continue;
     const payload = read?.status === "object" && read.value.type === "session_meta" ? read.value["payload"] : undefined;
-    const id = isRecord(payload) ? payload["id"] : undefined;
-    if (typeof id === "string" && isConversationId(id)) return shownId(id);
-    break;
+    return isRecord(payload) ? payload : undefined;
   }
-  return idOfName(basename(path));
+  return undefined;
 }

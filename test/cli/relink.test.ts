@@ -1,0 +1,80 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+
+const commit = "0123456789abcdef0123456789abcdef01234567";
+
+/** A folder, with a repository that has a commit unless it shall have none. */
+async function project(cli: Cli, name: string, has: "commit" | "nothing" = "commit"): Promise<string> {
+  const root = join(cli.project, name);
+  await mkdir(root, { recursive: true });
+  if (has === "nothing") return root;
+  await mkdir(join(root, ".git/objects", commit.slice(0, 2)), { recursive: true });
+  await writeFile(join(root, ".git/HEAD"), commit);
+  await writeFile(join(root, ".git/objects", commit.slice(0, 2), commit.slice(2)), "");
+  return root;
+}
+
+async function listed(cli: Cli, cwd: string): Promise<string[]> {
+  const { stdout } = await cli.run(["list", "--project", "--json"], { cwd });
+  return (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id);
+}
+
+test("conversations follow a repository that was moved, with the active one", async () => {
+  const cli = await Cli.open();
+  const old = await project(cli, "old");
+  const id = (await cli.run(["new"], { cwd: old })).stdout.trim();
+  await cli.run(["chat", "my name is Ada"], { cwd: old });
+  const clone = await project(cli, "clone");
+  expect(await listed(cli, clone)).toEqual([]);
+  await rm(clone, { recursive: true });
+  const moved = join(cli.project, "moved");
+  await rename(old, moved);
+  expect(await listed(cli, moved)).toEqual([id]);
+  expect((await cli.run(["relink"], { cwd: moved })).stdout).toBe(
+    `Folders that are gone:\n  ${old}: 1 conversation(s), taken for this project's\nSay where one is now: cody relink ${old} [new folder]\n`,
+  );
+  const said = await cli.run(["chat", "what is my name?"], { cwd: moved });
+  expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining("Ada") });
+  expect(said.stderr).toContain(`This project was in ${old}: going on with its conversation ${id}`);
+  expect((await cli.run(["chat", "once more"], { cwd: moved })).stderr).not.toContain("This project was in");
+  expect(await cli.said(id)).toEqual(["my name is Ada", "what is my name?", "once more"]);
+});
+
+test("a project without a repository is followed when somebody says where it is", async () => {
+  const cli = await Cli.open();
+  const old = await project(cli, "old/inner", "nothing");
+  const id = (await cli.run(["new"], { cwd: old })).stdout.trim();
+  await rename(join(cli.project, "old"), join(cli.project, "new"));
+  const now = join(cli.project, "new/inner");
+  expect(await listed(cli, now)).toEqual([]);
+  expect(await cli.run(["relink", "../../old", "..", "--json"], { cwd: now })).toMatchObject({
+    code: 0,
+    stdout: `${JSON.stringify({ from: join(cli.project, "old"), to: join(cli.project, "new"), conversations: 1 })}\n`,
+  });
+  expect(await listed(cli, now)).toEqual([id]);
+  expect((await cli.run(["relink"], { cwd: now })).stdout).toBe("The folders of all conversations are there.\n");
+  expect((await cli.run(["chat", "hello"], { cwd: now })).stderr).toContain(`going on with its conversation ${id}`);
+});
+
+test("relink refuses what makes no sense, and says why", async () => {
+  const cli = await Cli.open();
+  const [here, there] = [await project(cli, "here"), await project(cli, "there", "nothing")];
+  await cli.run(["new"], { cwd: here });
+  expect(await cli.run(["relink", here, there])).toMatchObject({
+    code: 1,
+    stderr: `✗ ${here} is still there: its conversations stay with it\n`,
+  });
+  expect(await cli.run(["relink", "nowhere", there])).toMatchObject({
+    code: 1,
+    stderr: `✗ No conversation was begun in ${join(cli.project, "nowhere")}\n  See what is gone: cody relink\n`,
+  });
+  await rm(here, { recursive: true });
+  expect(await cli.run(["relink", here, "nowhere"])).toMatchObject({
+    code: 1,
+    stderr: `✗ ${join(cli.project, "nowhere")} is no folder\n`,
+  });
+  expect(await cli.run(["relink", here, `${here}/inner`])).toMatchObject({ code: 2 });
+  expect(await cli.run(["relink", here])).toMatchObject({ code: 0, stdout: expect.stringContaining(cli.project) });
+});
