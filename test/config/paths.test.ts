@@ -12,6 +12,7 @@ test("everything has its place inside", () => {
     conversations: "/home/alice/.cody/conversations",
     logs: "/home/alice/.cody/logs",
     active: "/home/alice/.cody/active",
+    relinks: "/home/alice/.cody/relinks.json",
     codexHeads: "/home/alice/.cody/codex-heads.json",
   });
 });
