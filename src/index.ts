@@ -26,6 +26,8 @@ export {
   RolloutRecorder,
   type TurnRecorder,
 } from "./actors/rollout-writer/recorder.js";
+export type { Ability, ModelFacts, ModelPrice, NamedModel } from "./config/model-table.js";
+export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models.js";
 export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
 export { collectUserMessages } from "./compaction/collect-user-messages.js";
 export * from "./compaction/constants.js";

@@ -32,6 +32,7 @@ const loaders = {
   "set-provider": async () => (await managerCommands()).setProvider,
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
+  models: async () => (await managerCommands()).models,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   relink: async () => (await import("./commands/relink.js")).relinkCommand,
@@ -87,6 +88,7 @@ export function defineCommands(): CAC {
   cli.command("context [id]", "Show what the model sees of a conversation, by size");
   cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
+  cli.command("models", "Show the models that are known, with their windows and prices");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);

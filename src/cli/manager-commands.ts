@@ -4,6 +4,7 @@ import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
 import { forkCommand } from "./commands/fork.js";
 import { interactiveCommand } from "./commands/interactive.js";
+import { modelsCommand } from "./commands/models.js";
 import { newCommand } from "./commands/new.js";
 import { renameCommand } from "./commands/rename.js";
 import { resumeCommand } from "./commands/resume.js";
@@ -23,5 +24,6 @@ export const managerCommands = {
   setProvider: setProviderCommand,
   setAuth: setAuthCommand,
   config: configCommand,
+  models: modelsCommand,
   interactive: interactiveCommand,
 } satisfies Record<string, Command>;

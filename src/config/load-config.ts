@@ -9,7 +9,7 @@ import { configuredKeys } from "./vendors.js";
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "history">
+  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "models" | "history">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
   | `history.${keyof NonNullable<Config["history"]>}`
@@ -51,7 +51,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
   const { provider, api, model, baseUrl, ...others }: Config = found === undefined ? {} : await parseConfig(found);
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as Config;
   const said = { provider, api, model, baseUrl };
-  const choice = choiceOf([said, given], { env, providers: others.providers, auth: others.auth });
+  const choice = choiceOf([said, given], { env, providers: others.providers, auth: others.auth }, others.models);
   const kept = Object.entries(said).filter(([key, value]) => value === choice[key as keyof typeof choice]);
   const file: Config = { ...others, ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)) };
   const persistence = { ...file.persistence, ...given.persistence };

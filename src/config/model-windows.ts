@@ -1,3 +1,5 @@
+import { modelTable } from "./model-table.js";
+
 /** How many tokens a model takes, question and answer together. */
 export interface ContextWindow {
   readonly tokens: number;
@@ -41,14 +43,22 @@ const families: readonly (readonly [beginning: string, tokens: number])[] = [
 
 /** The window of a model; `said` is what the configuration has about it, and counts before what we know. */
 export function contextWindow(model: string, said?: number): ContextWindow {
-  if (said !== undefined) return { tokens: said, isAssumed: false };
+  const tokens = said ?? namedWindow(model) ?? namedWindow(plainName(model)) ?? familyWindow(model);
+  return tokens === undefined ? { tokens: assumedWindow, isAssumed: true } : { tokens, isAssumed: false };
+}
+
+function namedWindow(model: string): number | undefined {
+  return modelTable.find(({ id, aliases }) => id === model || aliases.includes(model))?.contextWindow;
+}
+
+/** The window of the models whose names begin like this one's. */
+export function familyWindow(model: string): number | undefined {
   const name = plainName(model);
-  const known = families.find(([beginning]) => isOfFamily(name, beginning));
-  return known === undefined ? { tokens: assumedWindow, isAssumed: true } : { tokens: known[1], isAssumed: false };
+  return families.find(([beginning]) => isOfFamily(name, beginning))?.[1];
 }
 
 /** Without the vendor in front (`openai/gpt-4o`) and without the mark of a model somebody has tuned (`ft:gpt-4o:…`). */
-function plainName(model: string): string {
+export function plainName(model: string): string {
   return model
     .slice(model.lastIndexOf("/") + 1)
     .toLowerCase()

@@ -1,4 +1,5 @@
 import type { AuthMethod } from "../messages/config.js";
+import { type ModelEntries, resolveModel } from "./models.js";
 import { apiKey, type KeySources } from "./vendors.js";
 
 /** Whose key is looked for when nothing is named, in this order. */
@@ -12,9 +13,8 @@ export const providerOfAuth: Readonly<Record<AuthMethod, string | undefined>> = 
 };
 
 /** The provider a model's name stands for; who has an unusual name is taken for Anthropic's. */
-export function providerOfModel(model: string): string {
-  if (model === "offline") return "offline";
-  return /^(?:gpt-|o\d)/.test(model) ? "openai" : "anthropic";
+export function providerOfModel(model: string, models: ModelEntries = {}): string {
+  return model === "offline" ? "offline" : resolveModel(model, models).provider;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Config } from "../messages/config.js";
+import { type ModelEntries, resolveModel } from "./models.js";
 import { providerOfKey, providerOfModel } from "./pick-provider.js";
 import type { KeySources } from "./vendors.js";
 
@@ -9,16 +10,23 @@ export type ProviderChoice = { readonly [K in "provider" | "api" | "model" | "ba
  * What holds when layers are put one over the other. A model, an API and above all an address, which is sent the key,
  * go with their provider: what a layer says for another provider than the last one named does not count.
  */
-export function choiceOf(layers: readonly ProviderChoice[], keys: KeySources): ProviderChoice {
+export function choiceOf(
+  layers: readonly ProviderChoice[],
+  keys: KeySources,
+  models: ModelEntries = {},
+): ProviderChoice {
   let provider: string | undefined;
   let baseUrl: string | undefined;
   let owner: string | undefined;
   const owned = layers.map((layer) => {
     const next =
-      layer.provider ?? elsewhere(layer.model, { provider, baseUrl: baseUrl ?? addressOf(provider, keys) }) ?? provider;
+      layer.provider ??
+      elsewhere(layer.model, models, { provider, baseUrl: baseUrl ?? addressOf(provider, keys) }) ??
+      provider;
     baseUrl = layer.baseUrl ?? (next === provider ? baseUrl : undefined);
     provider = next;
-    owner = provider ?? (layer.model === undefined ? owner : providerOfModel(layer.model)) ?? providerOfKey(keys);
+    owner =
+      provider ?? (layer.model === undefined ? owner : providerOfModel(layer.model, models)) ?? providerOfKey(keys);
     return { owner, layer };
   });
   const fitting = owned.filter((candidate) => candidate.owner === owner || candidate.owner === undefined);
@@ -27,13 +35,18 @@ export function choiceOf(layers: readonly ProviderChoice[], keys: KeySources): P
 }
 
 /**
- * A model of the other one of the two vendors whose models have names of their own means that vendor. At an address
- * somebody configured there may be any model.
+ * A model that is known to be another provider's means that one, where its provider is a vendor whose models have names
+ * of their own. At an address somebody configured there may be any model.
  */
-function elsewhere(model: string | undefined, { provider, baseUrl }: ProviderChoice): string | undefined {
+function elsewhere(
+  model: string | undefined,
+  models: ModelEntries,
+  { provider, baseUrl }: ProviderChoice,
+): string | undefined {
   if (model === undefined || baseUrl !== undefined) return undefined;
-  if (provider === "openai" && model.startsWith("claude-")) return "anthropic";
-  return provider === "anthropic" && providerOfModel(model) === "openai" ? "openai" : undefined;
+  if (provider !== "openai" && provider !== "anthropic") return undefined;
+  const { provider: other, foundBy } = resolveModel(model, models);
+  return foundBy === "default" || other === provider ? undefined : other;
 }
 
 function addressOf(provider: string | undefined, { providers = {} }: KeySources): string | undefined {

@@ -1,9 +1,10 @@
 import type { Config, WireApi } from "../messages/config.js";
+import { resolveModel } from "./models.js";
 import { providerOfKey, providerOfModel } from "./pick-provider.js";
 import { apiKey, apiProblem, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
 
 export interface ResolveProviderInput {
-  readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers" | "auth">;
+  readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers" | "models" | "auth">;
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The providers in this process, which need no key and no address: the offline one and those that were injected. */
   readonly inProcess: ReadonlySet<string>;
@@ -29,9 +30,9 @@ const suggested = ["openai", "anthropic"];
 const useOffline = "Or use the built-in offline model: cody set-provider offline";
 
 export function resolveProvider(input: ResolveProviderInput): ResolvedProvider {
-  const { provider, model } = input.config;
+  const { provider, model, models } = input.config;
   if (provider !== undefined) return named(input, provider);
-  return model === undefined ? unnamed(input) : named(input, providerOfModel(model));
+  return model === undefined ? unnamed(input) : named(input, providerOfModel(model, models));
 }
 
 function named(input: ResolveProviderInput, provider: string): ResolvedProvider {
@@ -71,13 +72,19 @@ function reached({ config, env }: ResolveProviderInput, provider: string, vendor
   if (baseUrl !== undefined && !isAddress(baseUrl)) {
     return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
   }
-  const model = config.model ?? vendor.model;
+  const model = config.model === undefined ? vendor.model : ownName(config.model, provider, config.models);
   if (model === undefined) {
     return refused(
       `Which model of ${provider} is to answer must be said.\nRun: cody set-provider ${provider} --model <model>`,
     );
   }
   return { ok: true, provider, api, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
+}
+
+/** The name a provider knows a model by; what is another provider's model is left to the provider to refuse. */
+function ownName(name: string, provider: string, models: Config["models"]): string {
+  const { id, provider: owner } = resolveModel(name, models);
+  return owner === provider ? id : name;
 }
 
 /** The same as a configured one must be: without a name and a password in it, which would end up in messages. */

@@ -25,6 +25,22 @@ export const ProviderEntry = z.strictObject({
 });
 export type ProviderEntry = z.infer<typeof ProviderEntry>;
 
+const price = z.number().nonnegative().max(1_000_000);
+
+/** What is said about one model, whether cody knows it or not. */
+export const ModelEntry = z.strictObject({
+  provider: ProviderName.optional(),
+  /** Counts before `contextWindow` of the whole configuration. */
+  contextWindow: z.number().int().min(1000).max(100_000_000).optional(),
+  maxOutput: z.number().int().positive().max(100_000_000).optional(),
+  /** US dollars for a million tokens. */
+  price: z.strictObject({ input: price, output: price, cachedInput: price.optional() }).optional(),
+  abilities: z.array(z.enum(["reasoning", "images"])).optional(),
+  /** Other names it may be asked for by. */
+  aliases: z.array(z.string().min(1).max(200)).max(100).optional(),
+});
+export type ModelEntry = z.infer<typeof ModelEntry>;
+
 /** How cody proves who it is to a provider. */
 export const AuthMethod = z.enum(["openai-api-key", "anthropic-api-key", "chatgpt-oauth", "claude-oauth"]);
 export type AuthMethod = z.infer<typeof AuthMethod>;
@@ -54,6 +70,8 @@ export const Config = z.strictObject({
   /** Where the provider is reached, instead of its own address. */
   baseUrl: BaseUrl.optional(),
   providers: z.record(ProviderName, ProviderEntry).optional(),
+  /** Models by name: those cody does not know, and what is otherwise with those it does. */
+  models: z.record(z.string().min(1).max(200), ModelEntry).optional(),
   auth: AuthMethod.optional(),
   approvalPolicy: ApprovalPolicy.optional(),
   sandbox: SandboxMode.optional(),

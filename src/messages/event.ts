@@ -10,10 +10,12 @@ const type = <T extends string>(name: T) => ({ type: z.literal(name) });
 export const ErrorInfo = z.union([z.string(), z.record(z.string(), z.unknown())]);
 
 /** When a turn began and ended; seconds since 1970 as in Codex, the duration in milliseconds. */
-const turnTimes = {
+const turnFacts = {
   started_at: z.number().nullish(),
   completed_at: z.number().nullish(),
   duration_ms: z.number().nullish(),
+  /** Ours: what its model calls have cost in US dollars, where the price of the model is known. */
+  cost_usd: z.number().nonnegative().optional(),
 };
 
 const persisted = {
@@ -28,7 +30,7 @@ const persisted = {
     turn_id: z.string(),
     last_agent_message: z.string().nullable(),
     error: z.object({ message: z.string(), codex_error_info: ErrorInfo.nullish() }).nullish(),
-    ...turnTimes,
+    ...turnFacts,
     /** Only on the event queue: whether the turn is on disk. */
     saved: z.boolean().optional(),
   }),
@@ -36,7 +38,7 @@ const persisted = {
     ...type("turn_aborted"),
     turn_id: z.string().nullish(),
     reason: z.enum(["interrupted", "replaced", "review_ended", "budget_limited"]),
-    ...turnTimes,
+    ...turnFacts,
     saved: z.boolean().optional(),
   }),
   user_message: z.object({ ...type("user_message"), message: z.string(), images: z.array(z.string()).nullish() }),

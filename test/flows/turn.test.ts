@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
-import { openConversation } from "../support/open-conversation.js";
+import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, beginsAndHangs, calls, fails, says, scripted, user } from "../support/scripted-provider.js";
 
@@ -191,4 +191,21 @@ test("an interrupt that races with the end gives exactly one end", async () => {
   const ends = events.seen.filter(({ msg }) => msg.type === "task_complete" || msg.type === "turn_aborted");
   expect(ends.map(({ id }) => id)).toEqual(submitted);
   expect(new Set(ends.map(({ msg }) => msg.type))).toEqual(new Set(["task_complete", "turn_aborted"]));
+});
+
+test("what a turn costs is said where the price of its model is known, and goes on after a resume", async () => {
+  const price = { input: 1_000, output: 10_000 };
+  const config = { models: { scripted: { price } } };
+  const provider = scripted([calls("nothing", "1"), says("One"), says("Two")]);
+  const { conversation, conversationId, events, manager, home } = await openConversation({ provider, config });
+  await conversation.submit("Hi");
+  // Each call takes ten tokens in and gives five.
+  expect(await events.until("task_complete")).toMatchObject({ cost_usd: 0.12 });
+  await manager.shutdown();
+  const next = await openManager({ home, config, providers: [scripted([says("Two")])] });
+  const resumed = await next.manager.resumeConversation(conversationId);
+  const log = new EventLog(resumed);
+  await resumed.submit("More");
+  expect((await log.until("task_complete")).cost_usd).toBeCloseTo(0.06, 10);
+  expect(resumed.usage?.cost?.total_usd).toBeCloseTo(0.18, 10);
 });

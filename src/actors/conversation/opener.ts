@@ -12,6 +12,7 @@ import type { GitInfo, OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { contextWindow } from "../../config/model-windows.js";
+import { priceOf } from "../../config/models.js";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
@@ -215,6 +216,7 @@ export class ConversationOpener {
       provider: (settings) => this.#providers.of(settings),
       instructions: (settings) =>
         buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
+      price: ({ model }) => priceOf(model, this.#parts.config.models),
       countTokens: (text) => this.#countTokens(text),
       now: () => this.#now(),
       newId: uuidv7,
@@ -233,7 +235,7 @@ export class ConversationOpener {
       counts,
       settings: effectiveCompaction(config.compaction),
       strategies: this.#strategies,
-      window: ({ model }) => contextWindow(model, config.contextWindow),
+      window: ({ model }) => contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow),
       summaryBy: (settings) => this.#providers.summaryBy(settings),
       savedLines: () => store.read(conversationId),
     };

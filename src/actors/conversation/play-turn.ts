@@ -1,4 +1,5 @@
 import { newestTurns } from "../../compaction/newest-turns.js";
+import type { ModelPrice } from "../../config/model-table.js";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ToolSpec } from "../../messages/tool.js";
@@ -39,6 +40,8 @@ export interface TurnParts {
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
   instructions(settings: Settings): string;
+  /** What a model costs, where it is known. */
+  price(settings: Settings): ModelPrice | undefined;
   countTokens(text: string): number;
   now(): Date;
   newId(): string;
@@ -86,6 +89,7 @@ async function playOn(
 ): Promise<void> {
   const { parts, cell, recording } = world;
   const id = turn.submissionId;
+  const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
   using budget = new TurnBudget(parts.limits, signal);
   const callWorld = callWorldOf(world, turn, settings, budget);
   const compaction = new AutoCompaction(world, settings, id);
@@ -95,6 +99,7 @@ async function playOn(
       provider: parts.provider(settings),
       retry: parts.retry,
       budget,
+      price: parts.price(settings),
       request: () => modelRequest(parts, cell, settings),
       compactWhenDue: () => compaction.whenDue("request", budget.signal),
       makeRoom: () => compaction.makeRoom(budget.signal),
@@ -121,7 +126,9 @@ async function playOn(
   cell.before = settings;
   // The answer is there: an interrupt from now on ends the compaction, not the turn.
   if (decided.status === "completed") await compaction.whenDue("end", budget.signal);
-  await recordEnd(recording, turn, decided, parts.now());
+  const spent = cell.state.usage?.cost?.total_usd;
+  const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
+  await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
 }
 
 function callWorldOf(
@@ -175,29 +182,36 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, settings: Settin
   };
 }
 
-async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, now: Date): Promise<void> {
-  const id = turn.submissionId;
-  const times = {
+interface TurnFacts extends ReturnType<typeof timesOf> {
+  readonly cost_usd?: number;
+}
+
+function timesOf(turn: ActiveTurn, now: Date) {
+  return {
     turn_id: turn.turnId,
     started_at: seconds(turn.startedAt),
     completed_at: seconds(now),
     duration_ms: Math.max(1, now.getTime() - turn.startedAt.getTime()),
   };
+}
+
+async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, facts: TurnFacts): Promise<void> {
+  const id = turn.submissionId;
   switch (end.status) {
     case "completed":
       turn.status = { status: "completed" };
-      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, ...times }, id);
+      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, ...facts }, id);
     case "failed": {
       const error = { message: end.failure.message, codex_error_info: end.failure.code };
       turn.status = { status: "failed", error: error.message };
       recording.closeCalls(`not finished: ${error.message}`, id);
-      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, error, ...times }, id);
+      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, error, ...facts }, id);
     }
     case "aborted":
       turn.status = { status: "cancelled" };
       recording.closeCalls("aborted by the user", id);
       recording.noteAbort(id);
-      return recording.end({ type: "turn_aborted", reason: "interrupted", ...times }, id);
+      return recording.end({ type: "turn_aborted", reason: "interrupted", ...facts }, id);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { CompactionNotes, CompactionTrigger, SummarySource } from "../../messages/compaction.js";
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
-import { addUsage, noTokens, type TokenUsage } from "../../messages/token-usage.js";
+import { noTokens, type TokenUsage } from "../../messages/token-usage.js";
 import type { TurnWorld } from "./play-turn.js";
+import { usageInfo } from "./usage-info.js";
 
 export interface CompactionResult {
   readonly trigger: CompactionTrigger;
@@ -17,7 +18,7 @@ export interface CompactionResult {
 }
 
 /** One line replaces the history, so a crash leaves the old one or the new one; what follows only says what it means. */
-export function recordCompaction({ cell, recording }: TurnWorld, result: CompactionResult, id: string): void {
+export function recordCompaction({ parts, cell, recording }: TurnWorld, result: CompactionResult, id: string): void {
   const { items, tokensBefore, tokensAfter, files } = result;
   const notes: CompactionNotes = {
     trigger: result.trigger,
@@ -38,11 +39,8 @@ export function recordCompaction({ cell, recording }: TurnWorld, result: Compact
     { type: "compacted", payload: { message: message.at(-1) ?? "", replacement_history: [...items], cody: notes } },
     id,
   );
-  const before = cell.state.usage?.total_token_usage ?? noTokens;
-  const info = {
-    total_token_usage: addUsage(before, result.usage ?? noTokens),
-    last_token_usage: { ...noTokens, total_tokens: tokensAfter },
-  };
+  const used = usageInfo(cell.state.usage, result.usage ?? noTokens, parts.price(cell.settings));
+  const info = { ...used, last_token_usage: { ...noTokens, total_tokens: tokensAfter } };
   recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
   recording.line(
     {

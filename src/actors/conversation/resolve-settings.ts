@@ -77,11 +77,11 @@ function heldNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): st
 type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok">;
 
 function providerOf({ config, recorded = {}, conversation, env, inProcess }: ResolveInput): FoundProvider {
-  const { providers } = config;
+  const { providers, models } = config;
   const auth = conversation.auth ?? config.auth;
-  const choice = choiceOf([config, recorded, conversation], { env, providers, auth });
+  const choice = choiceOf([config, recorded, conversation], { env, providers, auth }, models);
   if (inProcess === undefined) return { provider: choice.provider ?? "client", model: choice.model ?? "client" };
-  const found = resolveProvider({ config: { ...choice, providers, auth }, env, inProcess, command: "chat" });
+  const found = resolveProvider({ config: { ...choice, providers, models, auth }, env, inProcess, command: "chat" });
   if (!found.ok) throw new InvalidInputError(found.message);
   const { ok: _, ...rest } = found;
   return rest;

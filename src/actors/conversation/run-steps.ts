@@ -1,10 +1,11 @@
 import { estimateItemTokens } from "../../compaction/estimate-tokens.js";
+import type { ModelPrice } from "../../config/model-table.js";
 import type { EventMsg, PersistedEventMsg } from "../../messages/event.js";
 import type { Failure } from "../../messages/failure.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { messageText } from "../../messages/response-item.js";
-import { addUsage, noTokens, type TokenUsage } from "../../messages/token-usage.js";
+import { noTokens, type TokenUsage } from "../../messages/token-usage.js";
 import type { Provider } from "../../providers/provider.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 import type { ActiveTurn } from "./active-turn.js";
@@ -16,6 +17,7 @@ import type { CallsEnd } from "./run-calls.js";
 import { type RetryPolicy, sample, type Sample, type SampleListener } from "./sampling.js";
 import type { ConversationState } from "./state.js";
 import type { TurnBudget } from "./turn-budget.js";
+import { usageInfo } from "./usage-info.js";
 
 /** What the steps of a turn need from their conversation. */
 export interface StepWorld {
@@ -23,6 +25,8 @@ export interface StepWorld {
   readonly provider: Provider;
   readonly retry: RetryPolicy;
   readonly budget: TurnBudget;
+  /** What the model costs, where it is known. */
+  readonly price: ModelPrice | undefined;
   /** Runs calls and records their outputs; says whether the turn goes on. */
   runCalls(calls: readonly PendingCall[]): Promise<CallsEnd>;
   request(): ModelRequest;
@@ -173,11 +177,8 @@ function eventsOf(item: ResponseItem, itemId: string): PersistedEventMsg[] {
 }
 
 function recordUsage(world: StepWorld, usage: TokenUsage): void {
-  const before = world.state.usage?.total_token_usage ?? noTokens;
-  world.record({
-    type: "event_msg",
-    payload: { type: "token_count", info: { total_token_usage: addUsage(before, usage), last_token_usage: usage } },
-  });
+  const info = usageInfo(world.state.usage, usage, world.price);
+  world.record({ type: "event_msg", payload: { type: "token_count", info } });
 }
 
 /** For a model that does not say what it used. */

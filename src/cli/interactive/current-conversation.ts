@@ -13,6 +13,8 @@ interface ConversationStatus {
   readonly model: string;
   readonly turns: number;
   readonly tokens: number;
+  /** In US dollars, where the price of the model is known. */
+  readonly cost: number | undefined;
   readonly file: string | null;
 }
 
@@ -76,6 +78,7 @@ export class CurrentConversation {
       model: this.labels.model,
       turns: conversation?.turns ?? 0,
       tokens: conversation?.usage?.total_token_usage.total_tokens ?? 0,
+      cost: conversation?.usage?.cost?.total_usd,
       file: conversation?.rolloutPath ?? null,
     };
   }

@@ -66,12 +66,13 @@ async function showHelp({ context }: SlashCall): Promise<Then> {
 }
 
 async function showStatus({ context, current }: SlashCall): Promise<Then> {
-  const { id, provider, model, turns, tokens, file } = current.status;
+  const { id, provider, model, turns, tokens, cost, file } = current.status;
   await tellAside(context, [
     `Conversation: ${id}`,
     `Provider: ${provider} (${model})`,
     `Turns: ${turns}`,
     `Tokens: ${tokens}`,
+    ...(cost === undefined ? [] : [`Cost: $${cost.toFixed(4)}`]),
     `File: ${file ?? "none yet"}`,
   ]);
   return "stay";

@@ -1,0 +1,35 @@
+import type { NamedModel } from "../../config/model-table.js";
+import { knownModels } from "../../config/models.js";
+import { tokenText } from "../token-text.js";
+import { type CommandContext, printResult } from "../context.js";
+import { loadSettings } from "../load-settings.js";
+
+/** The models that are known by name: cody's own, and what the configuration says. */
+export async function modelsCommand(context: CommandContext): Promise<number> {
+  const { values } = await loadSettings(context);
+  const models = knownModels(values.models).toSorted((a, b) => a.provider.localeCompare(b.provider));
+  await printResult(context, { text: tableText(models), json: models });
+  return 0;
+}
+
+function tableText(models: readonly NamedModel[]): string {
+  const rows = [header, ...models.map(rowOf)];
+  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return [...lines, "", "Prices are US dollars for a million tokens. Others: `models` in the configuration."].join(
+    "\n",
+  );
+}
+
+const header = ["MODEL", "PROVIDER", "WINDOW", "ANSWER", "IN", "OUT", "ALSO CALLED"];
+
+function rowOf({ id, provider, contextWindow, maxOutput, price, aliases }: NamedModel): string[] {
+  const [input, output] = [price?.input, price?.output].map((value) => (value === undefined ? "?" : String(value)));
+  const sizes = [contextWindow, maxOutput].map(tokenText);
+  return [id, provider, ...sizes, input ?? "?", output ?? "?", aliases.join(", ")];
+}

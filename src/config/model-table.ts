@@ -1,0 +1,111 @@
+/** What is known about a model. */
+export interface ModelFacts {
+  readonly provider: string;
+  /** How many tokens it takes, question and answer together. */
+  readonly contextWindow: number;
+  /** How many tokens an answer may have. */
+  readonly maxOutput: number;
+  /** Absent where nobody has said it. */
+  readonly price?: ModelPrice | undefined;
+  /** What it can do besides text and tools. */
+  readonly abilities: readonly Ability[];
+}
+
+/** US dollars for a million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** For what the provider has kept from an earlier request; the same as `input` where it is not said. */
+  readonly cachedInput?: number | undefined;
+}
+
+export type Ability = "reasoning" | "images";
+
+export interface NamedModel extends ModelFacts {
+  readonly id: string;
+  readonly aliases: readonly string[];
+}
+
+type Row = readonly [
+  id: string,
+  provider: string,
+  contextWindow: number,
+  maxOutput: number,
+  input: number,
+  output: number,
+  cachedInput: number,
+  abilities: readonly Ability[],
+  aliases: readonly string[],
+];
+
+const thinks: readonly Ability[] = ["reasoning"];
+const sees: readonly Ability[] = ["images"];
+const both: readonly Ability[] = ["reasoning", "images"];
+
+const rows: readonly Row[] = [
+  [
+    "claude-sonnet-4-20250514",
+    "anthropic",
+    200_000,
+    16_384,
+    3,
+    15,
+    0.3,
+    both,
+    ["claude-sonnet", "sonnet", "claude-sonnet-4-0"],
+  ],
+  [
+    "claude-3-5-haiku-20241022",
+    "anthropic",
+    200_000,
+    8_192,
+    0.8,
+    4,
+    0.08,
+    sees,
+    ["claude-haiku", "haiku", "claude-haiku-3-5-20241022", "claude-3-5-haiku-latest"],
+  ],
+  ["claude-opus-4-20250514", "anthropic", 200_000, 32_000, 15, 75, 1.5, both, ["claude-opus-4-0"]],
+  ["claude-opus-4-1-20250805", "anthropic", 200_000, 32_000, 15, 75, 1.5, both, ["claude-opus-4-1"]],
+  ["claude-sonnet-4-5-20250929", "anthropic", 200_000, 64_000, 3, 15, 0.3, both, ["claude-sonnet-4-5"]],
+  ["claude-haiku-4-5-20251001", "anthropic", 200_000, 64_000, 1, 5, 0.1, both, ["claude-haiku-4-5"]],
+  ["claude-opus-4-5-20251101", "anthropic", 200_000, 64_000, 5, 25, 0.5, both, ["claude-opus-4-5"]],
+  ["claude-sonnet-4-6", "anthropic", 1_000_000, 64_000, 3, 15, 0.3, both, []],
+  ["claude-opus-4-6", "anthropic", 1_000_000, 128_000, 5, 25, 0.5, both, []],
+  ["claude-opus-4-7", "anthropic", 1_000_000, 128_000, 5, 25, 0.5, both, ["claude-opus", "opus"]],
+  ["gpt-4o", "openai", 128_000, 16_384, 2.5, 10, 1.25, sees, ["4o"]],
+  ["gpt-4o-mini", "openai", 128_000, 16_384, 0.15, 0.6, 0.075, sees, ["4o-mini"]],
+  ["o3", "openai", 200_000, 100_000, 10, 40, 2.5, both, []],
+  ["o3-mini", "openai", 200_000, 100_000, 1.1, 4.4, 0.55, thinks, []],
+  ["o4-mini", "openai", 200_000, 100_000, 1.1, 4.4, 0.275, both, []],
+  ["o1", "openai", 200_000, 100_000, 15, 60, 7.5, both, []],
+  ["gpt-4.1", "openai", 1_047_576, 32_768, 2, 8, 0.5, sees, []],
+  ["gpt-4.1-mini", "openai", 1_047_576, 32_768, 0.4, 1.6, 0.1, sees, []],
+  ["gpt-4.1-nano", "openai", 1_047_576, 32_768, 0.1, 0.4, 0.025, sees, []],
+  ["gpt-5", "openai", 400_000, 128_000, 1.25, 10, 0.125, both, []],
+  ["gpt-5-mini", "openai", 400_000, 128_000, 0.25, 2, 0.025, both, []],
+  ["gpt-5-nano", "openai", 400_000, 128_000, 0.05, 0.4, 0.005, both, []],
+  ["gpt-5-codex", "openai", 400_000, 128_000, 1.25, 10, 0.125, both, []],
+  ["gpt-5.1", "openai", 400_000, 128_000, 1.25, 10, 0.125, both, []],
+  ["gpt-5.1-codex", "openai", 400_000, 128_000, 1.25, 10, 0.125, both, []],
+  ["gpt-5.1-codex-mini", "openai", 400_000, 128_000, 0.25, 2, 0.025, both, []],
+  ["gpt-5.2", "openai", 400_000, 128_000, 1.75, 14, 0.175, both, []],
+  ["gpt-5.2-codex", "openai", 400_000, 128_000, 1.75, 14, 0.175, both, []],
+  ["gpt-5.3-codex", "openai", 400_000, 128_000, 1.75, 14, 0.175, both, []],
+  ["gpt-5.4", "openai", 272_000, 128_000, 2.5, 15, 0.25, both, []],
+  ["gpt-5.4-mini", "openai", 400_000, 128_000, 0.75, 4.5, 0.075, both, []],
+  ["gpt-5.5", "openai", 272_000, 128_000, 5, 30, 0.5, both, []],
+];
+
+/** The models cody knows by name. Whoever has others says so under `models` in the configuration. */
+export const modelTable: readonly NamedModel[] = rows.map(
+  ([id, provider, contextWindow, maxOutput, input, output, cachedInput, abilities, aliases]) => ({
+    id,
+    provider,
+    contextWindow,
+    maxOutput,
+    price: { input, output, cachedInput },
+    abilities,
+    aliases,
+  }),
+);

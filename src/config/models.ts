@@ -1,0 +1,72 @@
+import type { ModelEntry } from "../messages/config.js";
+import type { TokenUsage } from "../messages/token-usage.js";
+import { type ModelFacts, type ModelPrice, modelTable, type NamedModel } from "./model-table.js";
+import { familyWindow, plainName } from "./model-windows.js";
+
+/** What the configuration says about models, by their names. */
+export type ModelEntries = Readonly<Record<string, ModelEntry>>;
+
+export interface ResolvedModel extends ModelFacts {
+  /** The name its provider knows it by. */
+  readonly id: string;
+  /** How it was found: by its name, by another of its names, by how that begins, or not at all. */
+  readonly foundBy: "name" | "alias" | "prefix" | "default";
+}
+
+/** What a model is taken for of which only the provider is known, from how its name begins. */
+const guesses: readonly (readonly [RegExp, ModelFacts])[] = [
+  [/^claude-/, { provider: "anthropic", contextWindow: 200_000, maxOutput: 16_384, abilities: ["images"] }],
+  [/^(?:gpt-|o\d)/, { provider: "openai", contextWindow: 128_000, maxOutput: 16_384, abilities: ["images"] }],
+];
+const nothingKnown: ModelFacts = { provider: "anthropic", contextWindow: 200_000, maxOutput: 16_384, abilities: [] };
+
+/** What is known about a model, whatever it is called: there is always an answer. */
+export function resolveModel(name: string, entries: ModelEntries = {}): ResolvedModel {
+  const models = knownModels(entries);
+  const exact = models.find(({ id }) => id === name);
+  if (exact !== undefined) return { ...facts(exact), id: name, foundBy: "name" };
+  const called = models.find(({ aliases }) => aliases.includes(name));
+  if (called !== undefined) return { ...facts(called), id: called.id, foundBy: "alias" };
+  const guess = guesses.find(([beginning]) => beginning.test(name))?.[1];
+  if (guess === undefined) return { ...nothingKnown, id: name, foundBy: "default" };
+  return { ...guess, contextWindow: familyWindow(name) ?? guess.contextWindow, id: name, foundBy: "prefix" };
+}
+
+/** Every model that is known by name; what the configuration says counts before the table. */
+export function knownModels(entries: ModelEntries = {}): NamedModel[] {
+  const changed = modelTable.map((model) => withEntry(model, entries[model.id]));
+  const added = Object.entries(entries)
+    .filter(([id]) => !modelTable.some((model) => model.id === id))
+    .map(([id, entry]) => withEntry({ ...resolveModel(id), price: undefined, id, aliases: [] }, entry));
+  return [...added, ...changed];
+}
+
+/** The price of a model at its own provider, also where a vendor stands before its name; undefined where nobody knows it. */
+export function priceOf(name: string, entries: ModelEntries = {}): ModelPrice | undefined {
+  return resolveModel(name, entries).price ?? resolveModel(plainName(name), entries).price;
+}
+
+const perMillion = 1_000_000;
+
+/** What so many tokens cost, in US dollars. */
+export function costOf({ input_tokens, cached_input_tokens, output_tokens }: TokenUsage, price: ModelPrice): number {
+  const { input, output, cachedInput = input } = price;
+  const fresh = Math.max(0, input_tokens - cached_input_tokens);
+  return (fresh * input + cached_input_tokens * cachedInput + output_tokens * output) / perMillion;
+}
+
+function withEntry(model: NamedModel, entry: ModelEntry | undefined): NamedModel {
+  return {
+    id: model.id,
+    provider: entry?.provider ?? model.provider,
+    contextWindow: entry?.contextWindow ?? model.contextWindow,
+    maxOutput: entry?.maxOutput ?? model.maxOutput,
+    price: entry?.price ?? model.price,
+    abilities: entry?.abilities ?? model.abilities,
+    aliases: [...model.aliases, ...(entry?.aliases ?? [])],
+  };
+}
+
+function facts({ provider, contextWindow, maxOutput, price, abilities }: NamedModel): ModelFacts {
+  return { provider, contextWindow, maxOutput, price, abilities };
+}
