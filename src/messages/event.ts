@@ -120,7 +120,15 @@ const transient = {
   }),
   warning: z.object({ ...type("warning"), message: z.string() }),
   error: z.object({ ...type("error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
-  stream_error: z.object({ ...type("stream_error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
+  /** A request failed and is sent again after a wait. */
+  stream_error: z.object({
+    ...type("stream_error"),
+    message: z.string(),
+    codex_error_info: ErrorInfo.nullish(),
+    attempt: z.number().int().positive().optional(),
+    max_attempts: z.number().int().nonnegative().optional(),
+    wait_ms: z.number().nonnegative().optional(),
+  }),
   /** A reader fell behind its bound: the events from `from` to `to` were not given to it. */
   lagged: z.object({ ...type("lagged"), from: z.number().int(), to: z.number().int() }),
   shutdown_complete: z.object({ ...type("shutdown_complete") }),

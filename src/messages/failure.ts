@@ -6,17 +6,23 @@ export const FailureCode = z.enum([
   "actor_stopped",
   "auth",
   "bad_message",
-  "bad_request",
   "busy",
+  /** A model, or who watches over it, declined to answer. */
+  "content_filtered",
   "context_overflow",
   "deadline",
   "internal",
+  "invalid_request",
   "limit_reached",
   "network",
   "not_saved",
   "overloaded",
-  "rate_limited",
+  "rate_limit",
+  /** The other side failed for a reason of its own. */
+  "server",
   "thread_died",
+  "timeout",
+  "unknown",
   "unsupported",
 ]);
 export type FailureCode = z.infer<typeof FailureCode>;

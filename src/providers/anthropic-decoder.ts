@@ -20,7 +20,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   model_context_window_exceeded: "length",
 };
 
-const refused: Failure = { code: "bad_request", message: "the model declined to answer", retryable: false };
+const refused: Failure = { code: "content_filtered", message: "the model declined to answer", retryable: false };
 
 /** The events of one answer of the Messages API as ours. */
 export class AnthropicDecoder implements WireDecoder {

@@ -7,6 +7,7 @@ import { type ContentPart, type MessageItem, messageText, ResponseItem } from ".
 import { isRecord } from "./json-fields.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
+import { codeOfStatus, isPassing } from "./retryable.js";
 import { orAborted } from "./or-aborted.js";
 
 /** A request as an injected client gets it: `messages` are the texts of the history. */
@@ -63,30 +64,22 @@ async function send(client: ModelClient, request: ModelRequest): Promise<Respons
   return answered.map((item, index) => check(ResponseItem, withCodexParts(item), `the client's answer: item ${index}`));
 }
 
-const codeOfStatus: Readonly<Record<number, FailureCode>> = {
-  400: "bad_request",
-  401: "auth",
-  403: "auth",
-  429: "rate_limited",
-  529: "overloaded",
-};
-const retryable: ReadonlySet<FailureCode> = new Set(["network", "overloaded", "rate_limited"]);
 const overflow = /context[ _](?:length|window)[ _]exceeded|maximum context length|prompt is too long/i;
 const networkCode = /^(?:UND_ERR_|ECONN|ENOTFOUND|ENET|EHOST|ETIMEDOUT|EPIPE|EAI_AGAIN)/;
 
 function failureOf(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;
   const code = failureCode(error);
-  return { code, message: error instanceof Error ? error.message : String(error), retryable: retryable.has(code) };
+  return { code, message: error instanceof Error ? error.message : String(error), retryable: isPassing(code) };
 }
 
 function failureCode(error: unknown): FailureCode {
-  if (!isRecord(error)) return "internal";
+  if (!isRecord(error)) return "unknown";
   const { status, code, message, cause } = error;
   if (overflow.test(`${String(code)} ${String(message)}`)) return "context_overflow";
-  if (typeof status === "number") return codeOfStatus[status] ?? (status >= 500 ? "overloaded" : "internal");
+  if (typeof status === "number") return codeOfStatus(status);
   if (typeof code === "string" && networkCode.test(code)) return "network";
   return isRecord(cause) && typeof cause["code"] === "string" && networkCode.test(cause["code"])
     ? "network"
-    : "internal";
+    : "unknown";
 }

@@ -164,7 +164,7 @@ const cut: Failure = { code: "network", message: "the answer ended before it was
 const lost: Failure = { code: "network", message: "the connection was lost within the answer", retryable: true };
 
 function silent(idleMs: number): Failure {
-  return { code: "network", message: `nothing came for ${Math.round(idleMs / 100) / 10} s`, retryable: true };
+  return { code: "timeout", message: `nothing came for ${Math.round(idleMs / 100) / 10} s`, retryable: true };
 }
 
 function tooLong(bytes: number): Failure {

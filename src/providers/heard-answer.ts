@@ -115,5 +115,5 @@ async function letGo(events: AsyncIterator<ModelEvent>): Promise<void> {
 
 /** Providers do not throw; one that does has a bug, and whoever asked it fails with the reason. */
 export function broken(error: unknown): Failure {
-  return { code: "internal", message: error instanceof Error ? error.message : String(error), retryable: false };
+  return { code: "unknown", message: error instanceof Error ? error.message : String(error), retryable: false };
 }

@@ -33,5 +33,5 @@ export function answerTo(request: ClientRequest, { body, signal, connectTimeoutM
 
 function unconnected(request: ClientRequest, ms: number): FailureError {
   const message = `cannot connect to ${request.host} within ${Math.round(ms / 100) / 10} s`;
-  return new FailureError({ code: "network", message, retryable: true });
+  return new FailureError({ code: "timeout", message, retryable: true });
 }

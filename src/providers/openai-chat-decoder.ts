@@ -2,6 +2,7 @@ import type { FinishReason, ModelEvent, ModelRequest } from "../messages/model.j
 import type { ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import { FailureError } from "../messages/errors.js";
+import { contentFiltered } from "./content-filtered.js";
 import { cutAnswer } from "./cut-answer.js";
 import { eventJson } from "./event-json.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
@@ -47,14 +48,16 @@ export class ChatDecoder implements WireDecoder {
   /** Complete is what said how it finished: an end alone may be a cut. */
   end(): readonly ModelEvent[] {
     if (this.#finish === "") throw new FailureError(cutAnswer);
+    const isFiltered = this.#finish === "content_filter";
     const isCut = this.#finish === "length";
-    const calls = this.#calls.whole(isCut, this.#id);
+    const calls = this.#calls.whole(isCut || isFiltered, this.#id);
     const items: ModelEvent[] = [
       ...(this.#reasoning === "" ? [] : [item(this.#reasoningId, this.#reasoningItem())]),
       ...(this.#text === "" ? [] : [item(this.#id, this.#message())]),
       ...calls.map((call, index) => item(`${this.#id}_call_${index}`, call)),
     ];
     const finishReason: FinishReason = isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop";
+    if (isFiltered) return [...items, contentFiltered(this.#context)];
     const usage: ModelEvent[] = this.#usage === undefined ? [] : [{ type: "usage", usage: this.#usage }];
     return [...items, ...usage, { type: "done", finishReason }];
   }

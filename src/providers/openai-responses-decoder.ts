@@ -1,6 +1,7 @@
 import type { Responses } from "openai/resources/responses/responses";
 import { FailureError } from "../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
+import { contentFiltered } from "./content-filtered.js";
 import { cutAnswer } from "./cut-answer.js";
 import { eventJson } from "./event-json.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
@@ -65,7 +66,7 @@ export class ResponsesDecoder implements WireDecoder {
       case "response.completed":
         return this.#done(recordAt(value, "response"), "stop");
       case "response.incomplete":
-        return this.#done(recordAt(value, "response"), "length");
+        return this.#incomplete(recordAt(value, "response"));
       case "response.failed":
         return this.#failed(recordAt(value, "response"));
       case "error":
@@ -112,6 +113,12 @@ export class ResponsesDecoder implements WireDecoder {
       },
       { type: "done", finishReason },
     ];
+  }
+
+  #incomplete(response: Record<string, unknown>): readonly ModelEvent[] {
+    const events = this.#done(response, "length");
+    const isFiltered = textAt(recordAt(response, "incomplete_details"), "reason") === "content_filter";
+    return isFiltered ? [...events.slice(0, -1), contentFiltered(this.#context)] : events;
   }
 
   #failed(body: Record<string, unknown>): readonly ModelEvent[] {

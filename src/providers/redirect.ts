@@ -6,5 +6,5 @@ export function refuseRedirect(status: number, headers: Headers): void {
   const target = headers.get("location") ?? "";
   const where = URL.canParse(target) ? ` to ${new URL(target).host}` : "";
   const message = `the server answered ${status}, a redirect${where}, which is not followed: set the base URL to its target`;
-  throw new FailureError({ code: "bad_request", message, retryable: false });
+  throw new FailureError({ code: "invalid_request", message, retryable: false });
 }

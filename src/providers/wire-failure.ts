@@ -4,6 +4,7 @@ import { failureText } from "./failure-text.js";
 import { isRecord } from "./json-fields.js";
 import { networkFailure } from "./network-failure.js";
 import { retryAfterMs } from "./retry-after.js";
+import { codeOfStatus, isPassing } from "./retryable.js";
 
 /** Who was asked, and with which key: it must not stand in any message. */
 export interface FailureContext {
@@ -32,7 +33,7 @@ export function wireFailure(error: unknown, context: FailureContext): Failure {
     if (cause["message"] === "Request timed out.") return named(noAnswer, context);
   }
   const message = error instanceof Error ? error.message : String(error);
-  return named({ code: "internal", message, retryable: false }, context);
+  return named({ code: "unknown", message, retryable: false }, context);
 }
 
 /** What a server said, as a failure; an error inside a stream has no status. */
@@ -44,7 +45,7 @@ export function serverFailure(error: ServerError, context: FailureContext): Fail
   return {
     code,
     message: `${context.provider}${status}${said === "" ? "" : `: ${said}`}`,
-    retryable: retryable.has(code) && !outOfMoney.test(words(error)),
+    retryable: isPassing(code) && !outOfMoney.test(words(error)),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   };
 }
@@ -66,28 +67,32 @@ export function errorIn(body: unknown): ServerError {
 }
 
 const maxCauses = 5;
-const noAnswer: Failure = { code: "network", message: "no answer came in time", retryable: true };
-const retryable: ReadonlySet<FailureCode> = new Set(["network", "overloaded", "rate_limited"]);
+const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
 const overflow =
   /maximum context length|context[ _](?:length|window)[ _]exceeded|too many tokens|exceeds the (?:model|available context)|prompt is too long|exceeds? the context window/i;
 const outOfMoney = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
+const filtered = /content_policy|content_filter|moderation/;
 /** Names of errors, for those that come inside a stream without a status. */
-const named4xx: readonly (readonly [RegExp, FailureCode])[] = [
-  [/rate_limit|too_many_requests|insufficient_quota/, "rate_limited"],
+const names: readonly (readonly [RegExp, FailureCode])[] = [
+  [/rate_limit|too_many_requests|insufficient_quota/, "rate_limit"],
   [/authentication|permission|api_key|unauthorized|forbidden/, "auth"],
-  [/invalid|not_found|too_large|unsupported|bad_?request|content_policy|content_filter/, "bad_request"],
+  [filtered, "content_filtered"],
+  [/invalid|not_found|too_large|unsupported|bad_?request/, "invalid_request"],
+  [/overloaded|unavailable|slow_down/, "overloaded"],
+  [/timeout/, "timeout"],
 ];
 
 function codeOf(error: ServerError): FailureCode {
   const { status } = error;
-  if (status === 429) return "rate_limited";
-  if (status === 401 || status === 403) return "auth";
-  if ((status === undefined || status < 500) && overflow.test(words(error))) return "context_overflow";
-  // Busy with us or with itself: to be tried again, like an overload.
-  if (status === 408 || status === 409 || status === 425) return "overloaded";
-  if (status !== undefined) return status >= 500 ? "overloaded" : "bad_request";
   const name = `${error.code ?? ""} ${error.type ?? ""}`.toLowerCase();
-  return named4xx.find(([pattern]) => pattern.test(name))?.[1] ?? "overloaded";
+  if (status === undefined) {
+    if (overflow.test(words(error))) return "context_overflow";
+    return names.find(([pattern]) => pattern.test(name))?.[1] ?? "server";
+  }
+  const code = codeOfStatus(status);
+  if (code !== "invalid_request") return code;
+  if (overflow.test(words(error))) return "context_overflow";
+  return filtered.test(name) ? "content_filtered" : code;
 }
 
 /** An SDK's error keeps the status, the headers and what stood under `error`, or the text where it was no JSON. */

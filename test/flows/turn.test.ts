@@ -117,7 +117,15 @@ test("a call that may be repeated is, and says so", async () => {
   const { conversation, events } = await openConversation({ provider });
   await conversation.submit("Hi");
   await events.until("task_complete");
-  expect(events.types().filter((type) => type === "stream_error")).toHaveLength(2);
+  const retries = events.seen.flatMap(({ msg }) => (msg.type === "stream_error" ? [msg] : []));
+  expect(retries).toMatchObject([
+    { codex_error_info: "network", attempt: 1 },
+    { codex_error_info: "overloaded", attempt: 2 },
+  ]);
+  for (const { message, attempt, max_attempts: most, wait_ms: wait = -1 } of retries) {
+    expect(message).toMatch(new RegExp(`; trying again in [0-9.]+ s \\(${attempt}/${most}\\)$`));
+    expect(wait).toBeGreaterThanOrEqual(0);
+  }
   expect(provider.requests).toHaveLength(3);
 });
 

@@ -107,9 +107,9 @@ describe("a failed answer", () => {
 
   test.each([
     ["overloaded_error", "overloaded", true],
-    ["rate_limit_error", "rate_limited", true],
-    ["api_error", "overloaded", true],
-    ["invalid_request_error", "bad_request", false],
+    ["rate_limit_error", "rate_limit", true],
+    ["api_error", "server", true],
+    ["invalid_request_error", "invalid_request", false],
     ["authentication_error", "auth", false],
   ] as const)("%s inside a stream", async (type, code, retryable) => {
     const error = eventOf({ type: "error", error: { type, message: "no" } });
@@ -144,7 +144,7 @@ describe("a failed answer", () => {
   test("a refusal of the model is told", async () => {
     const events = await answered(streaming(start(), ending("refusal")));
     const message = "anthropic: the model declined to answer";
-    expect(events).toEqual([failed({ code: "bad_request", retryable: false, message })]);
+    expect(events).toEqual([failed({ code: "content_filtered", retryable: false, message })]);
   });
 
   test("an HTTP error is asked for once, and does not repeat the key", async () => {
@@ -154,7 +154,7 @@ describe("a failed answer", () => {
       response.end(JSON.stringify({ type: "error", error }));
     });
     const message = "anthropic answered 429: slow down, [key]";
-    const failure = { code: "rate_limited", retryable: true, retryAfterMs: 7_000, message } as const;
+    const failure = { code: "rate_limit", retryable: true, retryAfterMs: 7_000, message } as const;
     expect(await collect(stream(url))).toEqual([failed(failure)]);
     expect(requests).toHaveLength(1);
   });
@@ -167,7 +167,7 @@ describe("a failed answer", () => {
     });
     const message = "anthropic: nothing came for 0.2 s";
     expect(await collect(stream(url, { idleMs: 200 }))).toEqual([
-      failed({ code: "network", retryable: true, message }),
+      failed({ code: "timeout", retryable: true, message }),
     ]);
   });
 

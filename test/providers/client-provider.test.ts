@@ -55,14 +55,14 @@ test("a tool call ends the step as one that waits for tools", async () => {
 });
 
 test.each([
-  [Object.assign(new Error("slow down"), { status: 429 }), "rate_limited", true],
+  [Object.assign(new Error("slow down"), { status: 429 }), "rate_limit", true],
   [Object.assign(new Error("busy"), { status: 529 }), "overloaded", true],
   [Object.assign(new Error("no such key"), { status: 401 }), "auth", false],
-  [Object.assign(new Error("bad field"), { status: 400 }), "bad_request", false],
+  [Object.assign(new Error("bad field"), { status: 400 }), "invalid_request", false],
   [Object.assign(new Error("too much"), { status: 400, code: "context_length_exceeded" }), "context_overflow", false],
   [Object.assign(new Error("reset"), { code: "ECONNRESET" }), "network", true],
   [new TypeError("fetch failed", { cause: { code: "ENOTFOUND" } }), "network", true],
-  [new Error("oops"), "internal", false],
+  [new Error("oops"), "unknown", false],
 ])("%s becomes the failure %s", async (error, code, retryable) => {
   const events = await eventsOf(async () => {
     throw error;
@@ -71,7 +71,7 @@ test.each([
 });
 
 test("a failure a client already knows is passed on whole", async () => {
-  const failure = { code: "rate_limited" as const, message: "wait", retryable: true, retryAfterMs: 5 };
+  const failure = { code: "rate_limit" as const, message: "wait", retryable: true, retryAfterMs: 5 };
   expect(await eventsOf(() => Promise.reject(new FailureError(failure)))).toEqual([{ type: "failed", failure }]);
 });
 
@@ -80,7 +80,7 @@ test("a client that throws instead of rejecting fails the same way", async () =>
     throw new Error("not even a promise");
   });
   expect(events).toEqual([
-    { type: "failed", failure: { code: "internal", message: "not even a promise", retryable: false } },
+    { type: "failed", failure: { code: "unknown", message: "not even a promise", retryable: false } },
   ]);
 });
 
@@ -89,7 +89,7 @@ test.each([
   [[{ type: "message", role: "assistant" }], "the client's answer: item 0: Invalid input"],
 ])("the answer %j fails with what is wrong with it", async (answer, message) => {
   const events = await eventsOf(async () => answer as never);
-  expect(events).toEqual([{ type: "failed", failure: { code: "internal", message, retryable: false } }]);
+  expect(events).toEqual([{ type: "failed", failure: { code: "unknown", message, retryable: false } }]);
 });
 
 test("an interrupt ends the stream although the client never answers", async () => {

@@ -95,6 +95,6 @@ test("many deltas that are ready are all told, with a pause for the event loop",
 
 test("a stream that throws has failed", async () => {
   const { heard, answer } = hear(broken());
-  expect(await answer.next()).toMatchObject({ type: "failed", failure: { code: "internal", message: "out of order" } });
+  expect(await answer.next()).toMatchObject({ type: "failed", failure: { code: "unknown", message: "out of order" } });
   expect(heard).toEqual(["1"]);
 });

@@ -68,7 +68,7 @@ describe("the answer", () => {
     const { url } = await serve((response) => void response.writeHead(status, { location: other.url }).end());
     await expect(transport.fetch(url, { method: "POST", body: "{}" })).rejects.toMatchObject({
       failure: {
-        code: "bad_request",
+        code: "invalid_request",
         retryable: false,
         message: expect.stringContaining(`to 127.0.0.1:${other.port}`),
       },
@@ -84,7 +84,7 @@ describe("the answer", () => {
     const { port } = server.address() as AddressInfo;
     const impatient = createTransport({}, { connectTimeoutMs: 50 });
     await expect(impatient.fetch(`https://127.0.0.1:${port}/`)).rejects.toMatchObject({
-      failure: { code: "network", message: "cannot connect to 127.0.0.1 within 0.1 s", retryable: true },
+      failure: { code: "timeout", message: "cannot connect to 127.0.0.1 within 0.1 s", retryable: true },
     });
   });
 
@@ -165,7 +165,7 @@ describe("events", () => {
       response.on("close", () => clearInterval(timer));
     });
     await expect(read(url, { idleMs: 100 })).rejects.toMatchObject({
-      failure: { code: "network", message: "nothing came for 0.1 s", retryable: true },
+      failure: { code: "timeout", message: "nothing came for 0.1 s", retryable: true },
     });
   });
 
@@ -312,7 +312,7 @@ test("through a proxy the same events are read from its web stream", async () =>
   for await (const event of proxied.events(response, boundsOf())) seen.push(event);
   expect(seen).toEqual([data("1"), data("2")]);
   const redirecting = await serve((answer) => void answer.writeHead(302, { location: server.url }).end());
-  await expect(proxied.fetch(redirecting.url)).rejects.toMatchObject({ failure: { code: "bad_request" } });
+  await expect(proxied.fetch(redirecting.url)).rejects.toMatchObject({ failure: { code: "invalid_request" } });
   expect(server.requests).toHaveLength(1);
 });
 

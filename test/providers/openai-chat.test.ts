@@ -137,6 +137,18 @@ describe("what comes back", () => {
     expect(seen).toEqual([call, "length"]);
   });
 
+  test("an answer a content filter stopped has failed, and no call in it is told that it cut", async () => {
+    const { events } = await ask(
+      openaiChat,
+      streaming(
+        dataOf(chunk({ content: "Once" }), piece(0, { name: "f", arguments: '{"a' }, "a"), chunk({}, "content_filter")),
+      ),
+    );
+    const message = "acme: the answer was stopped by a content filter";
+    expect(events.at(-1)).toEqual({ type: "failed", failure: { code: "content_filtered", message, retryable: false } });
+    expect(events.filter(({ type }) => type === "item")).toHaveLength(1);
+  });
+
   test("calls of servers that resemble the API only roughly", async () => {
     const seen = await kinds(
       piece(0, { name: "f", arguments: "{}" }, "a"),
@@ -156,11 +168,11 @@ describe("what comes back", () => {
   });
 
   test.each([
-    [{ error: { message: "gone", code: 502 } }, "overloaded", "acme answered 502: gone"],
-    [{ error: { message: "no", type: "invalid_request_error" } }, "bad_request", "acme: no"],
-    [{ choices: [{ delta: {}, finish_reason: "error", error: { message: "x", code: 429 } }] }, "rate_limited", ""],
+    [{ error: { message: "gone", code: 502 } }, "server", "acme answered 502: gone"],
+    [{ error: { message: "no", type: "invalid_request_error" } }, "invalid_request", "acme: no"],
+    [{ choices: [{ delta: {}, finish_reason: "error", error: { message: "x", code: 429 } }] }, "rate_limit", ""],
   ])("an error within the stream, first or late: %j", async (event, code, message) => {
-    const failure = { code, message: message || "acme answered 429: x", retryable: code !== "bad_request" };
+    const failure = { code, message: message || "acme answered 429: x", retryable: code !== "invalid_request" };
     expect((await ask(openaiChat, streaming(dataOf(event)))).events).toEqual([{ type: "failed", failure }]);
     const late = await ask(openaiChat, streaming(dataOf(chunk({ content: "a" }), event)));
     expect(late.events.at(-1)).toEqual({ type: "failed", failure });

@@ -118,6 +118,15 @@ describe("what comes back", () => {
     expect(events.map(({ type }) => type)).toEqual(["text_delta", "item", "usage", "done"]);
   });
 
+  test("an answer a content filter stopped has failed, and is not asked for again", async () => {
+    const response = { ...completed.response, incomplete_details: { reason: "content_filter" } };
+    const { events } = await ask(openaiResponses, streaming(named({ type: "response.incomplete", response })));
+    const text = "acme: the answer was stopped by a content filter";
+    const failure = { code: "content_filtered", message: text, retryable: false };
+    expect(events.at(-1)).toEqual({ type: "failed", failure });
+    expect(events.at(-2)).toMatchObject({ type: "usage" });
+  });
+
   test("an incomplete answer stopped at its length, and a call cut by that is not told", async () => {
     const incomplete = { type: "response.incomplete", response: { ...completed.response, status: "incomplete" } };
     const half = { ...call(1), status: "incomplete", arguments: '{"n":' };
@@ -148,11 +157,11 @@ describe("what comes back", () => {
   });
 
   test.each([
-    [{ type: "error", code: "server_error", message: "oops", param: null }, "overloaded", "oops"],
-    [{ type: "error", error: { type: "invalid_request_error", code: null, message: "no" } }, "bad_request", "no"],
+    [{ type: "error", code: "server_error", message: "oops", param: null }, "server", "oops"],
+    [{ type: "error", error: { type: "invalid_request_error", code: null, message: "no" } }, "invalid_request", "no"],
     [
       { type: "response.failed", response: { error: { code: "rate_limit_exceeded", message: "slow" } } },
-      "rate_limited",
+      "rate_limit",
       "slow",
     ],
     [
@@ -161,7 +170,11 @@ describe("what comes back", () => {
       "big",
     ],
   ])("an error within the stream, first or late: %j", async (event, code, text) => {
-    const failure = { code, message: `acme: ${text}`, retryable: code === "overloaded" || code === "rate_limited" };
+    const failure = {
+      code,
+      message: `acme: ${text}`,
+      retryable: code !== "invalid_request" && code !== "context_overflow",
+    };
     expect((await ask(openaiResponses, streaming(named(event)))).events).toEqual([{ type: "failed", failure }]);
     const late = await ask(openaiResponses, streaming(named(delta, event)));
     expect(late.events.at(-1)).toEqual({ type: "failed", failure });

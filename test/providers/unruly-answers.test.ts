@@ -7,7 +7,7 @@ const never = new Promise<never>(() => undefined);
 const no = (): never => {
   throw new Error("no");
 };
-const broken = { type: "failed", failure: { code: "internal", message: "no", retryable: false } };
+const broken = { type: "failed", failure: { code: "unknown", message: "no", retryable: false } };
 
 const done: ModelEvent = { type: "done", finishReason: "stop" };
 const next = async () => ({ done: false, value: done });
@@ -44,7 +44,7 @@ test("a stream that gives no result fails", async () => {
     unheard,
     new AbortController().signal,
   );
-  expect(await stream.next()).toMatchObject({ type: "failed", failure: { code: "internal" } });
+  expect(await stream.next()).toMatchObject({ type: "failed", failure: { code: "unknown" } });
 });
 
 test("what is thrown when it is let go does not matter", async () => {

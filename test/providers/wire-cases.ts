@@ -89,9 +89,9 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
 
   test("silence, pings or not, is a failure", async () => {
     const { events } = await ask(stream, pinging(dataOf(text)), undefined, { idleMs: 100 });
-    expect(events.at(-1)).toEqual(failed("network", "nothing came for 0.1 s", true));
+    expect(events.at(-1)).toEqual(failed("timeout", "nothing came for 0.1 s", true));
     const silent = await ask(stream, () => undefined, undefined, { idleMs: 100 });
-    expect(silent.events).toEqual([failed("network", "no answer came in time", true)]);
+    expect(silent.events).toEqual([failed("timeout", "no answer came in time", true)]);
   });
 
   test.each([
@@ -106,9 +106,9 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
   });
 
   test.each([
-    [429, { "retry-after": "3" }, '{"error":{"message":"slow down"}}', "rate_limited", ": slow down"],
+    [429, { "retry-after": "3" }, '{"error":{"message":"slow down"}}', "rate_limit", ": slow down"],
     [529, {}, '{"error":{"message":"busy"}}', "overloaded", ": busy"],
-    [502, {}, "<html>Bad gateway</html>", "overloaded", ""],
+    [502, {}, "<html>Bad gateway</html>", "server", ""],
     [400, {}, '{"message":"maximum context length is 4096"}', "context_overflow", ": maximum context length is 4096"],
     [401, {}, `{"error":{"message":"Incorrect API key: ${apiKey}"}}`, "auth", ": Incorrect API key: [key]"],
   ])("status %i is told with its reason", async (status, headers, body, code, said) => {
@@ -122,7 +122,7 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
   test("a redirect is refused, and the key stays here", async () => {
     const other = await serve(() => undefined);
     const { events } = await ask(stream, (response) => void response.writeHead(307, { location: other.url }).end());
-    expect(events).toMatchObject([{ type: "failed", failure: { code: "bad_request", retryable: false } }]);
+    expect(events).toMatchObject([{ type: "failed", failure: { code: "invalid_request", retryable: false } }]);
     expect(other.connections).toBe(0);
   });
 

@@ -14,15 +14,17 @@ function answered(status: number, body: object | string, headers: Record<string,
 }
 
 test.each([
-  [429, "rate_limited", true],
-  [500, "overloaded", true],
-  [502, "overloaded", true],
+  [429, "rate_limit", true],
+  [408, "timeout", true],
+  [409, "overloaded", true],
+  [500, "server", true],
+  [502, "server", true],
   [503, "overloaded", true],
-  [504, "overloaded", true],
+  [504, "server", true],
   [529, "overloaded", true],
-  [400, "bad_request", false],
-  [404, "bad_request", false],
-  [422, "bad_request", false],
+  [400, "invalid_request", false],
+  [404, "invalid_request", false],
+  [422, "invalid_request", false],
   [401, "auth", false],
   [403, "auth", false],
 ])("status %i is %s", (status, code, retryable) => {
@@ -40,10 +42,16 @@ test.each([
   expect(answered(400, body)).toMatchObject({ code: "context_overflow", retryable: false });
 });
 
+test("a 400 of a content filter is no mistake in the request", () => {
+  expect(answered(400, { error: { code: "content_filter", message: "no" } })).toMatchObject({
+    code: "content_filtered",
+  });
+});
+
 test("too many tokens in a minute are a rate limit, and no money is not worth another try", () => {
-  expect(answered(429, { error: { message: "too many tokens per minute" } })).toMatchObject({ code: "rate_limited" });
+  expect(answered(429, { error: { message: "too many tokens per minute" } })).toMatchObject({ code: "rate_limit" });
   expect(answered(429, { error: { code: "insufficient_quota", message: "pay first" } })).toEqual({
-    code: "rate_limited",
+    code: "rate_limit",
     message: "acme answered 429: pay first",
     retryable: false,
   });
@@ -92,10 +100,11 @@ test.each([
 
 test.each([
   [{ type: "overloaded_error" }, "overloaded", true],
-  [{ code: "server_error" }, "overloaded", true],
-  [{ code: "rate_limit_exceeded" }, "rate_limited", true],
-  [{ type: "invalid_request_error" }, "bad_request", false],
+  [{ code: "server_error" }, "server", true],
+  [{ code: "rate_limit_exceeded" }, "rate_limit", true],
+  [{ type: "invalid_request_error" }, "invalid_request", false],
   [{ type: "authentication_error" }, "auth", false],
+  [{ code: "content_policy_violation" }, "content_filtered", false],
   [{ code: "context_length_exceeded" }, "context_overflow", false],
 ])("an error inside a stream is known by its name: %j", (error, code, retryable) => {
   expect(serverFailure(error, context)).toMatchObject({ code, retryable });
@@ -106,13 +115,17 @@ const thrown = (code: string, fields: object = {}) =>
 
 describe("the network", () => {
   test.each([
-    [thrown("ECONNREFUSED", { address: "127.0.0.1", port: 1 }), "acme: cannot connect to 127.0.0.1:1 (ECONNREFUSED)"],
-    [thrown("ENOTFOUND", { hostname: "nowhere.test" }), "acme: cannot find nowhere.test (ENOTFOUND)"],
-    [thrown("ECONNRESET"), "acme: the connection was lost (ECONNRESET)"],
-    [thrown("UND_ERR_CONNECT_TIMEOUT"), "acme: the server did not answer in time (UND_ERR_CONNECT_TIMEOUT)"],
-    [new APIConnectionTimeoutError(), "acme: no answer came in time"],
-  ])("%s is worth another try", (error, message) => {
-    expect(wireFailure(error, context)).toEqual({ code: "network", message, retryable: true });
+    [
+      "network",
+      thrown("ECONNREFUSED", { address: "127.0.0.1", port: 1 }),
+      "acme: cannot connect to 127.0.0.1:1 (ECONNREFUSED)",
+    ],
+    ["network", thrown("ENOTFOUND", { hostname: "nowhere.test" }), "acme: cannot find nowhere.test (ENOTFOUND)"],
+    ["network", thrown("ECONNRESET"), "acme: the connection was lost (ECONNRESET)"],
+    ["timeout", thrown("UND_ERR_CONNECT_TIMEOUT"), "acme: the server did not answer in time (UND_ERR_CONNECT_TIMEOUT)"],
+    ["timeout", new APIConnectionTimeoutError(), "acme: no answer came in time"],
+  ])("%s, worth another try: %s", (code, error, message) => {
+    expect(wireFailure(error, context)).toEqual({ code, message, retryable: true });
   });
 
   test("a certificate nobody vouches for stays so", () => {
@@ -123,7 +136,7 @@ describe("the network", () => {
   });
 
   test("a failure inside passes, whatever is around it", () => {
-    const failure = { code: "bad_request", message: `not with ${apiKey}`, retryable: false } as const;
+    const failure = { code: "invalid_request", message: `not with ${apiKey}`, retryable: false } as const;
     const error = new APIConnectionError({ message: "Connection error.", cause: new FailureError(failure) });
     expect(wireFailure(error, context)).toEqual({ ...failure, message: "acme: not with [key]" });
   });
@@ -131,7 +144,7 @@ describe("the network", () => {
 
 test("anything else is a bug of ours, told without the key", () => {
   expect(wireFailure(new TypeError(`no ${apiKey}`), context)).toEqual({
-    code: "internal",
+    code: "unknown",
     message: "acme: no [key]",
     retryable: false,
   });

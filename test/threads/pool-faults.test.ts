@@ -28,7 +28,7 @@ describe("what goes wrong in a job is its outcome, and the pool goes on", () => 
   test("a failure that was thrown as such keeps everything it says", async () => {
     expect(await openPool().run("fail", "slower")).toEqual({
       ok: false,
-      failure: { code: "rate_limited", message: "slower", retryable: true, retryAfterMs: 7 },
+      failure: { code: "rate_limit", message: "slower", retryable: true, retryAfterMs: 7 },
     });
   });
 

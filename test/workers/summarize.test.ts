@@ -25,7 +25,7 @@ function failed(failure: Failure): Reply[number] {
 }
 
 function limited(retryAfterMs: number): Reply {
-  return [failed({ code: "rate_limited", message: "slow down", retryable: true, retryAfterMs })];
+  return [failed({ code: "rate_limit", message: "slow down", retryable: true, retryAfterMs })];
 }
 
 function asking(count: number): SummaryRequest {
@@ -193,7 +193,7 @@ describe("a provider that does what it should not", () => {
     ["gives an item without content", () => stating([{ type: "item", item: { type: "message", role: "assistant" } }])],
   ])("%s", async (_name, stream) => {
     const outcome = await summarize({ name: "broken", stream }, asking(2), { signal });
-    expect(outcome).toMatchObject({ status: "failed", failure: { code: "internal", retryable: false } });
+    expect(outcome).toMatchObject({ status: "failed", failure: { code: "unknown", retryable: false } });
   });
 });
 

@@ -156,13 +156,22 @@ function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: Response
       world.record({ type: "response_item", payload: item });
       for (const msg of eventsOf(item, itemId)) world.record({ type: "event_msg", payload: msg });
     },
-    retry: (attempt, failure) =>
+    retry: (attempt, waitMs, failure) => {
+      const { maxRetries } = world.retry;
       world.publish({
         type: "stream_error",
-        message: `${failure.message}; trying again (${attempt}/${world.retry.maxRetries})`,
+        message: `${failure.message}; trying again in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
         codex_error_info: failure.code,
-      }),
+        attempt,
+        max_attempts: maxRetries,
+        wait_ms: waitMs,
+      });
+    },
   };
+}
+
+function shortSeconds(ms: number): number {
+  return ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1000);
 }
 
 /** Codex shows a conversation by these events and sends the model the items: both are written. */

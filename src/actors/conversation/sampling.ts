@@ -11,6 +11,7 @@ import { oneAfterAnother } from "../system/one-after-another.js";
 export interface RetryPolicy {
   readonly maxRetries: number;
   readonly baseDelayMs: number;
+  /** A server that asks for a longer wait gets it. */
   readonly maxDelayMs: number;
 }
 
@@ -21,7 +22,7 @@ export interface SampleListener {
   textDelta(itemId: string, delta: string): void;
   reasoningDelta(itemId: string, delta: string): void;
   item(itemId: string, item: ResponseItem): void;
-  retry(attempt: number, failure: Failure): void;
+  retry(attempt: number, waitMs: number, failure: Failure): void;
 }
 
 export type Sample =
@@ -44,10 +45,16 @@ export async function sample(
     const { outcome, shown } = await listen(provider, request, listener, signal);
     if (outcome.status !== "failed") return outcome;
     if (!outcome.failure.retryable || shown || attempt > retry.maxRetries) return outcome;
-    listener.retry(attempt, outcome.failure);
-    const delay = Math.min(outcome.failure.retryAfterMs ?? retry.baseDelayMs * 2 ** (attempt - 1), retry.maxDelayMs);
-    if (!(await pause(delay, signal))) return { status: "aborted" };
+    const waitMs = outcome.failure.retryAfterMs ?? backoffMs(retry, attempt);
+    listener.retry(attempt, waitMs, outcome.failure);
+    if (!(await pause(waitMs, signal))) return { status: "aborted" };
   }
+}
+
+/** Somewhere in the second half of the wait: a thousand requests that failed together must not come back together. */
+function backoffMs({ baseDelayMs, maxDelayMs }: RetryPolicy, attempt: number): number {
+  const longest = Math.min(baseDelayMs * 2 ** (attempt - 1), maxDelayMs);
+  return Math.round(longest * (0.5 + Math.random() / 2));
 }
 
 async function listen(

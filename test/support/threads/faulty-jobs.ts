@@ -23,7 +23,7 @@ export default serveJobs<FaultyJobs>({
     throw Object.assign(new Error(message), { code: "EODD" });
   },
   fail: (message) => {
-    throw new FailureError({ code: "rate_limited", message, retryable: true, retryAfterMs: 7 });
+    throw new FailureError({ code: "rate_limit", message, retryable: true, retryAfterMs: 7 });
   },
   exit: (code) => process.exit(code),
   uncaught: async (message) => {
