@@ -22,6 +22,7 @@ import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
 import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
 import { TokenCounts } from "./actors/compactor/token-counts.js";
+import { RequestGate } from "./actors/limits/request-gate.js";
 import type { Ref } from "./actors/system/actor.js";
 import { spawn } from "./actors/system/spawn.js";
 import { codexHome, codyHome } from "./config/paths.js";
@@ -47,6 +48,7 @@ export class ConversationManager {
   readonly #cpu = openCpuPool();
   /** Costs nothing until something is summarized. */
   readonly #io = openIoPool();
+  readonly #gate: RequestGate;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
@@ -63,13 +65,16 @@ export class ConversationManager {
     this.#tokenizer = options.tokenizer;
     this.#store = openStore(options, config, this.#cpu);
     const counts = new TokenCounts(options.tokenizer);
-    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer: new Summarizer(this.#cpu, this.#io), counts });
+    this.#gate = new RequestGate(config.limits ?? {});
+    const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
+    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
     this.#opener = new ConversationOpener({
       options,
       config,
       store: this.#store,
       compactor: this.#compactor,
       counts,
+      gate: this.#gate,
       isLive: (conversationId) => this.#live.has(conversationId),
       isShutDown: () => this.#shutdown !== undefined,
       onOpen: (conversation) => this.#live.set(conversation.id, conversation),
@@ -210,7 +215,7 @@ export class ConversationManager {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await this.#compactor.stop();
+    await Promise.all([this.#compactor.stop(), this.#gate.stop()]);
     await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
     this.#all.close();
   }

@@ -9,7 +9,7 @@ import { configuredKeys } from "./vendors.js";
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "models" | "history">
+  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "models" | "limits" | "history">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
   | `history.${keyof NonNullable<Config["history"]>}`

@@ -62,6 +62,15 @@ export const TurnLimits = z.strictObject({
 });
 export type TurnLimits = z.infer<typeof TurnLimits>;
 
+/** What all conversations of a process together may ask of a provider; what waits, waits its turn. */
+export const RequestLimits = z.strictObject({
+  /** Requests that are being answered at once. */
+  concurrency: z.number().int().positive().max(1_000_000).optional(),
+  requestsPerMinute: z.number().positive().max(1_000_000_000).optional(),
+  tokensPerMinute: z.number().positive().max(1_000_000_000_000).optional(),
+});
+export type RequestLimits = z.infer<typeof RequestLimits>;
+
 /** What can be configured, all of it optional: what is not said has a default or is found out. */
 export const Config = z.strictObject({
   provider: ProviderName.optional(),
@@ -73,6 +82,8 @@ export const Config = z.strictObject({
   /** Models by name: those cody does not know, and what is otherwise with those it does. */
   models: z.record(z.string().min(1).max(200), ModelEntry).optional(),
   auth: AuthMethod.optional(),
+  /** Limits of requests, by provider. */
+  limits: z.record(ProviderName, RequestLimits).optional(),
   approvalPolicy: ApprovalPolicy.optional(),
   sandbox: SandboxMode.optional(),
   turnLimits: TurnLimits.optional(),

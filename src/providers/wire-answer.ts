@@ -1,4 +1,5 @@
 import type { ModelEvent } from "../messages/model.js";
+import { restMs } from "./rate-limit-headers.js";
 import { ended, ReadyStream } from "./ready-stream.js";
 import { SaidEvents } from "./said-events.js";
 import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
@@ -92,6 +93,8 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     this.#apiKey = this.#connection.apiKey();
     const decoder = this.#exchange.decoder({ provider, apiKey: this.#apiKey });
     const response = await this.#exchange.send(this.#apiKey, idleMs, signal);
+    const rest = restMs(response.headers, Date.now());
+    if (rest !== undefined) this.#connection.onRest?.(rest);
     return { decoder, events: transport.events(response, { signal, idleMs, maxEventBytes }) };
   }
 

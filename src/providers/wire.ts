@@ -12,6 +12,8 @@ export interface WireConnection {
   readonly transport: Transport;
   /** So long may an answer be silent; as long as a thinking model needs when it is not given. */
   readonly idleMs?: number;
+  /** Told of how long the provider wants to be left alone, as the headers of its answers say. */
+  onRest?(ms: number): void;
   /** Asked for before every request; undefined where none is needed, as by a server on this machine. */
   apiKey(): string | undefined;
 }

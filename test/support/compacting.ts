@@ -28,7 +28,9 @@ export function callsAt(tokens: number, callId: string, path: string): Reply {
 export const overflows: Reply = [
   { type: "failed", failure: { code: "context_overflow", message: "too long", retryable: false } },
 ];
-export const breaks: Reply = [{ type: "failed", failure: { code: "invalid_request", message: "no", retryable: false } }];
+export const breaks: Reply = [
+  { type: "failed", failure: { code: "invalid_request", message: "no", retryable: false } },
+];
 
 /** A window in which everything is small. */
 export function compactingConfig(compaction: object = {}): NonNullable<ManagerOptions["config"]> {

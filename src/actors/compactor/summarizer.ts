@@ -1,3 +1,4 @@
+import { estimateItemTokens, estimateTokens } from "../../compaction/estimate-tokens.js";
 import { extractSummary } from "../../compaction/extract-summary.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Provider } from "../../providers/provider.js";
@@ -5,6 +6,7 @@ import type { SummaryTarget } from "../../workers/io-jobs.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import { ioPoolLimits, type IoPool } from "../../workers/open-io-pool.js";
 import { summarizeInThread } from "../../workers/summarize-in-thread.js";
+import type { RequestGate } from "../limits/request-gate.js";
 import { summarize, type SummaryOutcome, type SummaryRequest } from "../../workers/summarize.js";
 
 export type { SummaryOutcome, SummaryRequest };
@@ -12,18 +14,40 @@ export type { SummaryOutcome, SummaryRequest };
 /** Who summarizes: what a thread can reach, or a provider that was injected and lives in this one. */
 export type SummaryBy = SummaryTarget | { readonly kind: "provider"; readonly provider: Provider };
 
+function providerOf(by: SummaryBy): string {
+  if (by.kind === "provider") return by.provider.name;
+  return by.kind === "wire" ? by.provider : by.kind;
+}
+
 /** Where summaries are made. */
 export class Summarizer {
   readonly #cpu: CpuPool;
   readonly #io: IoPool;
+  readonly #gate: RequestGate;
 
-  constructor(cpu: CpuPool, io: IoPool) {
+  constructor(cpu: CpuPool, io: IoPool, gate: RequestGate) {
     this.#cpu = cpu;
     this.#io = io;
+    this.#gate = gate;
   }
 
-  /** Asks a model. Never throws, and takes no longer in this thread than in another: what happens is an outcome. */
+  /** Asks a model when it is this request's turn. Never throws: what happens is an outcome. */
   async summarize(by: SummaryBy, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
+    const { conversationId, items } = request;
+    const provider = providerOf(by);
+    const passage = await this.#gate.enter(
+      { provider, conversationId, tokens: () => estimateItemTokens(items, estimateTokens) },
+      signal,
+    );
+    if (passage === undefined) return { status: "aborted" };
+    const outcome = await this.#ask(by, request, signal);
+    passage.leave(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
+    if (outcome.status === "failed") this.#gate.heard(provider, outcome.failure);
+    return outcome;
+  }
+
+  /** It takes no longer in this thread than in another. */
+  async #ask(by: SummaryBy, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
     if (by.kind !== "provider") return await summarizeInThread(this.#io, by, request, signal);
     const deadlineMs = ioPoolLimits.deadlineMs.summarize;
     const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);

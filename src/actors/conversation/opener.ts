@@ -21,6 +21,7 @@ import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.j
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
+import type { RequestGate } from "../limits/request-gate.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { CompactionParts } from "./compaction-parts.js";
 import { knownStrategies } from "./known-strategies.js";
@@ -48,6 +49,7 @@ export interface OpenerParts {
   readonly store: Store;
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly counts: TokenCounts;
+  readonly gate: RequestGate;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
   /** Called before anybody else can have the conversation. */
@@ -78,7 +80,10 @@ export class ConversationOpener {
     this.#tools = new Toolbox(parts.options.tools ?? []);
     this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
-    this.#providers = new Providers(parts.options, parts.config, (text) => this.#countTokens(text));
+    this.#providers = new Providers(parts.options, parts.config, {
+      countTokens: (text) => this.#countTokens(text),
+      onRest: (provider, ms) => parts.gate.hold(provider, ms),
+    });
   }
 
   /** A new conversation, with what it has from the one it was forked from. */
@@ -206,6 +211,7 @@ export class ConversationOpener {
     const conversation = spawnConversation({
       ...parts,
       retry: this.#parts.options.retry ?? defaultRetry,
+      gate: this.#parts.gate,
       tools: this.#tools.byName,
       toolSpecs: () => this.#tools.specs,
       toolEnv: this.#toolEnv,

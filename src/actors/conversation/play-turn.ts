@@ -6,6 +6,7 @@ import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
+import type { RequestGate } from "../limits/request-gate.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 import { ActiveTurn } from "./active-turn.js";
@@ -23,12 +24,14 @@ import { runCalls } from "./run-calls.js";
 import { runSteps, type TurnEnd } from "./run-steps.js";
 import type { RetryPolicy } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
+import { turnGate } from "./turn-gate.js";
 import { TurnBudget } from "./turn-budget.js";
 
 /** What a turn takes from outside its conversation. */
 export interface TurnParts {
   readonly conversationId: string;
   readonly retry: RetryPolicy;
+  readonly gate: RequestGate;
   readonly tools: ReadonlyMap<string, Tool>;
   /** The environment of tools. */
   readonly toolEnv: Readonly<Record<string, string>>;
@@ -98,6 +101,7 @@ async function playOn(
       state: cell.state,
       provider: parts.provider(settings),
       retry: parts.retry,
+      gate: turnGate(parts, settings, budget),
       budget,
       price: parts.price(settings),
       request: () => modelRequest(parts, cell, settings),

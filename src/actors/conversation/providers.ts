@@ -10,6 +10,12 @@ import type { SummaryBy } from "../compactor/summarizer.js";
 import type { ManagerOptions } from "./manager-options.js";
 import type { Settings } from "./settings.js";
 
+export interface ProviderParts {
+  countTokens(text: string): number;
+  /** Told of how long a provider wants to be left alone. */
+  onRest(provider: string, ms: number): void;
+}
+
 /** Who answers in the conversations of one manager, with the connections they share. */
 export class Providers {
   readonly #keys: KeySources;
@@ -17,13 +23,15 @@ export class Providers {
   readonly #inProcess: ReadonlyMap<string, Provider>;
   readonly #offline: Provider | undefined;
   readonly #wired = new Map<string, Provider>();
+  readonly #parts: ProviderParts;
   #transport: Promise<Transport> | undefined;
 
-  constructor(options: ManagerOptions, config: Config, countTokens: (text: string) => number) {
+  constructor(options: ManagerOptions, config: Config, parts: ProviderParts) {
     const { client, providers = [], env = {} } = options;
+    this.#parts = parts;
     this.#keys = { env, providers: config.providers };
     this.#client = client === undefined ? undefined : clientProvider(client);
-    const builtIn = builtInProviders({ countTokens });
+    const builtIn = builtInProviders({ countTokens: (text) => parts.countTokens(text) });
     this.#offline = builtIn.find(({ name }) => name === "offline");
     const known = [...builtIn, ...providers];
     this.#inProcess = new Map(known.map((provider) => [provider.name, provider]));
@@ -71,6 +79,7 @@ export class Providers {
       baseUrl,
       transport: () => (this.#transport ??= this.#connect()),
       apiKey: () => apiKey(provider, this.#keys),
+      onRest: (ms) => this.#parts.onRest(provider, ms),
     });
     this.#wired.set(key, made);
     return made;

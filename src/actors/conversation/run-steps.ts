@@ -14,7 +14,7 @@ import { type CallItem, isCall, outputsFor } from "./open-calls.js";
 import type { PendingCall } from "./prepare-call.js";
 import type { NewLine } from "./recording.js";
 import type { CallsEnd } from "./run-calls.js";
-import { type RetryPolicy, sample, type Sample, type SampleListener } from "./sampling.js";
+import { type RetryPolicy, sample, type Sample, type SampleGate, type SampleListener } from "./sampling.js";
 import type { ConversationState } from "./state.js";
 import type { TurnBudget } from "./turn-budget.js";
 import { usageInfo } from "./usage-info.js";
@@ -24,6 +24,7 @@ export interface StepWorld {
   readonly state: Readonly<ConversationState>;
   readonly provider: Provider;
   readonly retry: RetryPolicy;
+  readonly gate: SampleGate;
   readonly budget: TurnBudget;
   /** What the model costs, where it is known. */
   readonly price: ModelPrice | undefined;
@@ -131,7 +132,7 @@ async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
   const request = world.request();
   const { counted: before, history } = world.state;
   const items = history.length;
-  const outcome = await sample(world.provider, request, listener, world.retry, world.budget.signal);
+  const outcome = await sample(world.provider, request, listener, world, world.budget.signal);
   if (outcome.status === "done") {
     if (outcome.usage !== undefined) world.learn(before, items, outcome.usage);
     const usage = outcome.usage ?? estimatedUsage(world, request, answer);

@@ -5,6 +5,7 @@ import type { TokenUsage } from "../../messages/token-usage.js";
 import { type Delta, HeardAnswer } from "../../providers/heard-answer.js";
 import { pause } from "../../providers/pause.js";
 import type { Provider } from "../../providers/provider.js";
+import type { Passage } from "../limits/request-gate.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 
 /** How often a failed request is sent again, and how long to wait before the first of these; each wait doubles. */
@@ -25,6 +26,13 @@ export interface SampleListener {
   retry(attempt: number, waitMs: number, failure: Failure): void;
 }
 
+/** Where a request waits until it may be sent. */
+export interface SampleGate {
+  /** Undefined when the wait was ended. */
+  enter(request: ModelRequest): Promise<Passage | undefined>;
+  heard(failure: Failure): void;
+}
+
 export type Sample =
   | { readonly status: "done"; readonly finishReason: FinishReason; readonly usage: TokenUsage | undefined }
   | { readonly status: "failed"; readonly failure: Failure }
@@ -38,12 +46,16 @@ export async function sample(
   provider: Provider,
   request: ModelRequest,
   listener: SampleListener,
-  retry: RetryPolicy,
+  { retry, gate }: { readonly retry: RetryPolicy; readonly gate: SampleGate },
   signal: AbortSignal,
 ): Promise<Sample> {
   for (let attempt = 1; ; attempt++) {
+    const passage = await gate.enter(request);
+    if (passage === undefined) return { status: "aborted" };
     const { outcome, shown } = await listen(provider, request, listener, signal);
+    passage.leave(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
     if (outcome.status !== "failed") return outcome;
+    gate.heard(outcome.failure);
     if (!outcome.failure.retryable || shown || attempt > retry.maxRetries) return outcome;
     const waitMs = outcome.failure.retryAfterMs ?? backoffMs(retry, attempt);
     listener.retry(attempt, waitMs, outcome.failure);

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { compactor, type CompactorOptions } from "../../../src/actors/compactor/compactor.js";
 import { type SummaryBy, Summarizer, type SummaryOutcome } from "../../../src/actors/compactor/summarizer.js";
 import { TokenCounts } from "../../../src/actors/compactor/token-counts.js";
+import { RequestGate } from "../../../src/actors/limits/request-gate.js";
 import { spawn } from "../../../src/actors/system/spawn.js";
 import { openCpuPool } from "../../../src/workers/open-cpu-pool.js";
 import { openIoPool } from "../../../src/workers/open-io-pool.js";
@@ -11,7 +12,11 @@ const request = { conversationId: "c", model: "gpt-4o", instructions: "", items:
 
 function open(summarizer?: Summarizer) {
   const [cpu, io, counts] = [openCpuPool(), openIoPool(), new TokenCounts()];
-  const options: CompactorOptions = { cpu, summarizer: summarizer ?? new Summarizer(cpu, io), counts };
+  const options: CompactorOptions = {
+    cpu,
+    summarizer: summarizer ?? new Summarizer(cpu, io, new RequestGate({})),
+    counts,
+  };
   const ref = spawn(compactor, options);
   onTestFinished(async () => {
     await ref.stop();
@@ -69,7 +74,7 @@ test("one that fails takes nobody with it: who asked is told, and the next is se
       throw new Error("a bug");
     }
   }
-  const { ref } = open(new Faulty(openCpuPool(), openIoPool()));
+  const { ref } = open(new Faulty(openCpuPool(), openIoPool(), new RequestGate({})));
   await expect(ref.ask({ type: "summarize", by: by([says("Short")]), request })).rejects.toThrow("a bug");
   expect(await ref.ask({ type: "summarize", by: by([says("Short")]), request })).toEqual(done("Short"));
 });

@@ -1,0 +1,45 @@
+import type { RequestLimits } from "../../messages/config.js";
+import type { Actor } from "../system/actor.js";
+import { Line, type LineParts } from "./line.js";
+
+export interface LimitsOptions extends Pick<LineParts, "now" | "later"> {
+  /** What is configured, by provider. */
+  readonly limits: Readonly<Record<string, RequestLimits>>;
+}
+
+export type LimitsOp =
+  /** Answered when the request may be sent. */
+  | {
+      readonly type: "enter";
+      readonly provider: string;
+      readonly id: string;
+      readonly conversationId: string;
+      readonly tokens: number;
+    }
+  /** Told of every request that asked, also of one that was not answered. */
+  | { readonly type: "leave"; readonly provider: string; readonly id: string; readonly tokens: number | undefined }
+  | { readonly type: "hold"; readonly provider: string; readonly ms: number };
+
+/** Keeps the requests of all conversations within what their providers allow. */
+export const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
+  name: "limits",
+  start: ({ limits: configured, now, later }) => {
+    const lines = new Map<string, Line>();
+
+    function lineOf(provider: string): Line {
+      const known = lines.get(provider) ?? new Line({ limits: configured[provider] ?? {}, now, later });
+      lines.set(provider, known);
+      return known;
+    }
+
+    return {
+      enter: ({ provider, ...waiting }) =>
+        new Promise((resolve) => lineOf(provider).add({ ...waiting, enter: () => resolve() })),
+      leave: ({ provider, id, tokens }) => lineOf(provider).leave(id, tokens),
+      hold: ({ provider, ms }) => lineOf(provider).hold(ms),
+      [Symbol.asyncDispose]: async () => {
+        for (const line of lines.values()) line.close();
+      },
+    };
+  },
+};

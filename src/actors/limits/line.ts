@@ -1,0 +1,113 @@
+import type { RequestLimits } from "../../messages/config.js";
+import { Bucket } from "./bucket.js";
+
+/** A request that wants to be sent. */
+export interface Waiting {
+  readonly id: string;
+  readonly conversationId: string;
+  /** About how many tokens it will use. */
+  readonly tokens: number;
+  readonly enter: () => void;
+}
+
+export interface LineParts {
+  readonly limits: RequestLimits;
+  /** A clock that only goes forward. */
+  now(): number;
+  /** Calls back after so many milliseconds, until the returned function is called. */
+  later(ms: number, callback: () => void): () => void;
+}
+
+/** Where the requests to one provider wait. Conversations take turns, so none waits behind all requests of another. */
+export class Line {
+  readonly #parts: LineParts;
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #running = new Map<string, number>();
+  readonly #requests: Bucket | undefined;
+  readonly #tokens: Bucket | undefined;
+  #heldUntil = 0;
+  #forget: (() => void) | undefined;
+
+  constructor(parts: LineParts) {
+    const { requestsPerMinute, tokensPerMinute } = parts.limits;
+    this.#parts = parts;
+    if (requestsPerMinute !== undefined) this.#requests = new Bucket(requestsPerMinute, parts.now());
+    if (tokensPerMinute !== undefined) this.#tokens = new Bucket(tokensPerMinute, parts.now());
+  }
+
+  add(waiting: Waiting): void {
+    const others = this.#waiting.get(waiting.conversationId);
+    if (others === undefined) this.#waiting.set(waiting.conversationId, [waiting]);
+    else others.push(waiting);
+    this.#admit();
+  }
+
+  /** A request is over, or is not wanted any more; `tokens` is what it used, where that is known. */
+  leave(id: string, tokens: number | undefined): void {
+    const estimated = this.#running.get(id);
+    if (estimated === undefined) this.#forgetWaiting(id);
+    else if (tokens !== undefined) this.#tokens?.take(tokens - estimated, this.#parts.now());
+    this.#running.delete(id);
+    this.#admit();
+  }
+
+  /** The provider wants nothing for a while. */
+  hold(ms: number): void {
+    this.#heldUntil = Math.max(this.#heldUntil, this.#parts.now() + ms);
+  }
+
+  close(): void {
+    this.#forget?.();
+    this.#waiting.clear();
+  }
+
+  #admit(): void {
+    this.#forget?.();
+    this.#forget = undefined;
+    for (let next = this.#first(); next !== undefined; next = this.#first()) {
+      const waitMs = this.#waitMs(next);
+      if (waitMs === undefined) return;
+      if (waitMs > 0) {
+        this.#forget = this.#parts.later(waitMs, () => this.#admit());
+        return;
+      }
+      this.#enter(next);
+    }
+  }
+
+  /** How long until a request may be sent; undefined when another must be over first. */
+  #waitMs({ tokens }: Waiting): number | undefined {
+    if (this.#running.size >= (this.#parts.limits.concurrency ?? Number.POSITIVE_INFINITY)) return undefined;
+    const now = this.#parts.now();
+    const rates = [this.#requests?.waitMs(1, now) ?? 0, this.#tokens?.waitMs(tokens, now) ?? 0];
+    return Math.max(0, this.#heldUntil - now, ...rates);
+  }
+
+  #enter(waiting: Waiting): void {
+    const { id, conversationId, tokens, enter } = waiting;
+    const now = this.#parts.now();
+    this.#requests?.take(1, now);
+    this.#tokens?.take(tokens, now);
+    this.#running.set(id, tokens);
+    const others = (this.#waiting.get(conversationId) ?? []).slice(1);
+    // Whose turn it was comes last now.
+    this.#waiting.delete(conversationId);
+    if (others.length > 0) this.#waiting.set(conversationId, others);
+    enter();
+  }
+
+  #first(): Waiting | undefined {
+    for (const [first] of this.#waiting.values()) return first;
+    return undefined;
+  }
+
+  #forgetWaiting(id: string): void {
+    for (const [conversationId, waiting] of this.#waiting) {
+      const others = waiting.filter((each) => each.id !== id);
+      if (others.length === waiting.length) continue;
+      if (others.length === 0) this.#waiting.delete(conversationId);
+      else this.#waiting.set(conversationId, others);
+      return;
+    }
+  }
+}
