@@ -10,6 +10,9 @@ export interface Flags {
   readonly conversationDir?: string;
   readonly home?: string;
   readonly limit?: string;
+  /** Where a list goes on. */
+  readonly cursor?: string;
+  readonly sort?: string;
   /** How a new conversation is called. */
   readonly name?: string;
   readonly port?: string;
@@ -23,6 +26,8 @@ export interface Flags {
   readonly json: boolean;
   readonly list: boolean;
   readonly project: boolean;
+  /** Every place conversations are kept in. */
+  readonly all: boolean;
   /** Codex's conversations, whatever the layout is. */
   readonly codex: boolean;
   readonly last: boolean;
@@ -63,9 +68,14 @@ export const globalFlags: readonly Definition[] = [
 
 const codexFlag: Definition = ["--codex", "Conversations of Codex, in $CODEX_HOME or ~/.codex, instead of cody's"];
 
+const allFlag: Definition = ["--all", "Conversations of every place: cody's own, the configured one, and Codex's"];
+
 export const listFlags: readonly Definition[] = [
   ["--limit <count>", "At most this many conversations"],
+  ["--cursor <cursor>", "Go on where an earlier list with --limit ended"],
+  ["--sort <order>", "By updated (as without it), created, name or size"],
   ["--project", "Only conversations of this project"],
+  allFlag,
   codexFlag,
 ];
 

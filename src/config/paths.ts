@@ -5,6 +5,8 @@ export interface HomePaths {
   readonly logs: string;
   /** One pointer for each project. */
   readonly active: string;
+  /** What the heads of the conversations said: in their own directory it would change the time of that. */
+  readonly heads: string;
   /** What the heads of Codex's rollouts said: nothing of ours is put into its own directory. */
   readonly codexHeads: string;
 }
@@ -20,6 +22,7 @@ export function homePaths(home: string): HomePaths {
     conversations: join(home, "conversations"),
     logs: join(home, "logs"),
     active: join(home, "active"),
+    heads: join(home, "heads.json"),
     codexHeads: join(home, "codex-heads.json"),
   };
 }

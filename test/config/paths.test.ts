@@ -12,6 +12,7 @@ test("everything has its place inside", () => {
     conversations: "/home/alice/.cody/conversations",
     logs: "/home/alice/.cody/logs",
     active: "/home/alice/.cody/active",
+    heads: "/home/alice/.cody/heads.json",
     codexHeads: "/home/alice/.cody/codex-heads.json",
   });
 });
