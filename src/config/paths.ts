@@ -9,6 +9,8 @@ export interface HomePaths {
   readonly heads: string;
   /** What the heads of Codex's rollouts said: nothing of ours is put into its own directory. */
   readonly codexHeads: string;
+  /** What was said, to be searched; only a copy. */
+  readonly index: string;
 }
 
 /** Where cody keeps everything of one user: `$CODY_HOME`, else `~/.cody`. */
@@ -24,6 +26,7 @@ export function homePaths(home: string): HomePaths {
     active: join(home, "active"),
     heads: join(home, "heads.json"),
     codexHeads: join(home, "codex-heads.json"),
+    index: join(home, "index.sqlite"),
   };
 }
 

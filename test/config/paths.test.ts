@@ -14,5 +14,6 @@ test("everything has its place inside", () => {
     active: "/home/alice/.cody/active",
     heads: "/home/alice/.cody/heads.json",
     codexHeads: "/home/alice/.cody/codex-heads.json",
+    index: "/home/alice/.cody/index.sqlite",
   });
 });

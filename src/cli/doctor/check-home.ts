@@ -11,7 +11,7 @@ import { isLeftTemporary } from "./left-temporary.js";
 export async function checkHome(home: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
   const { active, logs } = homePaths(home);
   const inHome = (await namesIn(home)).filter((name) =>
-    /^(?:config\.(?:json|ya?ml)|(?:codex-)?heads\.json)/.test(name),
+    /^(?:config\.(?:json|ya?ml)|(?:codex-)?heads\.json|index\.sqlite)/.test(name),
   );
   const paths = [home, ...inHome.map((name) => join(home, name))];
   for (const folder of [active, logs]) {
