@@ -5,12 +5,15 @@ import {
   compactFlags,
   doctorFlags,
   globalFlags,
+  indexFlags,
   listFlags,
   mockLlmFlags,
   nameFlags,
   renameFlags,
   repairFlags,
   resumeFlags,
+  searchFlags,
+  statsFlags,
 } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
@@ -30,6 +33,10 @@ const loaders = {
   "set-provider": async () => (await managerCommands()).setProvider,
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
+  // These read what is saved, and need no manager.
+  search: async () => (await import("./commands/search.js")).searchCommand,
+  index: async () => (await import("./commands/index-library.js")).indexCommand,
+  stats: async () => (await import("./commands/stats.js")).statsCommand,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
@@ -69,6 +76,12 @@ export function defineCommands(): CAC {
     chat.option(flag, description);
   }
   const list = cli.command("list", "List the saved conversations");
+  const search = cli.command("search <...words>", "Find what was said: the conversations that have all words");
+  for (const [flag, description] of searchFlags) search.option(flag, description);
+  const index = cli.command("index [action]", "Bring the index that makes searches quick up to date; rebuild, status");
+  for (const [flag, description] of indexFlags) index.option(flag, description);
+  const stats = cli.command("stats", "How much was said and spent, with which models and in which projects");
+  for (const [flag, description] of statsFlags) stats.option(flag, description);
   const resume = cli.command(
     "resume [id]",
     "Make a saved conversation, found by its id, its name or its file, the active one",

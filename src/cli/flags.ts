@@ -13,6 +13,7 @@ export interface Flags {
   /** Where a list goes on. */
   readonly cursor?: string;
   readonly sort?: string;
+  readonly since?: string;
   /** How a new conversation is called. */
   readonly name?: string;
   readonly port?: string;
@@ -78,6 +79,19 @@ export const listFlags: readonly Definition[] = [
   allFlag,
   codexFlag,
 ];
+
+const placeFlags: readonly Definition[] = [["--project", "Only conversations of this project"], allFlag, codexFlag];
+const sinceFlag: Definition = ["--since <time>", "Only what has changed since: 7d, 12h, 2w, or a day like 2026-11-01"];
+
+export const searchFlags: readonly Definition[] = [
+  ["--limit <count>", "At most this many conversations; 20 without it"],
+  sinceFlag,
+  ...placeFlags,
+];
+
+export const indexFlags: readonly Definition[] = [allFlag, codexFlag];
+
+export const statsFlags: readonly Definition[] = [sinceFlag, ...placeFlags];
 
 export const resumeFlags: readonly Definition[] = [
   codexFlag,

@@ -17,6 +17,9 @@ test("--help names every command and every flag, and a command has its own", asy
     "new",
     "chat",
     "list",
+    "search",
+    "index",
+    "stats",
     "resume",
     "compact",
     "context",
@@ -40,7 +43,7 @@ test("an unknown command names the known ones", async () => {
     signal: null,
     stdout: "",
     stderr:
-      "✗ Unknown command 'frobnicate'\n  Commands: new, chat, list, resume, rename, compact, context, set-provider, set-auth, config, repair, doctor, mock-llm\n  See: cody --help\n",
+      "✗ Unknown command 'frobnicate'\n  Commands: new, chat, list, search, index, stats, resume, rename, compact, context, set-provider, set-auth, config, repair, doctor, mock-llm\n  See: cody --help\n",
   });
 });
 
