@@ -18,8 +18,8 @@ export async function bundle({ format, input, directory }) {
     input,
     platform: "node",
     // Loaded from node_modules when needed: undici is large and only for proxies, piscina starts a file of its own,
-    // and few have a configuration in YAML or with comments.
-    external: ["undici", "piscina", "yaml", "jsonc-parser"],
+    // few have a configuration in YAML or with comments, and libsql is native code that may not be there.
+    external: ["undici", "piscina", "yaml", "jsonc-parser", "libsql"],
     transform: { target: "node20.19" },
     output: {
       format,

@@ -62,6 +62,12 @@ export { type OfflineOptions, offlineProvider } from "./providers/offline.js";
 export type { Provider } from "./providers/provider.js";
 export { type FlaggedMessage, isMessageComplete } from "./rollouts/complete-message.js";
 export type { Attachment, HistoryMessage, ToolCallRecord } from "./rollouts/history-messages.js";
+export {
+  listRollouts,
+  type ListRolloutsOptions,
+  type RolloutItem,
+  type RolloutPage,
+} from "./rollouts/list-rollouts.js";
 export { getRolloutHistory, type RolloutHistory } from "./rollouts/rollout-history.js";
 export { defineTool, type ToolDefinition } from "./tools/define-tool.js";
 export type { Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";

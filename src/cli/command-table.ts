@@ -6,12 +6,15 @@ import {
   doctorFlags,
   forkFlags,
   globalFlags,
+  indexFlags,
   listFlags,
   mockLlmFlags,
   nameFlags,
   renameFlags,
   repairFlags,
   resumeFlags,
+  searchFlags,
+  statsFlags,
 } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
@@ -33,6 +36,10 @@ const loaders = {
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
   models: async () => (await managerCommands()).models,
+  // These read what is saved, and need no manager.
+  search: async () => (await import("./commands/search.js")).searchCommand,
+  index: async () => (await import("./commands/index-library.js")).indexCommand,
+  stats: async () => (await import("./commands/stats.js")).statsCommand,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   relink: async () => (await import("./commands/relink.js")).relinkCommand,
@@ -73,6 +80,12 @@ export function defineCommands(): CAC {
     chat.option(flag, description);
   }
   const list = cli.command("list", "List the saved conversations");
+  const search = cli.command("search <...words>", "Find what was said: the conversations that have all words");
+  for (const [flag, description] of searchFlags) search.option(flag, description);
+  const index = cli.command("index [action]", "Bring the index that makes searches quick up to date; rebuild, status");
+  for (const [flag, description] of indexFlags) index.option(flag, description);
+  const stats = cli.command("stats", "How much was said and spent, with which models and in which projects");
+  for (const [flag, description] of statsFlags) stats.option(flag, description);
   const resume = cli.command(
     "resume [id]",
     "Make a saved conversation, found by its id, its name or its file, the active one",

@@ -10,6 +10,10 @@ export interface Flags {
   readonly conversationDir?: string;
   readonly home?: string;
   readonly limit?: string;
+  /** Where a list goes on. */
+  readonly cursor?: string;
+  readonly sort?: string;
+  readonly since?: string;
   /** How a new conversation is called. */
   readonly name?: string;
   /** How many turns a copy has. */
@@ -25,6 +29,8 @@ export interface Flags {
   readonly json: boolean;
   readonly list: boolean;
   readonly project: boolean;
+  /** Every place conversations are kept in. */
+  readonly all: boolean;
   /** Codex's conversations, whatever the layout is. */
   readonly codex: boolean;
   readonly last: boolean;
@@ -65,11 +71,29 @@ export const globalFlags: readonly Definition[] = [
 
 const codexFlag: Definition = ["--codex", "Conversations of Codex, in $CODEX_HOME or ~/.codex, instead of cody's"];
 
+const allFlag: Definition = ["--all", "Conversations of every place: cody's own, the configured one, and Codex's"];
+
 export const listFlags: readonly Definition[] = [
   ["--limit <count>", "At most this many conversations"],
+  ["--cursor <cursor>", "Go on where an earlier list with --limit ended"],
+  ["--sort <order>", "By updated (as without it), created, name or size"],
   ["--project", "Only conversations of this project"],
+  allFlag,
   codexFlag,
 ];
+
+const placeFlags: readonly Definition[] = [["--project", "Only conversations of this project"], allFlag, codexFlag];
+const sinceFlag: Definition = ["--since <time>", "Only what has changed since: 7d, 12h, 2w, or a day like 2026-11-01"];
+
+export const searchFlags: readonly Definition[] = [
+  ["--limit <count>", "At most this many conversations; 20 without it"],
+  sinceFlag,
+  ...placeFlags,
+];
+
+export const indexFlags: readonly Definition[] = [allFlag, codexFlag];
+
+export const statsFlags: readonly Definition[] = [sinceFlag, ...placeFlags];
 
 export const resumeFlags: readonly Definition[] = [
   codexFlag,

@@ -13,12 +13,21 @@ export interface Output {
   readonly failure: Error | undefined;
   /** Resolves when there is room for more. What nobody reads is dropped. */
   write(text: string): Promise<void>;
+  /** The same for a text in pieces; on a terminal those that are marked stand out. */
+  writeParts(parts: readonly TextPart[]): Promise<void>;
   /** Takes back what was written since the last line break; on a terminal only, and only what is one row of it. */
   eraseLine(): Promise<void>;
   /** Resolves when everything written has arrived or cannot arrive. */
   flush(): Promise<void>;
 }
 
+export interface TextPart {
+  readonly text: string;
+  readonly isMarked?: boolean;
+}
+
+const bold = "\u001b[1m";
+const notBold = "\u001b[22m";
 const toFirstColumn = "\r";
 const eraseToEnd = "\u001b[K";
 const readerLeft = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
@@ -54,7 +63,12 @@ export function outputTo(stream: OutputStream): Output {
       return failure;
     },
     write: (text) => send(isTTY ? harmless(text) : text),
+    writeParts: (parts) => send(parts.map((part) => (isTTY ? shown(part) : part.text)).join("")),
     eraseLine: () => send(isTTY ? toFirstColumn + eraseToEnd : ""),
     flush: () => new Promise((resolve) => void (closed ? resolve() : stream.write("", () => resolve()))),
   };
+}
+
+function shown({ text, isMarked = false }: TextPart): string {
+  return isMarked ? bold + harmless(text) + notBold : harmless(text);
 }

@@ -53,6 +53,7 @@ const nothingGiven: Flags = {
   json: false,
   list: false,
   project: false,
+  all: false,
   codex: false,
   last: false,
   fork: false,

@@ -1,7 +1,7 @@
 import { homePaths } from "../config/paths.js";
-import { codexSessions, type ConversationPlaces, namesFile } from "../config/places.js";
+import { codexSessions, type ConversationPlaces, everyDirectory, namesFile } from "../config/places.js";
 import type { ConversationSummary } from "../rollouts/list.js";
-import { listConversationsSync } from "../rollouts/list-sync.js";
+import { listConversationsSync, type SyncListOptions } from "../rollouts/list-sync.js";
 import { readNamesSync, withNames } from "../rollouts/name-index.js";
 import type { CommandContext } from "./context.js";
 import { ProjectMembers } from "./project-members.js";
@@ -11,15 +11,41 @@ export type SavedConversation = ConversationSummary & { readonly name?: string }
 /** The saved conversations, newest first. */
 export function savedConversations(
   { home }: Pick<CommandContext, "home">,
-  { directory, codexHome }: ConversationPlaces,
-  limit?: number,
+  { directory, codexHome }: Pick<ConversationPlaces, "directory" | "codexHome">,
+  page: Pick<SyncListOptions, "limit" | "after"> = {},
 ): SavedConversation[] {
+  const { conversations, heads, codexHeads } = homePaths(home);
   const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
-  const conversations = listConversationsSync(directory, {
-    ...(isCodex ? { cache: homePaths(home).codexHeads } : {}),
-    ...(limit === undefined ? {} : { limit }),
-  });
-  return withNames(conversations, readNamesSync(namesFile(directory, codexHome)));
+  const cached: SyncListOptions = isCodex ? { cache: codexHeads } : {};
+  const own: SyncListOptions = directory === conversations ? { cache: heads, own: { now: Date.now() } } : cached;
+  return withNames(
+    listConversationsSync(directory, { ...own, ...page }),
+    readNamesSync(namesFile(directory, codexHome)),
+  );
+}
+
+/** Those of every place conversations are kept in; of two with one id the one `cody resume` would take. */
+export function conversationsEverywhere(
+  context: Pick<CommandContext, "home">,
+  places: ConversationPlaces,
+): SavedConversation[] {
+  const found = new Map<string, SavedConversation>();
+  for (const directory of everyDirectory(context.home, places)) {
+    for (const conversation of savedIn(directory)) {
+      if (!found.has(conversation.id)) found.set(conversation.id, conversation);
+    }
+  }
+  return [...found.values()];
+
+  function savedIn(directory: string): SavedConversation[] {
+    try {
+      return savedConversations(context, { directory, codexHome: places.codexHome });
+    } catch (error) {
+      // Another program's directory that cannot be read must not keep anybody from their own conversations.
+      if (directory === places.directory) throw error;
+      return [];
+    }
+  }
 }
 
 /** Those of one project. */
@@ -28,9 +54,17 @@ export async function projectConversations(
   places: ConversationPlaces,
   projectRoot: string,
 ): Promise<SavedConversation[]> {
-  const members = await ProjectMembers.open(context.home, projectRoot);
+  return await ofProject(context, savedConversations(context, places), projectRoot);
+}
+
+export async function ofProject(
+  { home }: Pick<CommandContext, "home">,
+  all: readonly SavedConversation[],
+  projectRoot: string,
+): Promise<SavedConversation[]> {
+  const members = await ProjectMembers.open(home, projectRoot);
   const own: SavedConversation[] = [];
-  for (const each of savedConversations(context, places)) if (await members.includes(each)) own.push(each);
+  for (const each of all) if (await members.includes(each)) own.push(each);
   return own;
 }
 

@@ -7,8 +7,12 @@ export interface HomePaths {
   readonly active: string;
   /** Where projects are that were elsewhere. */
   readonly relinks: string;
+  /** What the heads of the conversations said: in their own directory it would change the time of that. */
+  readonly heads: string;
   /** What the heads of Codex's rollouts said: nothing of ours is put into its own directory. */
   readonly codexHeads: string;
+  /** What was said, to be searched; only a copy. */
+  readonly index: string;
 }
 
 /** Where cody keeps everything of one user: `$CODY_HOME`, else `~/.cody`. */
@@ -23,7 +27,9 @@ export function homePaths(home: string): HomePaths {
     logs: join(home, "logs"),
     active: join(home, "active"),
     relinks: join(home, "relinks.json"),
+    heads: join(home, "heads.json"),
     codexHeads: join(home, "codex-heads.json"),
+    index: join(home, "index.sqlite"),
   };
 }
 

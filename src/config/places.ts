@@ -33,6 +33,15 @@ export function conversationPlaces({ home, codexHome, persistence }: PlacesInput
   return { layout, directory, elsewhere, codexHome };
 }
 
+/** Every directory conversations are kept in, the one that counts first, also when somebody chose it. */
+export function everyDirectory(
+  home: string,
+  { directory, codexHome }: Pick<ConversationPlaces, "directory" | "codexHome">,
+): string[] {
+  const codex = codexHome === undefined ? [] : [codexSessions(codexHome)];
+  return [...new Set([directory, homePaths(home).conversations, ...codex])];
+}
+
 /** Every directory that is looked in, and where it is kept how the conversations in it are called. */
 export function namedDirectories({
   directory,

@@ -8,7 +8,15 @@ export interface ConversationMetadata {
   readonly provider?: string;
   readonly model?: string;
   readonly cwd?: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt?: number;
+  readonly gitBranch?: string;
+  readonly gitCommit?: string;
+  /** The first line of what a person said first, cut at 80 characters. */
+  readonly title?: string;
   readonly path?: string;
+  /** Of its file, in bytes. */
+  readonly size?: number;
   /** Nobody has said anything in it yet. */
   readonly empty?: boolean;
   readonly damaged?: boolean;

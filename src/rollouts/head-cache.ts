@@ -1,80 +1,97 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { sep } from "node:path";
 import type { Head } from "./head.js";
-import { isRecord } from "./line-object.js";
+import { type CacheHeader, headerLine, isCacheHeader, lineOf, startOf, knownFile } from "./head-lines.js";
 import { openFlags } from "./list.js";
 
-/** What a head said about the file with this inode when it had this size. */
-interface CachedHead {
-  readonly inode: number;
-  readonly size: number;
-  readonly head: Head;
+/** A file as it is now, by its name below the directory. */
+export interface SeenFile {
+  readonly name: string;
+  readonly stats: Pick<Stats, "ino" | "size" | "mtimeMs">;
 }
 
-const version = 1;
-/** Some eighty thousand conversations. */
-const maxCacheBytes = 16 * 1024 * 1024;
+/** Some hundred thousand conversations. */
+const maxCacheBytes = 32 * 1024 * 1024;
 
 /**
- * What `cody list` read the last time, so that it need not open a thousand files again. Only a cache: rollouts are
- * appended to and never rewritten, so the head of a file stays what it was; without it everything is read.
+ * What `cody list` read the last time, so that it need not open a thousand files again: a line for each file, the
+ * newest first. Only a cache: rollouts are appended to and never rewritten, so the head of a file stays what it was;
+ * without it everything is read.
  */
 export class HeadCache {
   readonly #path: string;
-  readonly #old: ReadonlyMap<string, CachedHead>;
-  readonly #new = new Map<string, CachedHead>();
-  #changed = false;
+  readonly #header: string | undefined;
+  readonly #old = new Map<string, string>();
+  /** What was read because no line said it. */
+  readonly #read = new Map<string, Head>();
 
   constructor(path: string) {
     this.#path = path;
-    this.#old = readCache(path);
+    const [header, ...lines] = cacheLines(path);
+    this.#header = header;
+    for (const line of lines) {
+      const name = nameIn(line);
+      if (name !== undefined) this.#old.set(name, line);
+    }
   }
 
   /** The head of a file, read only when it is not known or may have changed. */
-  get(id: string, { ino, size }: Stats, read: () => Head): Head {
-    const cached = this.#old.get(id);
-    if (cached !== undefined && isCurrent(cached, ino, size)) {
-      this.#new.set(id, cached);
-      return cached.head;
-    }
+  get({ name, stats }: SeenFile, read: () => Head): Head {
+    const known = this.#known(name, stats);
+    if (known !== undefined) return known;
     const head = read();
-    this.#new.set(id, { inode: ino, size, head });
-    this.#changed = true;
+    this.#read.set(name, head);
     return head;
   }
 
-  /** Replaces the file whole; a directory that cannot be written to has no cache. */
-  save(): void {
-    if (!this.#changed) return;
+  /** Replaces the file whole, if it would say something else; where nobody can write there is no cache. */
+  save(files: readonly SeenFile[], header: CacheHeader): void {
+    const first = headerLine(header);
+    let changed = first !== this.#header || files.length !== this.#old.size;
+    const lines = files.map(({ name, stats }) => {
+      const old = this.#old.get(name);
+      const head = this.#read.get(name);
+      if (head === undefined && old?.startsWith(startOf(name, stats)) === true) return old;
+      changed = true;
+      return lineOf(name, stats, head ?? this.#known(name, stats));
+    });
+    if (!changed) return;
     const temporary = `${this.#path}.${process.pid}.tmp`;
     try {
-      const entries = [...this.#new].map(([id, { inode, size, head }]) => [id, inode, size, head]);
-      writeFileSync(temporary, JSON.stringify({ version, entries }), { mode: 0o600, flag: "wx" });
+      writeFileSync(temporary, `${[first, ...lines].join("\n")}\n`, { mode: 0o600, flag: "wx" });
       renameSync(temporary, this.#path);
     } catch {
       rmSync(temporary, { force: true });
     }
   }
+
+  #known(name: string, { ino, size }: SeenFile["stats"]): Head | undefined {
+    const line = this.#old.get(name);
+    const known = line === undefined ? undefined : knownFile(line);
+    if (known?.head === undefined || known.inode !== ino) return undefined;
+    // An empty conversation, or a damaged file, may have become another with every byte.
+    const { empty, damaged } = known.head;
+    return (empty || damaged ? known.size === size : known.size <= size) ? known.head : undefined;
+  }
 }
 
-/** Where it is for a directory that is ours. */
+/** Where it is for a directory that is nobody else's and not in the home. */
 export function headCachePath(directory: string): string {
   return `${directory}${sep}.heads.json`;
 }
 
-/** An empty conversation, or a damaged file, may have become another with every byte. */
-function isCurrent({ inode, size, head }: CachedHead, currentInode: number, currentSize: number): boolean {
-  if (inode !== currentInode) return false;
-  return head.empty || head.damaged ? size === currentSize : size <= currentSize;
+/** Without parsing it: of most lines nobody asks for more. */
+function nameIn(line: string): string | undefined {
+  const text = /^\[("(?:[^"\\]|\\.)*"),/.exec(line)?.[1];
+  return text?.includes("\\") === true ? String(JSON.parse(text)) : text?.slice(1, -1);
 }
 
-function readCache(path: string): ReadonlyMap<string, CachedHead> {
+function cacheLines(path: string): string[] {
   try {
-    const value: unknown = JSON.parse(readSmallFile(path));
-    if (!isRecord(value) || value["version"] !== version || !Array.isArray(value["entries"])) return new Map();
-    return new Map(value["entries"].flatMap(entryOf));
+    const lines = readSmallFile(path).split("\n");
+    return isCacheHeader(lines[0]) ? lines.filter((line) => line !== "") : [];
   } catch {
-    return new Map();
+    return [];
   }
 }
 
@@ -89,34 +106,4 @@ function readSmallFile(path: string): string {
   } finally {
     closeSync(fd);
   }
-}
-
-/** None for what no list has written. By hand: loading a schema library would take longer than the list. */
-function entryOf(entry: unknown): [id: string, cached: CachedHead][] {
-  if (!Array.isArray(entry)) return [];
-  const [id, inode, size, value] = entry as unknown[];
-  if (typeof id !== "string" || typeof inode !== "number" || typeof size !== "number") return [];
-  const head = cachedHead(value);
-  return head === undefined ? [] : [[id, { inode, size, head }]];
-}
-
-/** Only a head's own fields: others would stand in the list beside the file's name and time. */
-function cachedHead(value: unknown): Head | undefined {
-  if (!isRecord(value)) return undefined;
-  const { createdAt, provider, model, cwd, empty, damaged } = value;
-  if (typeof empty !== "boolean" || typeof damaged !== "boolean") return undefined;
-  if (createdAt !== undefined && typeof createdAt !== "number") return undefined;
-  if (!isOptionalText(provider) || !isOptionalText(model) || !isOptionalText(cwd)) return undefined;
-  return {
-    ...(createdAt === undefined ? {} : { createdAt }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
-    ...(cwd === undefined ? {} : { cwd }),
-    empty,
-    damaged,
-  };
-}
-
-function isOptionalText(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === "string";
 }

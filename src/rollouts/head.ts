@@ -1,6 +1,7 @@
-import { formFacts, isSaidByUser } from "./forms/form-facts.js";
+import { formFacts } from "./forms/form-facts.js";
 import { isRecord, readLineBytes, withoutMark, type LineBytes, type LineObject } from "./line-object.js";
-import { isRealUserMessage } from "../messages/user-message.js";
+import { titleOf } from "./title.js";
+import { userText } from "./user-text.js";
 
 /** What the start of a rollout tells. */
 export interface Head {
@@ -8,6 +9,10 @@ export interface Head {
   readonly provider?: string;
   readonly model?: string;
   readonly cwd?: string;
+  readonly gitBranch?: string;
+  readonly gitCommit?: string;
+  /** The first line of what a person said first. */
+  readonly title?: string;
   /** Nobody has said anything yet. */
   readonly empty: boolean;
   /** It could not be read, or what was read is not a rollout. */
@@ -16,12 +21,14 @@ export interface Head {
 
 /** How much of a file is looked at first; for most it is all that is needed. */
 export const headBytes = 8 * 1024;
-/** How much of it at most when its first line, not written by cody, does not name the model. */
+/** How much of it at most when that does not name the model, or has nothing a person said. */
 const contextBytes = 64 * 1024;
 /** A first line may hold instructions; beyond this it is not worth reading for a list. */
 const maxFirstLineBytes = 1024 * 1024;
 const newline = 0x0a;
 const growth = 8;
+/** Stands in every line in which a person says something, and in few others. */
+const user = Buffer.from('"user');
 const userMessage = Buffer.from('"user_message"');
 const saidInFirstLine = Buffer.from('"metadata":{"provider"');
 const turnContext = Buffer.from('"turn_context"');
@@ -32,7 +39,7 @@ export const unreadable: Head = { empty: false, damaged: true };
 export function moreBytes(bytes: Buffer, size: number): number | undefined {
   const hasLine = bytes.includes(newline);
   const limit = Math.min(size, hasLine ? contextBytes : maxFirstLineBytes);
-  if (bytes.length >= limit || (hasLine && namesModel(bytes))) return undefined;
+  if (bytes.length >= limit || (hasLine && namesModel(bytes) && isSaid(bytes))) return undefined;
   return Math.min(limit, bytes.length * growth);
 }
 
@@ -40,6 +47,12 @@ function namesModel(bytes: Buffer): boolean {
   if (bytes.includes(saidInFirstLine)) return true;
   const context = bytes.indexOf(turnContext);
   return context !== -1 && bytes.includes(newline, context);
+}
+
+/** Who writes rollouts writes this event with every user message; only files without it are looked at closely. */
+function isSaid(bytes: Buffer): boolean {
+  const event = bytes.indexOf(userMessage);
+  return (event !== -1 && bytes.includes(newline, event)) || firstSaid(bytes, false) !== undefined;
 }
 
 /** What the first bytes tell. They are parsed only until the model is known: parsing is most of what a list costs. */
@@ -55,7 +68,24 @@ export function headOf(bytes: Buffer, size: number): Head {
     else if (read.status === "bad" && terminated) damaged = true;
     if (saysModel(read)) break;
   }
-  return { ...factsOf(lines), empty: whole && !hasUserMessage(bytes), damaged };
+  const said = firstSaid(bytes, whole);
+  const title = said === undefined ? undefined : titleOf(said);
+  return {
+    ...factsOf(lines),
+    ...(title === undefined ? {} : { title }),
+    empty: whole && said === undefined,
+    damaged,
+  };
+}
+
+function firstSaid(bytes: Buffer, whole: boolean): string | undefined {
+  for (const { content, terminated } of linesIn(withoutMark(bytes))) {
+    if ((!terminated && !whole) || !content.includes(user)) continue;
+    const read = readLineBytes(content);
+    const said = read.status === "object" ? userText(read.value) : undefined;
+    if (said !== undefined) return said;
+  }
+  return undefined;
 }
 
 function* linesIn(bytes: Buffer): Generator<{ content: Buffer; terminated: boolean }> {
@@ -72,38 +102,30 @@ function saysModel(read: LineBytes): boolean {
   return read.value.type === "turn_context" || text(record(read.value["metadata"])["model"]) !== undefined;
 }
 
-function factsOf(lines: readonly LineObject[]): Omit<Head, "empty" | "damaged"> {
+function factsOf(lines: readonly LineObject[]): Omit<Head, "title" | "empty" | "damaged"> {
   const meta = lines.find((line) => line.type === "session_meta");
   const context = record(lines.find((line) => line.type === "turn_context")?.["payload"]);
   const metadata = record(meta?.["metadata"]);
   const payload = record(meta?.["payload"]);
   const foreign = meta === undefined ? lines.map(formFacts) : [];
-  const said = (key: "provider" | "model" | "cwd" | "createdAt") => foreign.find((facts) => facts[key])?.[key];
+  const said = (key: "provider" | "model" | "cwd" | "createdAt" | "commit") =>
+    foreign.find((facts) => facts[key])?.[key];
   const createdAt = Date.parse(text(payload["timestamp"]) ?? said("createdAt") ?? "");
   const provider =
     text(metadata["provider"]) ?? text(payload["model_provider"]) ?? text(context["provider"]) ?? said("provider");
   const model = text(metadata["model"]) ?? text(context["model"]) ?? said("model");
   const cwd = text(payload["cwd"]) ?? said("cwd");
+  const git = record(payload["git"]);
+  const gitBranch = text(git["branch"]);
+  const gitCommit = text(git["commit_hash"]) ?? said("commit");
   return {
     ...(Number.isNaN(createdAt) ? {} : { createdAt }),
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
     ...(cwd === undefined ? {} : { cwd }),
+    ...(gitBranch === undefined ? {} : { gitBranch }),
+    ...(gitCommit === undefined ? {} : { gitCommit }),
   };
-}
-
-/** Who writes rollouts writes this event with every user message; only files without it are looked at closely. */
-function hasUserMessage(bytes: Buffer): boolean {
-  if (bytes.includes(userMessage)) return true;
-  for (const { content } of linesIn(bytes)) if (isUserItem(readLineBytes(content))) return true;
-  return false;
-}
-
-function isUserItem(read: LineBytes): boolean {
-  if (read.status === "object" && isSaidByUser(read.value)) return true;
-  if (read.status !== "object" || read.value.type !== "response_item") return false;
-  const payload = record(read.value["payload"]);
-  return isRealUserMessage({ ...payload, type: text(payload["type"]) ?? "" });
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {

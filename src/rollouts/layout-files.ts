@@ -16,13 +16,20 @@ export async function rolloutsIn(directory: string): Promise<RolloutName[]> {
   return step.value;
 }
 
-/** The same for a command that does nothing else. */
-export function rolloutsInSync(directory: string): RolloutName[] {
+/** The same for a command that does nothing else; `visit` hears of each folder before it is read, and what is in it. */
+export function rolloutsInSync(directory: string, visit: FolderVisit = readOnly): RolloutName[] {
   const walking = walk(directory);
   let step = walking.next();
-  while (step.done !== true) step = walking.next(namesInSync(step.value, step.value === directory));
+  while (step.done !== true) {
+    const folder = step.value;
+    step = walking.next(visit(folder, () => namesInSync(folder, folder === directory)));
+  }
   return step.value;
 }
+
+export type FolderVisit = (folder: string, names: () => readonly string[]) => readonly string[];
+
+const readOnly: FolderVisit = (_, names) => names();
 
 const year = /^\d{4}$/;
 const monthOrDay = /^\d\d$/;

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
 import type { Layout } from "../messages/config.js";
@@ -55,7 +54,9 @@ export function projectFolder(cwd: string): string {
   return `${shortHash(name)}_${Array.from(name).slice(-keptChars).join("")}`;
 }
 
+/** Node's cryptography takes longer to load than a list has time for, and lists need none. */
 function shortHash(text: string): string {
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 

@@ -1,33 +1,81 @@
-import { closeSync, lstatSync, openSync, readSync } from "node:fs";
+import { closeSync, lstatSync, openSync, readSync, statSync } from "node:fs";
+import { sep } from "node:path";
 import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
-import { HeadCache, headCachePath } from "./head-cache.js";
+import { HeadCache, headCachePath, type SeenFile } from "./head-cache.js";
+import type { CacheHeader } from "./head-lines.js";
+import { comesAfter, knownList, type ListPosition } from "./known-list.js";
 import { rolloutsInSync } from "./layout-files.js";
-import { type ConversationSummary, type ListOptions, newestFirst, openFlags } from "./list.js";
+import { type ConversationSummary, type ListOptions, newestFirst, openFlags, updatedAt } from "./list.js";
 
 export interface SyncListOptions extends ListOptions {
+  /** Only what a list has behind this conversation. */
+  readonly after?: ListPosition;
   /** Where it is kept what heads said, instead of in the directory: others' directories are left as they are. */
   readonly cache?: string;
+  /**
+   * The time, for a directory that nobody but cody writes to, with a cache elsewhere: who writes takes a lock, which
+   * changes its folder, so of many files in folders that have not changed the order need not be looked at again.
+   */
+  readonly own?: { readonly now: number };
 }
+
+/** So many are worth believing in an order: fewer are looked at in no time. */
+const many = 2_000;
+/** A folder may change twice within one tick of its clock. */
+const settledMs = 2_000;
+const lockEnding = ".lock";
 
 /**
  * The same as `listConversations`, without giving way to anything else: several times quicker for a command that
  * does nothing but list, and forbidden where conversations run.
  */
 export function listConversationsSync(directory: string, options: SyncListOptions = {}): ConversationSummary[] {
-  const dated = rolloutsInSync(directory).flatMap(({ id, path }) => {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats !== undefined && (stats.isFile() || stats.isSymbolicLink()) ? [{ id, path, stats }] : [];
+  const cache = options.cache ?? headCachePath(directory);
+  const known = options.own === undefined ? undefined : knownList(directory, cache, options);
+  return known ?? lookedUp(directory, cache, options);
+}
+
+function lookedUp(directory: string, cache: string, { limit, after, own }: SyncListOptions): ConversationSummary[] {
+  const folders: [name: string, mtimeMs: number][] = [];
+  const locks: string[] = [];
+  const rollouts = rolloutsInSync(directory, (folder, read) => {
+    const mtimeMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
+    if (mtimeMs !== undefined) folders.push([folder.slice(directory.length), mtimeMs]);
+    const names = read();
+    for (const name of names) if (name.endsWith(lockEnding)) locks.push(folder.slice(directory.length) + sep + name);
+    return names;
   });
+  const files = rollouts
+    .flatMap(({ id, path }) => {
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      const isListed = stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
+      return isListed ? [{ id, path, name: path.slice(directory.length + 1), stats }] : [];
+    })
+    .toSorted(newestFirst);
+  const heads = new HeadCache(cache);
   const buffer = Buffer.allocUnsafe(headBytes);
-  const heads = new HeadCache(options.cache ?? headCachePath(directory));
-  const all = dated.toSorted(newestFirst).map(({ id, path, stats }) => ({
+  const wanted = after === undefined ? files : files.filter(({ id, stats }) => comesAfter(after, id, stats));
+  const page = wanted.slice(0, limit).map(({ id, path, name, stats }) => ({
     id,
     path,
-    updatedAt: Math.floor(stats.mtimeMs),
-    ...heads.get(id, stats, () => readHead(path, stats.size, buffer)),
+    updatedAt: updatedAt(stats),
+    size: stats.size,
+    ...heads.get({ name, stats }, () => readHead(path, stats.size, buffer)),
   }));
-  heads.save();
-  return all.slice(0, options.limit);
+  const isSettled = own !== undefined && folders.every(([, mtimeMs]) => own.now - mtimeMs > settledMs);
+  heads.save(files, files.length >= many && isSettled ? headerOf(folders, locks, files) : noOrder);
+  return page;
+}
+
+const noOrder: CacheHeader = { folders: [], open: [] };
+
+function headerOf(folders: CacheHeader["folders"], locks: readonly string[], files: readonly SeenFile[]): CacheHeader {
+  if (locks.length === 0) return { folders, open: [] };
+  const open = new Set(locks.map((lock) => lock.slice(1, -lockEnding.length)));
+  const found = files.filter(({ name }) => open.has(name));
+  // What has a lock of another name is not known to be what.
+  if (found.length !== locks.length) return noOrder;
+  return { folders, open: found.map(({ name, stats: { ino, size, mtimeMs } }) => [name, ino, size, mtimeMs]) };
 }
 
 function readHead(path: string, size: number, buffer: Buffer): Head {

@@ -9,6 +9,8 @@ export interface ConversationSummary extends Head {
   readonly path: string;
   /** When the file last changed, in milliseconds since 1970. */
   readonly updatedAt: number;
+  /** In bytes. */
+  readonly size: number;
 }
 
 export interface ListOptions {
@@ -30,7 +32,8 @@ export async function listConversations(directory: string, options: ListOptions 
   return inParallel(newest.slice(0, options.limit), async ({ id, path, stats }) => ({
     id,
     path,
-    updatedAt: Math.floor(stats.mtimeMs),
+    updatedAt: updatedAt(stats),
+    size: stats.size,
     ...(await readHead(path, stats.size)),
   }));
 }
@@ -72,12 +75,16 @@ function readStart(fd: number, length: number): Promise<Buffer> {
 
 interface Dated {
   readonly id: string;
-  readonly stats: Stats;
+  readonly stats: Pick<Stats, "mtimeMs">;
 }
 
-/** Ids are ordered by time too, for files that changed in the same tick. */
+/** Ids are ordered by time too, for files that changed in the same millisecond. */
 export function newestFirst(a: Dated, b: Dated): number {
-  return b.stats.mtimeMs - a.stats.mtimeMs || (a.id < b.id ? 1 : -1);
+  return updatedAt(b.stats) - updatedAt(a.stats) || (a.id < b.id ? 1 : -1);
+}
+
+export function updatedAt({ mtimeMs }: Pick<Stats, "mtimeMs">): number {
+  return Math.floor(mtimeMs);
 }
 
 function statOrUndefined(path: string): Promise<Stats | undefined> {

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { mkdir, utimes, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { cursorText } from "../../src/rollouts/cursor.js";
 import { Cli, finished } from "../support/cli.js";
 
 test("an empty home has no conversations", async () => {
@@ -64,6 +65,89 @@ test("a new conversation is listed as empty, and --project shows only this proje
   const { stdout } = await cli.run(["list", "--project"]);
   expect(stdout).toContain(`  ${here} (empty)\n`);
   expect(stdout).toContain("Total: 1 conversation(s)");
+});
+
+test("a list for programs says of each conversation what a list can be made of", async () => {
+  const cli = await Cli.open();
+  await mkdir(join(cli.project, ".git", "refs", "heads"), { recursive: true });
+  await writeFile(join(cli.project, ".git", "HEAD"), "ref: refs/heads/main\n");
+  await writeFile(join(cli.project, ".git", "refs", "heads", "main"), `${"0123456789".repeat(4)}\n`);
+  await cli.run(["chat", `My name is ${"Alice ".repeat(20)}\nand this is another line`]);
+  const [id = ""] = await cli.ids();
+  const [listed, ...others] = JSON.parse((await cli.run(["list", "--json"])).stdout);
+  expect(others).toEqual([]);
+  expect(listed).toMatchObject({
+    id,
+    createdAt: expect.any(Number),
+    title: `${"My name is Alice Alice Alice Alice Alice Alice Alice Alice Alice Alice Alice Alice".slice(0, 79)}…`,
+    cwd: cli.project,
+    gitBranch: "main",
+    gitCommit: "0123456789".repeat(4),
+    path: join(cli.conversations, `${id}.jsonl`),
+  });
+});
+
+test("a list goes on where it was cut, in whatever order", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.conversations, { recursive: true });
+  const names = ["delta", "alpha", undefined, "charlie", "bravo"];
+  for (const [index, name] of names.entries()) {
+    const createdAt = new Date(Date.UTC(2026, 0, 1 + ((index * 3) % 5))).toISOString();
+    const lines = [meta({}).replaceAll("2026-11-16T00:00:00.000Z", createdAt), said("x".repeat((index * 2) % 5))];
+    await save(cli, `conv_${index}`, `2026-11-16T01:02:0${index}Z`, lines);
+    if (name === undefined) continue;
+    const entry = { id: `conv_${index}`, thread_name: name, updated_at: createdAt };
+    await appendFile(join(cli.conversations, ".names.jsonl"), `${JSON.stringify(entry)}\n`);
+  }
+  const orders = { updated: "43210", created: "31420", name: "14302", size: "24130" };
+  for (const [sort, expected] of Object.entries(orders)) {
+    const pages = [];
+    let cursor: string | undefined;
+    do {
+      const go = cursor === undefined ? ["--sort", sort] : ["--cursor", cursor];
+      const page = JSON.parse((await cli.run(["list", "--json", "--limit", "2", ...go])).stdout);
+      pages.push(page.map(({ id }: { id: string }) => id.slice("conv_".length)).join(""));
+      cursor = page.at(-1).nextCursor;
+    } while (cursor !== undefined);
+    expect(pages).toEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4)]);
+  }
+  const { stdout } = await cli.run(["list", "--limit", "4"]);
+  const [, more = ""] = /\nTotal: 4 conversation\(s\)\nMore: cody (list --limit 4 --cursor \S+)\n$/.exec(stdout) ?? [];
+  expect((await cli.run(more.split(" "))).stdout).toMatch(/ {2}conv_0\n[^]+\nTotal: 1 conversation\(s\)\n$/);
+});
+
+test("--all lists every place, and what lies in two of them once", async () => {
+  const cli = await Cli.open();
+  const day = join(cli.project, ".codex", "sessions", "2026", "11", "16");
+  const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
+  const chosen = join(cli.project, "chosen");
+  for (const folder of [cli.conversations, day, chosen]) await mkdir(folder, { recursive: true });
+  await save(cli, "conv_own", "2026-11-16T01:02:03Z", [meta({}), said("hi")]);
+  const inCodex = [`rollout-2026-11-16T00-00-00-${uuid}`, "rollout-2026-11-16T00-00-00-conv_own"];
+  for (const name of inCodex) await writeFile(join(day, `${name}.jsonl`), `${meta({})}\n${said("hi")}\n`);
+  await writeFile(join(chosen, "conv_chosen.jsonl"), `${meta({})}\n`);
+  const ids = async (...args: string[]) =>
+    JSON.parse((await cli.run(["list", "--json", "--sort", "name", ...args])).stdout).map(
+      ({ id }: { id: string }) => id,
+    );
+  expect(await ids()).toEqual(["conv_own"]);
+  expect(await ids("--all")).toEqual(["rollout-2026-11-16T00-00-00-conv_own", "conv_own", `conv_${uuid}`]);
+  expect(await ids("--all", "--conversation-dir", chosen)).toContain("conv_chosen");
+  expect(await ids("--all", "--project")).toEqual([]);
+});
+
+test.each([
+  { args: ["--sort", "colour"], complaint: "--sort: expected one of updated, created, name, size, not 'colour'" },
+  { args: ["--cursor", "what"], complaint: "--cursor: 'what' is none that cody list has printed" },
+  { args: ["--cursor", cursorText({ order: "colour", key: 1, id: "conv_a" })], complaint: "is none that cody list" },
+  { args: ["--cursor", cursorText({ order: "updated", key: "1", id: "conv_a" })], complaint: "is none that cody list" },
+  {
+    args: ["--sort", "name", "--cursor", cursorText({ order: "size", key: 1, id: "conv_a" })],
+    complaint: "--cursor: it belongs to a list with --sort size, not with --sort name",
+  },
+])("$args is refused", async ({ args, complaint }) => {
+  const cli = await Cli.open();
+  expect(await cli.run(["list", ...args])).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) });
 });
 
 test.each(["0", "-1", "many", "1.5"])("--limit %s is refused", async (limit) => {

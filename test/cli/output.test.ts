@@ -20,6 +20,21 @@ test("every write that waits goes on when nobody reads any more", async () => {
   expect([output.closed, output.failure]).toEqual([true, undefined]);
 });
 
+test("what is marked stands out on a terminal, which obeys nothing that is written", async () => {
+  const parts = [{ text: "a \u001b[31mred" }, { text: "\u001b]0;word\u0007", isMarked: true }, { text: "\n" }];
+  const texts = [];
+  for (const isTTY of [true, false]) {
+    const stream = Object.assign(new SlowStream(), { isTTY });
+    stream.release();
+    await outputTo(stream).writeParts(parts);
+    texts.push(stream.text);
+  }
+  expect(texts).toEqual([
+    "a \u241b[31mred\u001b[1m\u241b]0;word\u2407\u001b[22m\n",
+    "a \u001b[31mred\u001b]0;word\u0007\n",
+  ]);
+});
+
 /** Has room for nothing, and takes what was written when it is released. */
 class SlowStream extends Writable {
   text = "";

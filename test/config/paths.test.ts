@@ -13,6 +13,8 @@ test("everything has its place inside", () => {
     logs: "/home/alice/.cody/logs",
     active: "/home/alice/.cody/active",
     relinks: "/home/alice/.cody/relinks.json",
+    heads: "/home/alice/.cody/heads.json",
     codexHeads: "/home/alice/.cody/codex-heads.json",
+    index: "/home/alice/.cody/index.sqlite",
   });
 });

@@ -41,6 +41,10 @@ const userLine = `${JSON.stringify({
   payload: { type: "message", role: "user", content: [{ type: "input_text", text: "hello" }] },
 })}\n`;
 
+function titled(text: string): string {
+  return userLine.replace('"hello"', JSON.stringify(text));
+}
+
 const contextLine = userLine.replace("hello", "<environment_context>x</environment_context>");
 
 function save(id: string, content: string, updatedAt = 1_000_000): string {
@@ -48,6 +52,12 @@ function save(id: string, content: string, updatedAt = 1_000_000): string {
   writeFileSync(path, content);
   utimesSync(path, updatedAt / 1000, updatedAt / 1000);
   return path;
+}
+
+const header = '{"version":2,"folders":[],"open":[]}';
+
+function cacheOf(...entries: readonly unknown[]): string {
+  return `${[header, ...entries.map((entry) => JSON.stringify(entry))].join("\n")}\n`;
 }
 
 /** Both ways of listing must say the same, without a cache and with one. */
@@ -66,9 +76,10 @@ test("conversations are listed newest first with what their first line says", as
   const old = save("conv_old", firstLine() + userLine, 1_000_000);
   const young = save("conv_new", firstLine({}) + contextLine, 2_000_000);
   const facts = { createdAt: Date.parse(created), cwd: "/project", damaged: false };
+  const labels = { provider: "openai", model: "gpt-4o", title: "hello" };
   expect(await listConversations(directory)).toEqual([
-    { id: "conv_new", path: young, updatedAt: 2_000_000, ...facts, empty: true },
-    { id: "conv_old", path: old, updatedAt: 1_000_000, ...facts, provider: "openai", model: "gpt-4o", empty: false },
+    { id: "conv_new", path: young, updatedAt: 2_000_000, size: lstatSync(young).size, ...facts, empty: true },
+    { id: "conv_old", path: old, updatedAt: 1_000_000, size: lstatSync(old).size, ...facts, ...labels, empty: false },
   ]);
   expect((await listConversations(directory, { limit: 1 })).map(({ id }) => id)).toEqual(["conv_new"]);
 });
@@ -110,7 +121,8 @@ test("what was listed before is not read again, and what has changed is", async 
 
 test("a cache that is no cache is made anew, and one that cannot be written is done without", async () => {
   save("conv_one", firstLine() + userLine);
-  for (const content of ["", "{", "[]", '{"version":1,"entries":[1]}', '{"version":2,"entries":[]}']) {
+  const older = '{"version":1,"entries":[["conv_one",1,1,{}]]}';
+  for (const content of ["", "{", "[]", older, '{"version":3,"folders":[],"open":[]}', `${header}\n{\n\n["`]) {
     writeFileSync(join(directory, ".heads.json"), content);
     expect(listConversationsSync(directory)).toHaveLength(1);
   }
@@ -124,41 +136,42 @@ test("an entry of the cache that no list wrote is passed over, and the others ar
   const path = save("conv_one", firstLine() + userLine, 2_000_000);
   const { ino } = lstatSync(save("conv_two", firstLine() + userLine, 1_000_000));
   const known = { provider: "remembered", empty: false, damaged: false };
-  const two = ["conv_two", ino, 1, known];
+  const mtime = 2_000_000;
+  const two = ["conv_two.jsonl", ino, 1, 1_000_000, known];
   const inode = lstatSync(path).ino;
   const strange = [
     null,
     [],
-    ["conv_one", inode, 1],
-    ["conv_one", inode, 1, null],
-    ["conv_one", inode, 1, []],
-    ["conv_one", inode, 1, { ...known, empty: 0 }],
-    ["conv_one", inode, 1, { ...known, damaged: undefined }],
-    ["conv_one", inode, 1, { ...known, provider: 1 }],
-    ["conv_one", inode, 1, { ...known, model: {} }],
-    ["conv_one", inode, 1, { ...known, cwd: null }],
-    ["conv_one", inode, 1, { ...known, createdAt: "now" }],
-    ["conv_one", `${inode}`, 1, known],
-    ["conv_one", inode, "1", known],
-    [1, inode, 1, known],
+    ["conv_one.jsonl", inode, 1, mtime],
+    ["conv_one.jsonl", inode, 1, mtime, null],
+    ["conv_one.jsonl", inode, 1, mtime, []],
+    ["conv_one.jsonl", inode, 1, mtime, { ...known, empty: 0 }],
+    ["conv_one.jsonl", inode, 1, mtime, { ...known, damaged: undefined }],
+    ["conv_one.jsonl", inode, 1, mtime, { ...known, provider: 1 }],
+    ["conv_one.jsonl", inode, 1, mtime, { ...known, model: {} }],
+    ["conv_one.jsonl", inode, 1, mtime, { ...known, cwd: null }],
+    ["conv_one.jsonl", inode, 1, mtime, { ...known, title: 1 }],
+    ["conv_one.jsonl", inode, 1, mtime, { ...known, createdAt: "now" }],
+    ["conv_one.jsonl", `${inode}`, 1, mtime, known],
+    ["conv_one.jsonl", inode, "1", mtime, known],
+    ["conv_one.jsonl", inode, 1, null, known],
+    [1, inode, 1, mtime, known],
   ];
   for (const entry of strange) {
-    writeFileSync(join(directory, ".heads.json"), JSON.stringify({ version: 1, entries: [entry, two] }));
+    writeFileSync(join(directory, ".heads.json"), cacheOf(entry, two));
     expect(listConversationsSync(directory).map(({ provider }) => provider)).toEqual(["openai", "remembered"]);
   }
   const more = { ...known, id: "conv_three", path: "/etc/passwd", updatedAt: 0 };
-  writeFileSync(
-    join(directory, ".heads.json"),
-    JSON.stringify({ version: 1, entries: [["conv_one", inode, 1, more]] }),
-  );
-  expect(listConversationsSync(directory)[0]).toEqual({ id: "conv_one", path, updatedAt: 2_000_000, ...known });
+  writeFileSync(join(directory, ".heads.json"), cacheOf(["conv_one.jsonl", inode, 1, mtime, more]));
+  const { size } = lstatSync(path);
+  expect(listConversationsSync(directory)[0]).toEqual({ id: "conv_one", path, updatedAt: 2_000_000, size, ...known });
 });
 
 test("a cache that is no regular file, or a huge one, is not read and is replaced", async () => {
   const path = save("conv_one", firstLine() + userLine);
   const cache = join(directory, ".heads.json");
   const head = { provider: "remembered", empty: false, damaged: false };
-  const content = JSON.stringify({ version: 1, entries: [["conv_one", lstatSync(path).ino, 1, head]] });
+  const content = cacheOf(["conv_one.jsonl", lstatSync(path).ino, 1, 1_000_000, head]);
   const replaced = () => {
     expect(listConversationsSync(directory)).toMatchObject([{ id: "conv_one", provider: "openai" }]);
     expect(lstatSync(cache)).toSatisfy((stats: Stats) => stats.isFile() && stats.size < 1000);
@@ -172,7 +185,7 @@ test("a cache that is no regular file, or a huge one, is not read and is replace
   writeFileSync(join(directory, "elsewhere"), content);
   symlinkSync(join(directory, "elsewhere"), cache);
   replaced();
-  writeFileSync(cache, content.padEnd(17 * 1024 * 1024));
+  writeFileSync(cache, content.padEnd(33 * 1024 * 1024));
   replaced();
 });
 
@@ -193,6 +206,35 @@ test("who names the model some lines further down is read on, but not for ever",
     { model: "gpt-5", cwd: "/project" },
     { cwd: "/project" },
   ]);
+});
+
+test("a title is the first line of what a person said first, cut at eighty characters", async () => {
+  const event = { timestamp: created, type: "event_msg", payload: { type: "user_message", message: "from an event" } };
+  const titles = {
+    conv_a: [contextLine, titled("\n  first line  \r\nsecond line")],
+    conv_b: [titled("x".repeat(81))],
+    conv_c: [titled("😀".repeat(80))],
+    conv_d: [titled(" \n ")],
+    conv_e: [`${JSON.stringify(event)}\n`, titled("later")],
+    // Behind eight kilobytes of something else.
+    conv_f: [contextLine.replace(">x<", `>${"x".repeat(9_000)}<`), titled("far"), contextLine.repeat(100)],
+  };
+  for (const [id, lines] of Object.entries(titles)) save(id, firstLine() + lines.join(""));
+  const listed = await listConversations(directory);
+  expect(Object.fromEntries(listed.toReversed().map(({ id, title }) => [id, title]))).toEqual({
+    conv_a: "first line",
+    conv_b: `${"x".repeat(79)}…`,
+    conv_c: "😀".repeat(80),
+    conv_d: undefined,
+    conv_e: "from an event",
+    conv_f: "far",
+  });
+});
+
+test("where git stood is listed", async () => {
+  const git = '"cwd":"/project","git":{"branch":"main","commit_hash":"0123"}';
+  save("conv_git", firstLine().replace('"cwd":"/project"', git) + userLine);
+  expect(await listConversations(directory)).toMatchObject([{ gitBranch: "main", gitCommit: "0123" }]);
 });
 
 async function findConversation(folder: string, text: string): Promise<string> {

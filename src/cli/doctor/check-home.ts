@@ -10,7 +10,9 @@ import { isLeftTemporary } from "./left-temporary.js";
 /** What lies beside the conversations: the configuration, the pointers to active conversations, the debug log. */
 export async function checkHome(home: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
   const { active, logs } = homePaths(home);
-  const inHome = (await namesIn(home)).filter((name) => /^(?:config\.(?:json|ya?ml)|codex-heads\.json)/.test(name));
+  const inHome = (await namesIn(home)).filter((name) =>
+    /^(?:config\.(?:json|ya?ml)|(?:codex-)?heads\.json|index\.sqlite)/.test(name),
+  );
   const paths = [home, ...inHome.map((name) => join(home, name))];
   for (const folder of [active, logs]) {
     const names = await namesIn(folder);

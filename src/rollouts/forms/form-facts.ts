@@ -25,12 +25,16 @@ function factsOf(form: Form, value: Value): FormFacts {
   return { ...named(message), cwd: text(projectPath), commit: text(gitCommit) };
 }
 
-/** Whether a person says something in it. */
-export function isSaidByUser(value: Value): boolean {
+/** What a person says in it; undefined when nobody does. */
+export function saidByUser(value: Value): string | undefined {
   const { items, message } = value;
-  if (formOf(value) === undefined) return false;
-  const said = Array.isArray(items) ? items : [message];
-  return said.some((each) => table(each)["role"] === "user");
+  if (formOf(value) === undefined) return undefined;
+  const said = (Array.isArray(items) ? items : [message]).map(table).find(({ role }) => role === "user");
+  if (said === undefined) return undefined;
+  const { content } = said;
+  return Array.isArray(content)
+    ? content.flatMap((part) => text(table(part)["text"]) ?? []).join("\n")
+    : (text(content) ?? "");
 }
 
 function named({ provider, model }: Value): FormFacts {

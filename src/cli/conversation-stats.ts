@@ -1,0 +1,62 @@
+import type { ConversationFacts, ModelUsage, Tokens } from "../rollouts/index/conversation-facts.js";
+import type { SavedConversation } from "./project-conversations.js";
+
+interface Used extends Tokens {
+  turns: number;
+}
+
+export interface ConversationStats {
+  readonly total: Used & { conversations: number; empty: number; answers: number; toolCalls: number };
+  /** The most spent first. */
+  readonly models: readonly ModelUsage[];
+  /** By the folders they were begun in, the most conversations first. */
+  readonly projects: readonly (Used & { readonly cwd: string; conversations: number })[];
+}
+
+/** Adds up what is known of conversations; those that could not be read are only counted. */
+export function conversationStats(
+  conversations: readonly SavedConversation[],
+  facts: ReadonlyMap<SavedConversation, ConversationFacts>,
+): ConversationStats {
+  const total = { conversations: 0, empty: 0, answers: 0, toolCalls: 0, ...nothingUsed() };
+  const models = new Map<string, ModelUsage>();
+  const projects = new Map<string, Used & { cwd: string; conversations: number }>();
+  for (const conversation of conversations) {
+    const known = facts.get(conversation);
+    const { cwd = "unknown", empty } = conversation;
+    const project = entryOf(projects, cwd, () => ({ cwd, conversations: 0, ...nothingUsed() }));
+    project.conversations += 1;
+    total.conversations += 1;
+    total.empty += empty ? 1 : 0;
+    total.answers += known?.answers ?? 0;
+    total.toolCalls += known?.toolCalls ?? 0;
+    for (const usage of known?.usage ?? []) {
+      const { provider, model } = usage;
+      const entry = entryOf(models, JSON.stringify([provider, model]), () => ({ provider, model, ...nothingUsed() }));
+      for (const sum of [total, project, entry]) add(sum, usage);
+    }
+  }
+  return {
+    total,
+    models: [...models.values()].toSorted((a, b) => b.total - a.total || b.turns - a.turns),
+    projects: [...projects.values()].toSorted((a, b) => b.conversations - a.conversations || b.total - a.total),
+  };
+}
+
+function entryOf<T>(entries: Map<string, T>, key: string, make: () => T): T {
+  const entry = entries.get(key) ?? make();
+  entries.set(key, entry);
+  return entry;
+}
+
+function add(sum: Used, { turns, input, cached, output, total }: Used): void {
+  sum.turns += turns;
+  sum.input += input;
+  sum.cached += cached;
+  sum.output += output;
+  sum.total += total;
+}
+
+function nothingUsed(): Used {
+  return { turns: 0, input: 0, cached: 0, output: 0, total: 0 };
+}

@@ -1,0 +1,52 @@
+import { folded } from "./folded.js";
+import type { SaidMessage } from "./said-message.js";
+
+/** A piece of what was said, and where in it the words are. */
+export interface Excerpt {
+  readonly role: SaidMessage["role"];
+  readonly kind: SaidMessage["kind"];
+  readonly tool?: string;
+  readonly text: string;
+  /** The beginning and the end of each word in `text`. */
+  readonly marks: readonly (readonly [from: number, to: number])[];
+}
+
+const charsBefore = 60;
+const charsBehind = 140;
+
+export function excerptOf({ role, kind, toolName, text }: SaidMessage, words: readonly string[]): Excerpt {
+  const first = Math.min(...words.map((word) => folded(text).indexOf(word)).filter((at) => at !== -1));
+  const from = borderAt(text, Math.max(0, first - charsBefore));
+  const to = borderAt(text, Math.min(text.length, first + charsBehind));
+  // A word has no spaces, so it is found again where they have become one.
+  const piece = text.slice(from, to).replaceAll(/\s+/g, " ").trim();
+  const shown = `${from > 0 ? "…" : ""}${piece}${to < text.length ? "…" : ""}`;
+  return { role, kind, ...(toolName === null ? {} : { tool: toolName }), text: shown, marks: marksIn(shown, words) };
+}
+
+/** No pair is cut in two. */
+function borderAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code < 0xe000 ? at - 1 : at;
+}
+
+/** Where words overlap there is one mark. */
+function marksIn(text: string, words: readonly string[]): [number, number][] {
+  const lower = folded(text);
+  const hits = words.flatMap((word) => hitsOf(lower, word)).toSorted((a, b) => a[0] - b[0]);
+  const marks: [number, number][] = [];
+  for (const [from, to] of hits) {
+    const last = marks.at(-1);
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+    else marks.push([from, to]);
+  }
+  return marks;
+}
+
+function hitsOf(text: string, word: string): [number, number][] {
+  const hits: [number, number][] = [];
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + word.length)) {
+    hits.push([at, at + word.length]);
+  }
+  return hits;
+}

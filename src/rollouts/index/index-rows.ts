@@ -1,0 +1,115 @@
+import { isRecord } from "../line-object.js";
+import type { ConversationFacts } from "./conversation-facts.js";
+import { folded } from "./folded.js";
+import type { ReadMark } from "./read-conversation.js";
+import type { SaidMessage } from "./said-message.js";
+import type { RolloutFile } from "./scan.js";
+import type { SqlDatabase, SqlStatement } from "./sql.js";
+
+/** What the index has read of a file. */
+export interface IndexedFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mtime: number;
+}
+
+/** The rows of the index; every value that goes in is bound, none is written into a statement. */
+export class IndexRows {
+  readonly #statements: Record<keyof typeof statements, SqlStatement>;
+
+  constructor(database: SqlDatabase) {
+    const entries = Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]);
+    this.#statements = Object.fromEntries(entries) as Record<keyof typeof statements, SqlStatement>;
+  }
+
+  files(): Map<string, IndexedFile> {
+    const rows = this.#statements.files.all().filter(isRecord);
+    return new Map(
+      rows.map(({ session_id: id, path, size, mtime }) => [
+        String(id),
+        { path: String(path), size: Number(size), mtime: Number(mtime) },
+      ]),
+    );
+  }
+
+  mark(id: string): ReadMark | undefined {
+    const row = this.#statements.mark.get(id);
+    if (!isRecord(row)) return undefined;
+    const facts = JSON.parse(String(row["facts"])) as ConversationFacts;
+    return { inode: Number(row["inode"]), readTo: Number(row["read_to"]), tail: String(row["tail"]), facts };
+  }
+
+  facts(id: string): ConversationFacts | undefined {
+    return this.mark(id)?.facts;
+  }
+
+  addMessage(id: string, { offset, role, kind, text, toolName }: SaidMessage): void {
+    const { lastInsertRowid } = this.#statements.addMessage.run(id, offset, role, kind, text, toolName);
+    this.#statements.addWords.run(lastInsertRowid, folded(text));
+  }
+
+  setFile({ id, path, size, updatedAt }: RolloutFile, { inode, readTo, tail, facts }: ReadMark): void {
+    const { startedAt, cwd, cliVersion, originator, gitBranch, gitCommit, title } = facts;
+    const texts = [startedAt, cwd, cliVersion, originator, gitBranch, gitCommit, title].map((text) => text ?? null);
+    this.#statements.setSession.run(id, ...texts, path, new Date(updatedAt).toISOString());
+    this.#statements.setFile.run(id, path, size, updatedAt, inode, readTo, tail, JSON.stringify(facts));
+  }
+
+  /** The messages of one conversation in order. */
+  messages(id: string): SaidMessage[] {
+    return this.#statements.messages
+      .all(id)
+      .filter(isRecord)
+      .map((row) => ({
+        offset: Number(row["offset"]),
+        role: row["role"] as SaidMessage["role"],
+        kind: row["kind"] as SaidMessage["kind"],
+        text: String(row["text"]),
+        toolName: typeof row["tool_name"] === "string" ? row["tool_name"] : null,
+      }));
+  }
+
+  /** The conversations in which these letters stand somewhere, in what a query for words calls it. */
+  withWords(query: string): Set<string> {
+    return new Set(
+      this.#statements.withWords
+        .all(query)
+        .filter(isRecord)
+        .map((row) => String(row["session_id"])),
+    );
+  }
+
+  /** Words have no text of their own: what was put in must be told again to be taken out. */
+  forget(id: string): void {
+    for (const row of this.#statements.texts.all(id)) {
+      if (isRecord(row)) this.#statements.forgetWords.run(Number(row["number"]), folded(String(row["text"])));
+    }
+    this.#statements.forgetMessages.run(id);
+    this.#statements.forgetSession.run(id);
+    this.#statements.forgetFile.run(id);
+  }
+
+  counts(): { readonly conversations: number; readonly messages: number } {
+    const row = this.#statements.counts.get();
+    return isRecord(row)
+      ? { conversations: Number(row["conversations"]), messages: Number(row["messages"]) }
+      : { conversations: 0, messages: 0 };
+  }
+}
+
+const statements = {
+  files: "SELECT session_id, path, size, mtime FROM files",
+  mark: "SELECT inode, read_to, tail, facts FROM files WHERE session_id = ?",
+  addMessage: "INSERT INTO messages(session_id, offset, role, kind, text, tool_name) VALUES(?, ?, ?, ?, ?, ?)",
+  addWords: "INSERT INTO words(rowid, text) VALUES(?, ?)",
+  setSession: "INSERT OR REPLACE INTO sessions VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  setFile: "INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+  messages: "SELECT offset, role, kind, text, tool_name FROM messages WHERE session_id = ? ORDER BY offset",
+  withWords: "SELECT DISTINCT session_id FROM words JOIN messages ON messages.rowid = words.rowid WHERE words MATCH ?",
+  texts: "SELECT rowid AS number, text FROM messages WHERE session_id = ?",
+  forgetWords: "INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)",
+  forgetMessages: "DELETE FROM messages WHERE session_id = ?",
+  forgetSession: "DELETE FROM sessions WHERE id = ?",
+  forgetFile: "DELETE FROM files WHERE session_id = ?",
+  counts: "SELECT (SELECT count(*) FROM sessions) AS conversations, (SELECT count(*) FROM messages) AS messages",
+} as const;

@@ -1,0 +1,46 @@
+import { type Excerpt, excerptOf } from "./excerpt.js";
+import { folded } from "./folded.js";
+import type { SaidMessage } from "./said-message.js";
+
+const maxExcerpts = 3;
+
+/** The words of a query as they are compared; of two where one holds the other both count. */
+export function wordsIn(texts: readonly string[]): string[] {
+  const words = texts
+    .join(" ")
+    .split(/[\s\0]+/)
+    .map((word) => folded(word.toWellFormed()));
+  return [...new Set(words.filter((word) => word !== ""))];
+}
+
+/** Looks for words in what was said in one conversation; all must be somewhere in it. */
+export class WordSearch {
+  readonly #words: readonly string[];
+  readonly #missing: Set<string>;
+  #best: { readonly message: SaidMessage; readonly count: number }[] = [];
+
+  constructor(words: readonly string[]) {
+    this.#words = words;
+    this.#missing = new Set(words);
+  }
+
+  add(message: SaidMessage): void {
+    const text = folded(message.text);
+    const found = this.#words.filter((word) => text.includes(word));
+    if (found.length === 0) return;
+    for (const word of found) this.#missing.delete(word);
+    const best = [...this.#best, { message, count: found.length }];
+    this.#best = best
+      .toSorted((a, b) => b.count - a.count || a.message.offset - b.message.offset)
+      .slice(0, maxExcerpts);
+  }
+
+  /** The messages with the most of the words, in the order they were said; undefined when a word is missing. */
+  excerpts(): Excerpt[] | undefined {
+    if (this.#missing.size > 0) return undefined;
+    return this.#best
+      .map(({ message }) => message)
+      .toSorted((a, b) => a.offset - b.offset)
+      .map((message) => excerptOf(message, this.#words));
+  }
+}

@@ -1,0 +1,58 @@
+import type { ConversationFacts } from "./conversation-facts.js";
+import type { Excerpt } from "./excerpt.js";
+import { WordSearch } from "./match-words.js";
+import { readConversation } from "./read-conversation.js";
+import type { SaidMessage } from "./said-message.js";
+
+/** A conversation that may be looked at. */
+export interface RolloutFile {
+  readonly id: string;
+  readonly path: string;
+  readonly updatedAt: number;
+  readonly size: number;
+}
+
+export interface Found<T> {
+  readonly conversation: T;
+  readonly excerpts: readonly Excerpt[];
+}
+
+/** The first conversations that have all words, read from their files. */
+export function searchFiles<T extends RolloutFile>(
+  conversations: readonly T[],
+  words: readonly string[],
+  limit: number,
+): Found<T>[] {
+  const found: Found<T>[] = [];
+  for (const conversation of conversations) {
+    const search = new WordSearch(words);
+    if (!isRead(conversation, (message) => search.add(message))) continue;
+    const excerpts = search.excerpts();
+    if (excerpts !== undefined) found.push({ conversation, excerpts });
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+/** What is known of each conversation, read from their files. */
+export function factsInFiles<T extends RolloutFile>(conversations: readonly T[]): Map<T, ConversationFacts> {
+  const facts = new Map<T, ConversationFacts>();
+  for (const conversation of conversations) {
+    try {
+      facts.set(conversation, readConversation(conversation, {}).facts);
+    } catch {
+      // It is gone, or nobody may read it.
+    }
+  }
+  return facts;
+}
+
+function isRead(file: RolloutFile, onMessage: (message: SaidMessage) => void): boolean {
+  try {
+    readConversation(file, { onMessage });
+    return true;
+  } catch {
+    // It is gone, or nobody may read it.
+    return false;
+  }
+}

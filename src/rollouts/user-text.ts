@@ -1,0 +1,27 @@
+import { isRealUserMessage } from "../messages/user-message.js";
+import { saidByUser } from "./forms/form-facts.js";
+import { isRecord, type LineObject } from "./line-object.js";
+
+/** What a person says in a line, in whatever form it is; undefined when nobody does. Loads no schema library. */
+export function userText(line: LineObject): string | undefined {
+  const payload = isRecord(line["payload"]) ? line["payload"] : {};
+  if (line.type === "response_item") return messageText(payload["role"], payload["content"], payload["type"]);
+  if (line.type !== "event_msg") return saidByUser(line);
+  if (payload["type"] !== "user_message") return undefined;
+  // A message of images alone has no text.
+  return messageText("user", [{ text: payload["message"] ?? "" }], "message");
+}
+
+function messageText(role: unknown, content: unknown, type: unknown): string | undefined {
+  if (!isRealUserMessage({ type: typeof type === "string" ? type : "", role, content })) return undefined;
+  return contentText(content);
+}
+
+/** The texts of a message's parts. */
+export function contentText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .flatMap((part: unknown) => (isRecord(part) && typeof part["text"] === "string" ? [part["text"]] : []))
+    .join("\n");
+}
