@@ -36,7 +36,7 @@ import { parsed } from "./messages/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
-import type { ExportedConversation } from "./rollouts/export/export-lines.js";
+import { type ExportedConversation, exportLines } from "./rollouts/export/export-lines.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { type CpuPool, openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
@@ -175,7 +175,6 @@ export class ConversationManager {
     // No id ends like a file.
     const id = text.endsWith(".jsonl") ? await this.#store.adopt(text) : await this.#find(text);
     await this.#live.get(id)?.flush();
-    const { exportLines } = await import("./rollouts/export/export-lines.js");
     return await exportLines({ conversationId: id, read: () => this.#store.read(id) }, format);
   }
 

@@ -4,6 +4,7 @@ import type { Command } from "./context.js";
 import {
   compactFlags,
   doctorFlags,
+  exportFlags,
   globalFlags,
   listFlags,
   mockLlmFlags,
@@ -30,6 +31,7 @@ const loaders = {
   "set-provider": async () => (await managerCommands()).setProvider,
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
+  export: async () => (await managerCommands()).export,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
@@ -82,6 +84,8 @@ export function defineCommands(): CAC {
   cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
+  const exporting = cli.command("export [id]", "Write a conversation into a file of another format");
+  for (const [flag, description] of exportFlags) exporting.option(flag, description);
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
   const doctor = cli.command("doctor", "Check everything that is kept, and say what helps; changes nothing");

@@ -16,6 +16,9 @@ export interface Flags {
   readonly script?: string;
   readonly log?: string;
   readonly strategy?: string;
+  /** What a conversation is exported as. */
+  readonly format?: string;
+  readonly output?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -32,6 +35,8 @@ export interface Flags {
   /** Only say what would be done. */
   readonly dryRun: boolean;
   readonly undo: boolean;
+  /** Not one conversation but every one. */
+  readonly all: boolean;
   readonly help: boolean;
   readonly version: boolean;
   /** False after `--no-persistence`. */
@@ -79,6 +84,13 @@ export const compactFlags: readonly Definition[] = [
   ["--dry-run", "Say what would be kept and dropped; spends nothing and changes nothing"],
   ["--strategy <name>", "What is kept: codex, recent-turns, recent-tokens or user-only"],
   ["--undo", "Go back to the history before the last compaction"],
+];
+
+export const exportFlags: readonly Definition[] = [
+  ["--format <format>", "What to write: markdown (default), html, json, codex, envoy or diligent"],
+  ["--output <file>", "Write this one file, or with - to stdout, instead of one in export.directory"],
+  ["--all", "Every conversation of this project"],
+  codexFlag,
 ];
 
 export const repairFlags: readonly Definition[] = [

@@ -2,6 +2,7 @@ import { chatCommand } from "./commands/chat.js";
 import { compactCommand } from "./commands/compact.js";
 import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
+import { exportCommand } from "./commands/export.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { newCommand } from "./commands/new.js";
 import { renameCommand } from "./commands/rename.js";
@@ -22,4 +23,5 @@ export const managerCommands = {
   setAuth: setAuthCommand,
   config: configCommand,
   interactive: interactiveCommand,
+  export: exportCommand,
 } satisfies Record<string, Command>;

@@ -59,6 +59,7 @@ const nothingGiven: Flags = {
   write: false,
   dryRun: false,
   undo: false,
+  all: false,
   help: false,
   version: false,
   persistence: true,

@@ -9,10 +9,11 @@ import { configuredKeys } from "./vendors.js";
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "history">
+  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "history" | "export">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
   | `history.${keyof NonNullable<Config["history"]>}`
+  | `export.${keyof NonNullable<Config["export"]>}`
   | `persistence.${keyof NonNullable<Config["persistence"]>}`;
 
 /** Settings of one run; what is undefined counts as not said. */
@@ -102,6 +103,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       contextWindow: sourceOf((config) => config.contextWindow),
       toolEnv: sourceOf((config) => config.toolEnv),
       "history.maxSize": sourceOf((config) => config.history?.maxSize),
+      "export.directory": sourceOf((config) => config.export?.directory),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),

@@ -1,6 +1,7 @@
 import { tellNotCompacted } from "../compaction/not-compacted.js";
 import { contextText } from "../compaction/context-text.js";
 import { type CommandContext, printLine } from "../context.js";
+import { exportEach, exportNamed } from "./export-conversations.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
 type Then = "stay" | "leave";
@@ -46,6 +47,18 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
     { usage: "compact [instructions]", description: "Summarize the old part of the conversation", run: compact },
   ],
   ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
+  [
+    "export",
+    { usage: "export [id] [format]", description: "Write this conversation, or another, into a file", run: exportOne },
+  ],
+  [
+    "export-all",
+    {
+      usage: "export-all [format]",
+      description: "Write every conversation of this project into files",
+      run: exportAll,
+    },
+  ],
   ["clear", { description: "Begin a new conversation", run: clear }],
   ["exit", { description: "Leave", run: leave }],
   ["quit", { description: "Leave", run: leave }],
@@ -102,6 +115,16 @@ async function pin({ context, current, text, signal }: SlashCall): Promise<Then>
   const player = await current.player();
   await player.watch(player.conversation.pin(text), signal);
   await tellAside(context, [`Pinned: ${text}`]);
+  return "stay";
+}
+
+async function exportOne({ context, current, text, signal }: SlashCall): Promise<Then> {
+  await tellAside(context, await exportNamed(context, current, text, signal));
+  return "stay";
+}
+
+async function exportAll({ context, current, text, signal }: SlashCall): Promise<Then> {
+  await tellAside(context, await exportEach(context, current, text, signal));
   return "stay";
 }
 

@@ -5,7 +5,7 @@ import { version } from "../../version.js";
 import { encodeLine } from "../encode.js";
 import { legacyLines } from "../legacy-lines.js";
 import { codexId } from "./export-name.js";
-import type { Writing } from "./export-lines.js";
+import type { Writing } from "./writing.js";
 import type { Survey } from "./survey.js";
 
 /** A rollout that Codex lists and resumes: one file that stands on its own, with no line Codex has no type for. */

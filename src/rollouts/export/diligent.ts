@@ -5,7 +5,7 @@ import type { Compacted, OwnLine } from "../../messages/rollout-line.js";
 import { tokensOf } from "../cut-middle.js";
 import { applyToHistory } from "../history.js";
 import { EntryWriter } from "./entry-writer.js";
-import type { Writing } from "./export-lines.js";
+import type { Writing } from "./writing.js";
 
 /** A tree of entries: all that was said, where it was compacted, and where the conversation went back and on. */
 export async function* writeDiligent({ survey, batches, leave }: Writing): AsyncGenerator<string> {

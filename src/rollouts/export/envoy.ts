@@ -2,7 +2,7 @@ import { bareId } from "../../messages/conversation-id.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { applyToHistory } from "../history.js";
-import type { Writing } from "./export-lines.js";
+import type { Writing } from "./writing.js";
 import { type FormPart, formPart } from "./form-parts.js";
 import type { Survey } from "./survey.js";
 

@@ -1,5 +1,3 @@
-// Kept apart from the writers: whoever only names a format loads none of them.
-
 /** What a conversation can be written as, with the ending of its file. */
 const endings = {
   markdown: "md",

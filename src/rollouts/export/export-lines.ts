@@ -1,8 +1,15 @@
 import { EmptyRolloutError } from "../../messages/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ExportFormat } from "./export-format.js";
+import { writeCodex } from "./codex.js";
+import { writeDiligent } from "./diligent.js";
+import { writeEnvoy } from "./envoy.js";
 import { exportName } from "./export-name.js";
-import { type Survey, survey } from "./survey.js";
+import { writeHtml } from "./html/write-html.js";
+import { writeJson } from "./json.js";
+import { writeMarkdown } from "./markdown.js";
+import { survey } from "./survey.js";
+import type { Writing } from "./writing.js";
 
 /** A conversation to be exported. It is read twice: once to know it, once to write it. */
 export interface ExportSource {
@@ -21,29 +28,17 @@ export interface ExportedConversation extends AsyncIterable<string> {
   readonly left: ReadonlyMap<string, number>;
 }
 
-/** What a writer has to go by. */
-export interface Writing {
-  readonly survey: Survey;
-  readonly batches: AsyncIterable<readonly OwnLine[]>;
-  /** Counts what could not be written. */
-  readonly leave: (kind: string) => void;
-}
-
-export type Writer = (writing: Writing) => AsyncIterable<string>;
-
-/** Each is loaded when it is asked for. */
-const writers: Record<ExportFormat, () => Promise<Writer>> = {
-  markdown: async () => (await import("./markdown.js")).writeMarkdown,
-  html: async () => (await import("./html/write-html.js")).writeHtml,
-  json: async () => (await import("./json.js")).writeJson,
-  codex: async () => (await import("./codex.js")).writeCodex,
-  envoy: async () => (await import("./envoy.js")).writeEnvoy,
-  diligent: async () => (await import("./diligent.js")).writeDiligent,
+const writers: Record<ExportFormat, (writing: Writing) => AsyncIterable<string>> = {
+  markdown: writeMarkdown,
+  html: writeHtml,
+  json: writeJson,
+  codex: writeCodex,
+  envoy: writeEnvoy,
+  diligent: writeDiligent,
 };
 
 /** Rejects when the conversation cannot be read to its end, and when there is nothing in it. */
 export async function exportLines(source: ExportSource, format: ExportFormat): Promise<ExportedConversation> {
-  const write = await writers[format]();
   const known = await survey(source.conversationId, source.read());
   if (known.headings.length === 0) throw new EmptyRolloutError(source.conversationId);
   const left = new Map<string, number>();
@@ -55,7 +50,9 @@ export async function exportLines(source: ExportSource, format: ExportFormat): P
     fileName: (attempt = 1) => exportName(known, format, attempt),
     left,
     [Symbol.asyncIterator]: () =>
-      joined(write({ survey: known, batches: first(known.lines, source.read()), leave }))[Symbol.asyncIterator](),
+      joined(writers[format]({ survey: known, batches: first(known.lines, source.read()), leave }))[
+        Symbol.asyncIterator
+      ](),
   };
 }
 

@@ -3,7 +3,7 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { applyToHistory } from "../history.js";
 import { toolCallsOf } from "../history-messages.js";
-import type { Writing } from "./export-lines.js";
+import type { Writing } from "./writing.js";
 import { playedTurns } from "./played-turns.js";
 import type { Survey } from "./survey.js";
 import type { ExportedTurn, TurnEntry } from "./turns.js";

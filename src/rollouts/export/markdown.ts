@@ -2,7 +2,7 @@ import { toolLine } from "../../messages/call-line.js";
 import { shownText } from "../../messages/shown-lines.js";
 import { type Attachment, outputText } from "../history-messages.js";
 import { countText, factRows, minuteOf } from "./facts-text.js";
-import type { Writing } from "./export-lines.js";
+import type { Writing } from "./writing.js";
 import { fenced, plainText, proseOf, quoted } from "./markdown-text.js";
 import { partsOf, type Part } from "./parts.js";
 import { playedTurns } from "./played-turns.js";
@@ -54,8 +54,17 @@ function partText(part: Part): string[] {
 
 function callText({ name, given, output }: Extract<Part, { type: "call" }>): string {
   const line = name === "" ? "(a result without its call)" : toolLine(name, given);
-  const result = output === undefined ? "  (no result)\n" : shownText(outputText(output));
-  return fenced(`${line}\n${result}`);
+  return fenced(`${line}\n${output === undefined ? "  (no result)\n" : resultText(outputText(output))}`);
+}
+
+/** How commands report to the model. */
+const report = /^Exit code: (-?\d+)\nWall time: [^\n]*\n([^]*?)Output:(?:\n|$)/;
+
+/** As the terminal does: what was printed, and how it ended only when it did not end well. */
+function resultText(result: string): string {
+  const [whole = "", code = "0", notes = ""] = report.exec(result) ?? [];
+  const end = code === "0" ? "" : `  exit code ${code}\n`;
+  return shownText(notes + result.slice(whole.length)) + end;
 }
 
 function compactedText({ tokens }: Extract<Part, { type: "compacted" }>): string {

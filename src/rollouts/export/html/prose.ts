@@ -1,4 +1,4 @@
-import { Lexer, type MarkedToken, type Token, type Tokens } from "marked";
+import type { MarkedToken, Token, Tokens } from "marked";
 import { diffHtml, isDiff } from "./diff.js";
 import { escaped, escapedValue } from "./escape.js";
 import { isInlineImage, safeLink } from "./safe-link.js";
@@ -6,19 +6,25 @@ import { isInlineImage, safeLink } from "./safe-link.js";
 /** Longer texts are shown as they are: to take them apart could take very long. */
 const maxChars = 50_000;
 
-/** Markdown as HTML. Only the elements below are ever written; HTML in the text is shown as text. */
-export function proseHtml(text: string): string {
-  if (text.length > maxChars) return plainHtml(text);
-  try {
-    return blocks(new Lexer({ gfm: true }).lex(text));
-  } catch {
-    // So many things in one another that the stack does not hold them.
-    return plainHtml(text);
-  }
+/** Makes HTML of Markdown. */
+export type Prose = (text: string) => string;
+
+/** Only the elements below are ever written; HTML in a text is shown as text. The parser is loaded when it is needed. */
+export async function loadProse(): Promise<Prose> {
+  const { Lexer } = await import("marked");
+  return (text) => {
+    if (text.length > maxChars) return plainHtml(text);
+    try {
+      return `<div class="prose" dir="auto">${blocks(new Lexer({ gfm: true }).lex(text))}</div>`;
+    } catch {
+      // So many things in one another that the stack does not hold them.
+      return plainHtml(text);
+    }
+  };
 }
 
 export function plainHtml(text: string): string {
-  return `<div class="plain">${escaped(text)}</div>`;
+  return `<div class="plain" dir="auto">${escaped(text)}</div>`;
 }
 
 export function codeHtml(text: string): string {

@@ -1,17 +1,19 @@
 import { createHash } from "node:crypto";
 import { version } from "../../../version.js";
-import type { Writing } from "../export-lines.js";
+import type { Writing } from "../writing.js";
 import { factRows } from "../facts-text.js";
 import { playedTurns } from "../played-turns.js";
 import type { Survey } from "../survey.js";
 import { escaped, escapedValue } from "./escape.js";
+import { loadProse } from "./prose.js";
 import { style } from "./style.js";
 import { turnHtml, untitled } from "./turn.js";
 
 /** One page that needs nothing besides itself: no script, nothing loaded, calls and thoughts to be opened. */
 export async function* writeHtml({ survey, batches }: Writing): AsyncGenerator<string> {
+  const prose = await loadProse();
   yield headHtml(survey);
-  for await (const turn of playedTurns(batches)) yield turnHtml(turn);
+  for await (const turn of playedTurns(batches)) yield turnHtml(turn, prose);
   yield `</main>\n<footer>Written by cody ${escaped(version)}</footer>\n</div>\n</body>\n</html>\n`;
 }
 
