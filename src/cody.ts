@@ -4,6 +4,7 @@ import { fileStore } from "./actors/conversation/file-store.js";
 import type { Conversation } from "./actors/conversation/handle.js";
 import type {
   CountTokensOptions,
+  ExportOptions,
   ForkConfig,
   ManagerOptions,
   NewConversation,
@@ -36,6 +37,7 @@ import { parsed } from "./messages/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
+import { type ExportedConversation, exportLines } from "./rollouts/export/export-lines.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { type CpuPool, openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
@@ -167,6 +169,18 @@ export class ConversationManager {
     if (live !== undefined && live.ending === undefined) return await live.rename(name);
     await live?.ending;
     return await this.#track(renameSaved(this.#store, { conversationId, name, now: this.#now(), force }));
+  }
+
+  /**
+   * A saved conversation, named like one to resume or by the path of its rollout, in another format. It is only read;
+   * what a turn that is running has not written yet is not in it.
+   */
+  async exportConversation(text: string, { format }: ExportOptions): Promise<ExportedConversation> {
+    this.#refuseAfterShutdown();
+    // No id ends like a file.
+    const id = text.endsWith(".jsonl") ? await this.#store.adopt(text) : await this.#find(text);
+    await this.#live.get(id)?.flush();
+    return await exportLines({ conversationId: id, read: () => this.#store.read(id) }, format);
   }
 
   async #find(text: string): Promise<string> {

@@ -5,6 +5,7 @@ export type { CompletedTurn, ConversationHistory } from "./actors/conversation/c
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type {
   CountTokensOptions,
+  ExportOptions,
   ForkConfig,
   ManagerOptions,
   NewConversation,
@@ -60,6 +61,8 @@ export { type MockLlm, type MockLlmOptions, startMockLlm } from "./mock-llm/serv
 export type { ClientMessage, ClientRequest, ModelClient } from "./providers/client-provider.js";
 export { type OfflineOptions, offlineProvider } from "./providers/offline.js";
 export type { Provider } from "./providers/provider.js";
+export { type ExportFormat, exportFormats } from "./rollouts/export/export-format.js";
+export type { ExportedConversation } from "./rollouts/export/export-lines.js";
 export { type FlaggedMessage, isMessageComplete } from "./rollouts/complete-message.js";
 export type { Attachment, HistoryMessage, ToolCallRecord } from "./rollouts/history-messages.js";
 export {

@@ -5,6 +5,7 @@ import {
   compactFlags,
   doctorFlags,
   forkFlags,
+  exportFlags,
   globalFlags,
   indexFlags,
   listFlags,
@@ -40,6 +41,7 @@ const loaders = {
   search: async () => (await import("./commands/search.js")).searchCommand,
   index: async () => (await import("./commands/index-library.js")).indexCommand,
   stats: async () => (await import("./commands/stats.js")).statsCommand,
+  export: async () => (await managerCommands()).export,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   relink: async () => (await import("./commands/relink.js")).relinkCommand,
@@ -103,6 +105,8 @@ export function defineCommands(): CAC {
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("models", "Show the models that are known, with their windows and prices");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
+  const exporting = cli.command("export [id]", "Write a conversation into a file of another format");
+  for (const [flag, description] of exportFlags) exporting.option(flag, description);
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
   const doctor = cli.command("doctor", "Check everything that is kept, and say what helps; changes nothing");

@@ -35,6 +35,7 @@ const readers = {
   contextWindow: asNumber,
   toolEnv: asNames,
   "history.maxSize": asNumber,
+  "export.directory": asText,
   "persistence.enabled": asBoolean,
   "persistence.layout": asText,
   "persistence.directory": asText,
@@ -46,9 +47,14 @@ export const configKeys = Object.keys(readers) as ConfigKey[];
 /** Also as the object under `provider` has it. */
 const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl)$/;
 
+/** As the source documents call them. */
+const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
+  ["history.saveHistory", "persistence.enabled"],
+  ["persistence.exportDirectory", "export.directory"],
+]);
+
 export function checkedKey(text: string | undefined): SettingKey {
-  const own = text === "history.saveHistory" ? "persistence.enabled" : text;
-  const key = configKeys.find((candidate) => candidate === own) ?? providerKey(text);
+  const key = configKeys.find((candidate) => candidate === (otherNames.get(text) ?? text)) ?? providerKey(text);
   if (key !== undefined) return key;
   const known = [...configKeys, "providers.<name>.apiKey", "providers.<name>.baseUrl"];
   throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${known.join(", ")}`);

@@ -8,7 +8,7 @@ import {
   InvalidInputError,
 } from "../messages/errors.js";
 import { CommandError, exitCodes } from "./command-error.js";
-import { shortened } from "./shortened.js";
+import { shortened } from "../messages/shortened.js";
 
 export interface ErrorDescription {
   readonly exitCode: number;

@@ -6,6 +6,7 @@ import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { configKeys, type ConfigValue, type SettingKey } from "./config-keys.js";
 import type { CommandContext } from "./context.js";
+import { exportDirectory } from "./export/export-directory.js";
 import { loadSettings } from "./load-settings.js";
 import { inProcessProviders } from "./workspace.js";
 
@@ -54,6 +55,7 @@ export async function effectiveConfig(
     contextWindow: values.contextWindow,
     toolEnv: values.toolEnv,
     "history.maxSize": values.history?.maxSize ?? defaultHistoryTurns,
+    "export.directory": await exportDirectory(context, values.export?.directory).catch(() => undefined),
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,
     "persistence.directory": values.persistence.directory,

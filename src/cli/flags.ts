@@ -22,6 +22,9 @@ export interface Flags {
   readonly script?: string;
   readonly log?: string;
   readonly strategy?: string;
+  /** What a conversation is exported as. */
+  readonly format?: string;
+  readonly output?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -29,8 +32,6 @@ export interface Flags {
   readonly json: boolean;
   readonly list: boolean;
   readonly project: boolean;
-  /** Every place conversations are kept in. */
-  readonly all: boolean;
   /** Codex's conversations, whatever the layout is. */
   readonly codex: boolean;
   readonly last: boolean;
@@ -40,6 +41,8 @@ export interface Flags {
   /** Only say what would be done. */
   readonly dryRun: boolean;
   readonly undo: boolean;
+  /** Every place conversations are kept in, or every conversation instead of one. */
+  readonly all: boolean;
   readonly help: boolean;
   readonly version: boolean;
   /** False after `--no-persistence`. */
@@ -111,6 +114,13 @@ export const compactFlags: readonly Definition[] = [
   ["--dry-run", "Say what would be kept and dropped; spends nothing and changes nothing"],
   ["--strategy <name>", "What is kept: codex, recent-turns, recent-tokens or user-only"],
   ["--undo", "Go back to the history before the last compaction"],
+];
+
+export const exportFlags: readonly Definition[] = [
+  ["--format <format>", "What to write: markdown (default), html, json, codex, envoy or diligent"],
+  ["--output <file>", "Write this one file, or with - to stdout, instead of one in export.directory"],
+  ["--all", "Every conversation of this project"],
+  codexFlag,
 ];
 
 export const repairFlags: readonly Definition[] = [

@@ -2,7 +2,7 @@ import { loadConfig, type LoadedConfig } from "../config/load-config.js";
 import { configuredKeys } from "../config/vendors.js";
 import { configFlags } from "./config-flags.js";
 import type { CommandContext } from "./context.js";
-import { quotedWord } from "./quoted-command.js";
+import { quotedWord } from "../messages/quoted-command.js";
 
 /** What holds for this run. Its keys are in no message from then on, and who else can read them is told. */
 export async function loadSettings(context: CommandContext): Promise<LoadedConfig> {

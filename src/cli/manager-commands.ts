@@ -3,6 +3,7 @@ import { compactCommand } from "./commands/compact.js";
 import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
 import { forkCommand } from "./commands/fork.js";
+import { exportCommand } from "./commands/export.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { modelsCommand } from "./commands/models.js";
 import { newCommand } from "./commands/new.js";
@@ -26,4 +27,5 @@ export const managerCommands = {
   config: configCommand,
   models: modelsCommand,
   interactive: interactiveCommand,
+  export: exportCommand,
 } satisfies Record<string, Command>;

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { harmless } from "./harmless.js";
+import { harmless } from "../messages/harmless.js";
 
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 

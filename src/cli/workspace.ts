@@ -10,6 +10,8 @@ import { type ConversationConfig, resolveSettings } from "../actors/conversation
 import { estimateTokens } from "../compaction/estimate-tokens.js";
 import { InvalidInputError } from "../messages/errors.js";
 import type { SaveOutcome } from "../messages/rollout-command.js";
+import type { ExportFormat } from "../rollouts/export/export-format.js";
+import type { ExportedConversation } from "../rollouts/export/export-lines.js";
 import { builtInProviders } from "../providers/built-in.js";
 import type { Target } from "./choose-conversation.js";
 import { CommandError, exitCodes } from "./command-error.js";
@@ -103,6 +105,11 @@ export class Workspace implements AsyncDisposable {
         ? this.#manager.renameConversation(id, name, { force })
         : this.#manager.renameRollout(path, name, { force }),
     );
+  }
+
+  /** A conversation that was found, in another format. */
+  async export({ id, path }: Target, format: ExportFormat): Promise<ExportedConversation> {
+    return await explainedAsync(this.#manager.exportConversation(path ?? id, { format }));
   }
 
   async active(): Promise<ActiveConversation | undefined> {

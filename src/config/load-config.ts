@@ -8,11 +8,14 @@ import { configuredKeys } from "./vendors.js";
 
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | ConfigName | "flag";
+/** What holds settings and is none itself. */
+type Nested = "persistence" | "turnLimits" | "compaction" | "history" | "export";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "models" | "limits" | "history">
+  | Exclude<keyof Config, Nested | "providers" | "models" | "limits">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
   | `history.${keyof NonNullable<Config["history"]>}`
+  | `export.${keyof NonNullable<Config["export"]>}`
   | `persistence.${keyof NonNullable<Config["persistence"]>}`;
 
 /** Settings of one run; what is undefined counts as not said. */
@@ -102,6 +105,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       contextWindow: sourceOf((config) => config.contextWindow),
       toolEnv: sourceOf((config) => config.toolEnv),
       "history.maxSize": sourceOf((config) => config.history?.maxSize),
+      "export.directory": sourceOf((config) => config.export?.directory),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),

@@ -111,5 +111,11 @@ export const Config = z.strictObject({
       maxFileMegabytes: z.number().positive().max(1_000_000).optional(),
     })
     .optional(),
+  export: z
+    .strictObject({
+      /** Where exported conversations go; the user's downloads by default. */
+      directory: z.string().min(1).optional(),
+    })
+    .optional(),
 });
 export type Config = z.infer<typeof Config>;

@@ -67,7 +67,7 @@ export function toolCallsOf(items: readonly ResponseItem[]): ToolCallRecord[] {
   });
 }
 
-function callOf(item: ResponseItem): Omit<ToolCallRecord, "result"> | undefined {
+export function callOf(item: ResponseItem): Omit<ToolCallRecord, "result"> | undefined {
   switch (item.type) {
     case "function_call":
       return { call_id: item.call_id, name: item.name, arguments: item.arguments };
@@ -80,21 +80,21 @@ function callOf(item: ResponseItem): Omit<ToolCallRecord, "result"> | undefined 
   }
 }
 
-type OutputItem = Extract<ResponseItem, { type: "function_call_output" | "custom_tool_call_output" }>;
+export type OutputItem = Extract<ResponseItem, { type: "function_call_output" | "custom_tool_call_output" }>;
 
-function isOutput(item: ResponseItem): item is OutputItem {
+export function isOutput(item: ResponseItem): item is OutputItem {
   return item.type === "function_call_output" || item.type === "custom_tool_call_output";
 }
 
-function isAttachment(part: ContentPart): part is Attachment {
+export function isAttachment(part: ContentPart): part is Attachment {
   return !("text" in part);
 }
 
-function thoughtsOf({ summary, content }: ReasoningItem): string[] {
+export function thoughtsOf({ summary, content }: ReasoningItem): string[] {
   return (summary.length > 0 ? summary : (content ?? [])).map(({ text }) => text);
 }
 
-function outputText(output: ToolOutputContent): string {
+export function outputText(output: ToolOutputContent): string {
   if (typeof output === "string") return output;
   return output.map((part) => ("text" in part ? part.text : JSON.stringify(part))).join("\n");
 }

@@ -40,6 +40,7 @@ const allDefault = {
   contextWindow: "default",
   toolEnv: "default",
   "history.maxSize": "default",
+  "export.directory": "default",
   "persistence.enabled": "default",
   "persistence.layout": "default",
   "persistence.directory": "default",

@@ -2,6 +2,7 @@ import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { WrittenConfig } from "../../messages/written-config.js";
 import type { ModelClient } from "../../providers/client-provider.js";
+import type { ExportFormat } from "../../rollouts/export/export-format.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
 import type { RolloutOutbox } from "../rollout-writer/outbox.js";
@@ -64,6 +65,10 @@ export interface ResumeConfig extends Omit<ConversationConfig, "id" | "name"> {
 export interface RenameOptions {
   /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
   readonly force?: boolean;
+}
+
+export interface ExportOptions {
+  readonly format: ExportFormat;
 }
 
 export interface ForkConfig extends ConversationConfig {

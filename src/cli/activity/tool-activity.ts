@@ -1,10 +1,10 @@
 import type { EventMsg } from "../../messages/event.js";
-import { quotedCommand, quotedWord } from "../quoted-command.js";
-import { shortened } from "../shortened.js";
-import { callLine } from "./call-line.js";
+import { callLine, commandLine } from "../../messages/call-line.js";
+import { quotedWord } from "../../messages/quoted-command.js";
+import { shortened } from "../../messages/shortened.js";
 import { ShownOutput } from "./shown-output.js";
 
-const maxCommandChars = 500;
+const maxFolderChars = 500;
 
 /** What tools do, as lines for a person. */
 export class ToolActivity {
@@ -23,7 +23,7 @@ export class ToolActivity {
       }
       case "exec_command_begin":
         this.#running.set(msg.call_id, new ShownOutput());
-        return `$ ${short(quotedCommand(msg.command))}${msg.cwd === this.#cwd ? "" : `  (in ${short(quotedWord(msg.cwd))})`}\n`;
+        return `${commandLine(msg.command)}${msg.cwd === this.#cwd ? "" : `  (in ${folderText(msg.cwd)})`}\n`;
       case "exec_command_output_delta":
         return this.#running.get(msg.call_id)?.add(msg.stream, Buffer.from(msg.chunk, "base64")) ?? "";
       case "exec_command_end":
@@ -52,6 +52,6 @@ export class ToolActivity {
   }
 }
 
-function short(command: string): string {
-  return shortened(command, maxCommandChars);
+function folderText(folder: string): string {
+  return shortened(quotedWord(folder), maxFolderChars);
 }

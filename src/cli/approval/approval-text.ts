@@ -1,7 +1,7 @@
 import type { ExecApprovalRequest } from "../../messages/approval.js";
-import { quotedCommand, quotedWord } from "../quoted-command.js";
-import { shortened } from "../shortened.js";
-import { isVisible, visible } from "../visible.js";
+import { quotedCommand, quotedWord } from "../../messages/quoted-command.js";
+import { shortened } from "../../messages/shortened.js";
+import { isVisible, visible } from "../../messages/visible.js";
 import { brokenRows } from "./broken-rows.js";
 
 /** From here on a reader is told how much there is to read. */

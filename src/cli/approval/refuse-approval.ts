@@ -1,6 +1,6 @@
 import type { CommandContext } from "../context.js";
-import { quotedCommand } from "../quoted-command.js";
-import { shortened } from "../shortened.js";
+import { quotedCommand } from "../../messages/quoted-command.js";
+import { shortened } from "../../messages/shortened.js";
 import type { Approver } from "./approver.js";
 
 const maxCommandChars = 500;

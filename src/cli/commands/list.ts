@@ -10,7 +10,7 @@ import {
   type SavedConversation,
   savedConversations,
 } from "../project-conversations.js";
-import { quotedCommand } from "../quoted-command.js";
+import { quotedCommand } from "../../messages/quoted-command.js";
 
 export async function listCommand(context: CommandContext): Promise<number> {
   const { flags } = context;

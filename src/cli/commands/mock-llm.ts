@@ -9,8 +9,8 @@ import { usageError } from "../command-error.js";
 import { type CommandContext, printLine, printResult } from "../context.js";
 import { watchSignals } from "../interruption.js";
 import { openRequestLog } from "../request-log-file.js";
-import { shortened } from "../shortened.js";
-import { visible } from "../visible.js";
+import { shortened } from "../../messages/shortened.js";
+import { visible } from "../../messages/visible.js";
 
 const maxRefusalChars = 200;
 

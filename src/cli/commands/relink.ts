@@ -6,8 +6,8 @@ import { type CommandContext, printResult } from "../context.js";
 import { placesOf } from "../conversation-directory.js";
 import { type SavedConversation, savedConversations } from "../project-conversations.js";
 import { isFolder, ProjectMembers } from "../project-members.js";
-import { quotedCommand } from "../quoted-command.js";
-import { visible } from "../visible.js";
+import { quotedCommand } from "../../messages/quoted-command.js";
+import { visible } from "../../messages/visible.js";
 
 /** Says where a folder is now that conversations were begun in; without one, which of them are gone. */
 export async function relinkCommand(context: CommandContext): Promise<number> {

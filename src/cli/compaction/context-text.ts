@@ -1,7 +1,7 @@
 import type { ContextUsage, ItemSize } from "../../messages/compaction-report.js";
 import { fitted } from "../cells.js";
 import { tokenText } from "../token-text.js";
-import { visible } from "../visible.js";
+import { visible } from "../../messages/visible.js";
 import { groupsOf, type ItemGroup, kindName } from "./item-kinds.js";
 
 const unknownColumns = 80;

@@ -1,5 +1,5 @@
-import { quotedWord } from "../quoted-command.js";
-import { visible } from "../visible.js";
+import { quotedWord } from "../../messages/quoted-command.js";
+import { visible } from "../../messages/visible.js";
 import type { Finding } from "./finding.js";
 
 /** What helps against a finding: a command, and what is said before it. */

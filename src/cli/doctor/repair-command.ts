@@ -1,7 +1,7 @@
 import type { ConversationPlaces } from "../../config/places.js";
 import { findById } from "../../rollouts/find-conversation.js";
 import type { Flags } from "../flags.js";
-import { quotedCommand } from "../quoted-command.js";
+import { quotedCommand } from "../../messages/quoted-command.js";
 import type { Finding } from "./finding.js";
 
 /** How a conversation would be repaired: by its id where that leads to this file, with the flags this run has. */

@@ -61,6 +61,10 @@ export class CurrentConversation {
     return this.#id;
   }
 
+  get workspace(): Workspace {
+    return this.#workspace;
+  }
+
   /** Undefined before anything is said. */
   get begun(): TurnPlayer | undefined {
     return this.#player;

@@ -2,6 +2,7 @@ import { tellNotCompacted } from "../compaction/not-compacted.js";
 import { contextText } from "../compaction/context-text.js";
 import { type CommandContext, printLine } from "../context.js";
 import { wholeNumber } from "../whole-number.js";
+import { exportEach, exportNamed } from "./export-conversations.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
 type Then = "stay" | "leave";
@@ -48,6 +49,18 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   ],
   ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
   ["fork", { usage: "fork [turn]", description: "Go on in a copy, as it is or as it was after a turn", run: fork }],
+  [
+    "export",
+    { usage: "export [id] [format]", description: "Write this conversation, or another, into a file", run: exportOne },
+  ],
+  [
+    "export-all",
+    {
+      usage: "export-all [format]",
+      description: "Write every conversation of this project into files",
+      run: exportAll,
+    },
+  ],
   ["clear", { description: "Begin a new conversation", run: clear }],
   ["exit", { description: "Leave", run: leave }],
   ["quit", { description: "Leave", run: leave }],
@@ -121,6 +134,16 @@ async function fork({ context, current, text }: SlashCall): Promise<Then> {
   }
   await current.fork(afterTurn);
   await tellAside(context, [`Forked conversation: ${current.id}`, `A copy of: ${old}`]);
+  return "stay";
+}
+
+async function exportOne({ context, current, text, signal }: SlashCall): Promise<Then> {
+  await tellAside(context, await exportNamed(context, current, text, signal));
+  return "stay";
+}
+
+async function exportAll({ context, current, text, signal }: SlashCall): Promise<Then> {
+  await tellAside(context, await exportEach(context, current, text, signal));
   return "stay";
 }
 

@@ -1,0 +1,58 @@
+import { quotedCommand } from "./quoted-command.js";
+import { shortened } from "./shortened.js";
+import { visible } from "./visible.js";
+
+const maxChars = 200;
+const maxCommandChars = 500;
+const shell = "shell";
+
+/**
+ * What a model asks for, on one line: the tool's name and what it is given. Nothing when it is no such call, or a
+ * command, whose events show what is run.
+ */
+export function callLine(item: unknown): string | undefined {
+  return isFunctionCall(item) && item.name !== shell ? toolLine(item.name, item.arguments) : undefined;
+}
+
+/** The same for any call, and for a command as it would be typed. */
+export function toolLine(name: string, given: string): string {
+  const argv = name === shell ? commandOf(given) : undefined;
+  if (argv !== undefined) return commandLine(argv);
+  const line = visible(`${name} ${argumentsText(given)}`.slice(0, maxChars * 2)).trimEnd();
+  return shortened(line, maxChars);
+}
+
+/** A command as it would be typed. */
+export function commandLine(argv: readonly string[]): string {
+  return `$ ${shortened(quotedCommand(argv), maxCommandChars)}`;
+}
+
+function isFunctionCall(item: unknown): item is { readonly name: string; readonly arguments: string } {
+  const { type, name, arguments: text } = Object(item) as Record<string, unknown>;
+  return type === "function_call" && typeof name === "string" && typeof text === "string";
+}
+
+function commandOf(given: string): string[] | undefined {
+  const { command } = Object(parsed(given)) as { readonly command?: unknown };
+  const isCommand = Array.isArray(command) && command.every((word) => typeof word === "string");
+  return isCommand && command.length > 0 ? command : undefined;
+}
+
+/** The values alone: which tool it is says what they mean. */
+function argumentsText(text: string): string {
+  try {
+    const values = Object.values(Object(JSON.parse(text)) as Record<string, unknown>);
+    return values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(" ");
+  } catch {
+    // A model may write anything: what is no JSON, or too deep to be written again.
+    return text;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

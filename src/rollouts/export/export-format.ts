@@ -1,0 +1,21 @@
+/** What a conversation can be written as, with the ending of its file. */
+const endings = {
+  markdown: "md",
+  html: "html",
+  json: "json",
+  codex: "jsonl",
+  envoy: "jsonl",
+  diligent: "jsonl",
+} as const;
+
+export type ExportFormat = keyof typeof endings;
+export const exportFormats = Object.keys(endings) as ExportFormat[];
+export const defaultExportFormat: ExportFormat = "markdown";
+
+export function isExportFormat(text: string): text is ExportFormat {
+  return Object.hasOwn(endings, text);
+}
+
+export function endingOf(format: ExportFormat): string {
+  return endings[format];
+}

@@ -1,0 +1,84 @@
+import { toolLine } from "../../../messages/call-line.js";
+import type { ToolOutputContent } from "../../../messages/response-item.js";
+import { isRecord } from "../../line-object.js";
+import type { Part } from "../parts.js";
+import { diffHtml } from "./diff.js";
+import { escaped } from "./escape.js";
+import { codeHtml, imageHtml } from "./prose.js";
+
+/** A call that can be opened: what the model asked for, and what came of it. */
+export function callHtml({ name, given, output }: Extract<Part, { type: "call" }>): string {
+  const line = name === "" ? "A result without its call" : toolLine(name, given);
+  const sections = [
+    ...(name === "" ? [] : [`<h4>Arguments of ${escaped(name)}</h4>${argumentsHtml(given)}`]),
+    `<h4>Result</h4>${output === undefined ? "<p>None</p>" : outputHtml(output)}`,
+  ];
+  return `<details class="call"><summary><code>${escaped(line)}</code>${badgeOf(output)}</summary>${sections.join("")}</details>\n`;
+}
+
+function argumentsHtml(given: string): string {
+  const value = jsonOrUndefined(given);
+  if (!isRecord(value)) return codeHtml(given);
+  const { old_string: before, new_string: after } = value;
+  const isEdit = typeof before === "string" && typeof after === "string";
+  const rows = Object.entries(value).filter(([key]) => !isEdit || !["old_string", "new_string"].includes(key));
+  const edit = isEdit ? diffHtml(`${signed(before, "-")}${signed(after, "+")}`) : "";
+  return rows.map(([key, each]) => `<h5>${escaped(key)}</h5>${valueHtml(each)}`).join("") + edit;
+}
+
+function signed(text: string, sign: "-" | "+"): string {
+  if (text === "") return "";
+  return `${text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => sign + line)
+    .join("\n")}\n`;
+}
+
+function valueHtml(value: unknown): string {
+  return codeHtml(typeof value === "string" ? value : jsonText(value));
+}
+
+function outputHtml(output: ToolOutputContent): string {
+  if (typeof output === "string") return codeHtml(output);
+  return output
+    .map((part) => {
+      if ("text" in part) return codeHtml(part.text);
+      return part.type === "input_image" ? `<p>${imageHtml(part.image_url, "")}</p>` : "<p>[a sound]</p>";
+    })
+    .join("");
+}
+
+const exitCodes = [
+  /^Exit code: (-?\d{1,10})$/m,
+  /^Process exited with code (-?\d{1,10})$/m,
+  /"metadata":\{"exit_code":(-?\d{1,10})/,
+];
+/** What says how it ended stands before what was printed, or, as JSON, right behind it. */
+const edgeChars = 2_000;
+
+function badgeOf(output: ToolOutputContent | undefined): string {
+  if (output === undefined) return ` <span class="badge">no result</span>`;
+  if (typeof output !== "string") return "";
+  const edges = output.length <= 2 * edgeChars ? output : output.slice(0, edgeChars) + output.slice(-edgeChars);
+  const [code] = exitCodes.flatMap((pattern) => pattern.exec(edges)?.[1] ?? []);
+  if (code === undefined || code === "0") return "";
+  return ` <span class="badge">exit ${escaped(code)}</span>`;
+}
+
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value, null, 2);
+  } catch {
+    return "(nested too deep to be shown)";
+  }
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A model may write anything.
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+import type { MarkedToken, Token, Tokens } from "marked";
+import { diffHtml, isDiff } from "./diff.js";
+import { escaped, escapedValue } from "./escape.js";
+import { isInlineImage, safeLink } from "./safe-link.js";
+
+/** Longer texts are shown as they are: to take them apart could take very long. */
+const maxChars = 50_000;
+
+/** Makes HTML of Markdown. */
+export type Prose = (text: string) => string;
+
+/** Only the elements below are ever written; HTML in a text is shown as text. The parser is loaded when it is needed. */
+export async function loadProse(): Promise<Prose> {
+  const { Lexer } = await import("marked");
+  return (text) => {
+    if (text.length > maxChars) return plainHtml(text);
+    try {
+      return `<div class="prose" dir="auto">${blocks(new Lexer({ gfm: true }).lex(text))}</div>`;
+    } catch {
+      // So many things in one another that the stack does not hold them.
+      return plainHtml(text);
+    }
+  };
+}
+
+export function plainHtml(text: string): string {
+  return `<div class="plain" dir="auto">${escaped(text)}</div>`;
+}
+
+export function codeHtml(text: string): string {
+  return isDiff(text) ? diffHtml(text) : `<pre>${escaped(text)}</pre>`;
+}
+
+function blocks(tokens: readonly Token[]): string {
+  return tokens.map((token) => block(token as MarkedToken)).join("");
+}
+
+/** The headings of the page itself are larger. */
+const headingBelow = 3;
+const smallestHeading = 6;
+
+function block(token: MarkedToken): string {
+  switch (token.type) {
+    case "heading": {
+      const name = `h${Math.min(smallestHeading, token.depth + headingBelow - 1)}`;
+      return `<${name}>${inline(token.tokens)}</${name}>`;
+    }
+    case "paragraph":
+      return `<p>${inline(token.tokens)}</p>`;
+    case "code":
+      return /^(?:diff|patch)\b/.test(token.lang ?? "") ? diffHtml(token.text) : codeHtml(token.text);
+    case "blockquote":
+      return `<blockquote>${blocks(token.tokens)}</blockquote>`;
+    case "list":
+      return listHtml(token);
+    case "table":
+      return tableHtml(token);
+    case "hr":
+      return "<hr>";
+    case "space":
+    case "def":
+      return "";
+    case "text":
+      return token.tokens === undefined ? named(token.text) : inline(token.tokens);
+    case "checkbox":
+      return checkbox(token.checked);
+    case "html":
+      return `<p>${escaped(token.raw.trimEnd())}</p>`;
+    default:
+      return inlineToken(token);
+  }
+}
+
+function listHtml({ ordered, start, items }: Tokens.List): string {
+  const from = ordered && Number.isSafeInteger(start) && start !== 1 ? ` start="${Number(start)}"` : "";
+  const rows = items.map((item) => `<li>${blocks(item.tokens)}</li>`).join("");
+  return ordered ? `<ol${from}>${rows}</ol>` : `<ul>${rows}</ul>`;
+}
+
+function tableHtml({ header, rows }: Tokens.Table): string {
+  const body = rows.map((cells) => rowHtml(cells, "td")).join("");
+  return `<div class="table"><table><thead>${rowHtml(header, "th")}</thead><tbody>${body}</tbody></table></div>`;
+}
+
+function rowHtml(cells: readonly Tokens.TableCell[], name: "th" | "td"): string {
+  const texts = cells.map((cell) => `<${name}${alignment(cell.align)}>${inline(cell.tokens)}</${name}>`);
+  return `<tr>${texts.join("")}</tr>`;
+}
+
+function alignment(align: Tokens.TableCell["align"]): string {
+  return align === "center" || align === "right" ? ` class="${align}"` : "";
+}
+
+function inline(tokens: readonly Token[]): string {
+  return tokens.map((token) => inlineToken(token as MarkedToken)).join("");
+}
+
+function inlineToken(token: MarkedToken): string {
+  switch (token.type) {
+    case "text":
+    case "escape":
+      return "tokens" in token && token.tokens !== undefined ? inline(token.tokens) : named(token.text);
+    case "strong":
+      return `<strong>${inline(token.tokens)}</strong>`;
+    case "em":
+      return `<em>${inline(token.tokens)}</em>`;
+    case "del":
+      return `<del>${inline(token.tokens)}</del>`;
+    case "codespan":
+      return `<code>${escaped(token.text)}</code>`;
+    case "br":
+      return "<br>";
+    case "link":
+      return linkHtml(token.href, inline(token.tokens));
+    case "image":
+      return imageHtml(token.href, token.text);
+    case "checkbox":
+      return checkbox(token.checked);
+    default:
+      return escaped(token.raw);
+  }
+}
+
+function checkbox(isChecked: boolean): string {
+  return isChecked ? "☑ " : "☐ ";
+}
+
+function linkHtml(href: string, content: string): string {
+  const url = safeLink(href);
+  if (url === undefined) return `${content} <span class="address">${escaped(`(${href})`)}</span>`;
+  const address = escapedValue(url);
+  return `<a href="${address}" title="${address}" rel="noopener noreferrer nofollow">${content}</a>`;
+}
+
+/** A picture from elsewhere would have to be fetched: its address is shown instead. */
+export function imageHtml(url: string, description: string): string {
+  if (isInlineImage(url)) return `<img src="${escapedValue(url)}" alt="${escapedValue(description)}">`;
+  return `<span class="address">${escaped(`[image: ${description} ${url.slice(0, maxAddressChars)}]`)}</span>`;
+}
+
+const maxAddressChars = 200;
+
+const known: Readonly<Record<string, string>> = {
+  "&amp;amp;": "&amp;",
+  "&amp;lt;": "&lt;",
+  "&amp;gt;": "&gt;",
+  "&amp;quot;": "&quot;",
+  "&amp;#39;": "&#39;",
+  "&amp;nbsp;": "&nbsp;",
+};
+
+/** Markdown may name characters as HTML does; the harmless ones are what they name. */
+function named(raw: string): string {
+  return escaped(raw).replaceAll(/&amp;(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => known[entity] ?? entity);
+}

@@ -1,0 +1,65 @@
+import { readdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import type { OwnLine } from "../../../src/messages/rollout-line.js";
+import { exportFormats } from "../../../src/rollouts/export/export-format.js";
+import { exportLines } from "../../../src/rollouts/export/export-lines.js";
+import { readRollout } from "../../../src/rollouts/read.js";
+import { getRolloutHistory } from "../../../src/rollouts/rollout-history.js";
+import { putCodexRollouts } from "../../support/codex-home.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+const fixtures = fileURLToPath(new URL("../../fixtures/", import.meta.url));
+const recorded = ["v0.58.0", "v0.147.0", "v0.166.0"].flatMap((version) =>
+  readdirSync(join(fixtures, "codex", version)).map((scenario) => `${version}/${scenario}`),
+);
+
+function sourceOf(path: string, conversationId: string) {
+  return {
+    conversationId,
+    read: async function* (): AsyncGenerator<readonly OwnLine[]> {
+      for await (const batch of readRollout(path, conversationId).batches()) yield batch.map(({ line }) => line);
+    },
+  };
+}
+
+async function exportFile(path: string, id: string, folder: string): Promise<string> {
+  const exported = await exportLines(sourceOf(path, id), "codex");
+  let text = "";
+  for await (const piece of exported) text += piece;
+  const target = join(folder, exported.fileName());
+  await writeFile(target, text);
+  return target;
+}
+
+test.each(recorded)("what Codex recorded is exported for Codex with the same history: %s", async (scenario) => {
+  const folder = await temporaryFolder();
+  for (const { id, path } of await putCodexRollouts(folder, scenario)) {
+    const target = await exportFile(path, id, folder);
+    const { history } = await getRolloutHistory(path);
+    expect(await getRolloutHistory(target)).toEqual({ conversationId: id, history, rolloutPath: target });
+  }
+});
+
+test.each(["turns", "turns-compacted", "messages", "entries-1", "entries-2"])(
+  "a conversation in another form is exported for Codex with the same history: %s",
+  async (form) => {
+    const folder = await temporaryFolder();
+    const path = join(fixtures, "forms", `${form}.jsonl`);
+    const id = basename(path, ".jsonl");
+    const target = await exportFile(path, id, folder);
+    expect((await getRolloutHistory(target)).history).toEqual((await getRolloutHistory(path)).history);
+  },
+);
+
+test.each(recorded)("what Codex recorded can be written in every format: %s", async (scenario) => {
+  const folder = await temporaryFolder();
+  const [{ id, path } = { id: "", path: "" }] = await putCodexRollouts(folder, scenario);
+  for (const format of exportFormats) {
+    let length = 0;
+    for await (const piece of await exportLines(sourceOf(path, id), format)) length += piece.length;
+    expect(length).toBeGreaterThan(100);
+  }
+});
