@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/all-events.js";
 import { fileStore } from "./actors/conversation/file-store.js";
 import type { Conversation } from "./actors/conversation/handle.js";
-import { importConversation, type ImporterParts } from "./actors/conversation/import-conversation.js";
+import type { ImporterParts } from "./actors/conversation/import-conversation.js";
 import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/import-options.js";
 import type {
   CountTokensOptions,
@@ -38,7 +38,6 @@ import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
 import { vendorNames } from "./config/vendors.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
-import { findSources, isDirectory } from "./rollouts/import/find-sources.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { type CpuPool, openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
@@ -100,11 +99,14 @@ export class ConversationManager {
    */
   async importConversation(path: string, options: ImportOptions = {}): Promise<ImportResult> {
     this.#refuseAfterShutdown();
+    // Loaded when it is asked for: conversations begin without it.
+    const { importConversation } = await import("./actors/conversation/import-conversation.js");
     return await this.#track(importConversation(this.#importer, path, options));
   }
 
   /** The same for a file, or for every conversation in a directory and its folders, one after another. */
   async *importConversations(path: string, options: ImportOptions = {}): AsyncGenerator<ImportOutcome> {
+    const { findSources, isDirectory } = await import("./rollouts/import/find-sources.js");
     if (!(await isDirectory(path))) {
       yield await this.importConversation(path, options);
       return;

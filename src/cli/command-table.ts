@@ -5,6 +5,7 @@ import {
   compactFlags,
   doctorFlags,
   globalFlags,
+  importFlags,
   listFlags,
   mockLlmFlags,
   nameFlags,
@@ -31,6 +32,7 @@ const loaders = {
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
   // Apart from the others, and rarely needed.
+  import: async () => (await import("./commands/import.js")).importCommand,
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   // Apart from the others: it loads a server that nobody else needs.
@@ -45,7 +47,7 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
-const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "rename", "compact", ""]);
+const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "rename", "compact", "import", ""]);
 
 /** Whether a command is going to write a conversation. */
 export function writes(name: CommandName): boolean {
@@ -82,6 +84,8 @@ export function defineCommands(): CAC {
   cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
   cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
+  const imports = cli.command("import <path>", "Carry over a conversation of another program, or a folder of them");
+  for (const [flag, description] of importFlags) imports.option(flag, description);
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
   const doctor = cli.command("doctor", "Check everything that is kept, and say what helps; changes nothing");

@@ -3,6 +3,7 @@ import { type ActiveConversation, type ActiveKey, readActive, writeActive } from
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
+import type { ImportOptions, ImportOutcome } from "../actors/conversation/import-options.js";
 import type { NewConversation } from "../actors/conversation/manager-options.js";
 import { ConversationManager } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
@@ -104,6 +105,11 @@ export class Workspace implements AsyncDisposable {
         ? this.#manager.renameConversation(id, name, { force })
         : this.#manager.renameRollout(path, name, { force }),
     );
+  }
+
+  /** Carries over what lies in a file, or in a directory. */
+  imports(path: string, options: ImportOptions): AsyncGenerator<ImportOutcome> {
+    return this.#manager.importConversations(path, options);
   }
 
   async active(): Promise<ActiveConversation | undefined> {

@@ -14,6 +14,7 @@ import type { ReadSource, SourceFacts, SourceFile, SourceRecord } from "./source
 
 /** The model stands in one of the first lines, or nowhere. */
 const maxFactLines = 1_000;
+const secondId = /_([0-9a-f-]{36})\.jsonl$/;
 
 /** Codex's lines, ours, and whole turns in one line, which may stand in one file. */
 export const readRolloutSource: ReadSource = async (file, losses) => ({
@@ -32,7 +33,8 @@ async function factsOf(file: SourceFile): Promise<SourceFacts> {
     facts.model ??= model;
     if (facts.model !== undefined || number >= maxFactLines) break;
   }
-  return facts;
+  // When turns are taken back Codex goes on in another file of the same conversation, which is another one here.
+  return { ...facts, id: secondId.exec(file.path)?.[1] ?? facts.id };
 }
 
 function metaFacts(value: LineObject): Partial<SourceFacts> {
