@@ -72,8 +72,7 @@ export class ConversationManager {
       store: this.#store,
       isLive: (conversationId) => this.#live.has(conversationId),
       saves: options.recorder !== undefined || config.persistence?.enabled !== false,
-      // Codex sends back whatever it finds.
-      sealed: config.persistence?.layout === "codex" ? "drop" : "keep",
+      thoughts: config.persistence?.layout === "codex" ? "events" : "items",
       knownProvider: (name) => (name !== undefined && reached.has(name) ? name : undefined),
       now: this.#now,
     };

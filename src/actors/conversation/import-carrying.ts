@@ -18,14 +18,14 @@ export class Carrying {
   readonly #lines: AsyncGenerator<OwnLine>;
   name: string | undefined;
 
-  constructor(parts: Pick<TurnLinesParts, "sealed" | "knownProvider">, source: Source) {
+  constructor(parts: Pick<TurnLinesParts, "thoughts" | "knownProvider">, source: Source) {
     this.#source = source;
     const { cwd, losses } = { cwd: folderOf(source), losses: source.losses };
-    const { sealed } = parts;
+    const { thoughts } = parts;
     this.#turns = new TurnLines({
       losses,
       cwd,
-      sealed,
+      thoughts,
       newId: uuidv7,
       knownProvider: (name) => parts.knownProvider(name),
     });

@@ -5,6 +5,7 @@ import { firstLine } from "../../rollouts/first-line.js";
 import { openSource } from "../../rollouts/import/open-source.js";
 import type { Source } from "../../rollouts/import/source.js";
 import { sourceId } from "../../rollouts/import/source-id.js";
+import type { TurnLinesParts } from "../../rollouts/import/turn-lines.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import { Carrying, folderOf } from "./import-carrying.js";
 import { chooseImportId, type ImportIds } from "./import-id.js";
@@ -16,7 +17,7 @@ export interface ImporterParts extends ImportIds {
   readonly store: Store;
   /** Whether anything is saved at all. */
   readonly saves: boolean;
-  readonly sealed: "keep" | "drop";
+  readonly thoughts: TurnLinesParts["thoughts"];
   knownProvider(name: string | undefined): string | undefined;
   now(): Date;
 }

@@ -24,6 +24,7 @@ const words = {
   synthetic_messages: ["message the program put in the model's place", "messages the program put in the model's place"],
   system_messages: ["system message", "system messages"],
   system_notes: ["note of the program", "notes of the program"],
+  thoughts: ["thought, which Codex shows and no model gets back", "thoughts, which Codex shows and no model gets back"],
   too_long: ["line that would have been too long", "lines that would have been too long"],
   tool_details: ["set of details of a tool result", "sets of details of tool results"],
   unanswered_calls: ["output of a call, which was never written", "outputs of calls, which were never written"],

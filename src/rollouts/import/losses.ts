@@ -25,6 +25,7 @@ export const lossKinds = [
   "synthetic_messages",
   "system_messages",
   "system_notes",
+  "thoughts",
   "too_long",
   "tool_details",
   "unanswered_calls",

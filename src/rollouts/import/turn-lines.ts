@@ -1,16 +1,16 @@
-import { messageText, type ResponseItem } from "../../messages/response-item.js";
+import { messageText, type ReasoningItem, type ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { isRealUserMessage } from "../../messages/user-message.js";
 import { CallLedger } from "./call-ledger.js";
+import { isForeignThought, thoughtTexts } from "./codex-thoughts.js";
 import type { Losses } from "./losses.js";
 import type { PlayedBy, SourceRecord } from "./source.js";
-import { unsealed } from "./unsealed.js";
 
 export interface TurnLinesParts {
   readonly losses: Losses;
   readonly cwd: string;
-  /** What only the model it comes from can read: where others send all they find, it must not stand. */
-  readonly sealed: "keep" | "drop";
+  /** As what the thoughts of other models are written: for Codex, which shows events and sends items to its own. */
+  readonly thoughts: "items" | "events";
   newId(): string;
   /** The name of a provider that a resumed conversation can go back to. */
   knownProvider(name: string | undefined): string | undefined;
@@ -72,8 +72,7 @@ export class TurnLines {
   }
 
   #replaced({ timestamp, summary, items }: Extract<SourceRecord, { type: "replaced" }>): OwnLine {
-    // They were counted where they stood first.
-    const kept = this.#parts.sealed === "drop" ? items.flatMap((item) => unsealed(item)) : [...items];
+    const kept = items.filter((item) => !this.#isOnlyShown(item));
     return { timestamp, type: "compacted", payload: { message: summary, replacement_history: kept } };
   }
 
@@ -81,31 +80,43 @@ export class TurnLines {
   #passed(line: OwnLine): OwnLine[] {
     if (line.type === "event_msg" && line.payload.type === "task_started") this.#turns += 1;
     if (line.type !== "response_item") return [line];
-    return this.#carried(line.payload).map((payload) => {
-      this.#items += 1;
-      if (isRealUserMessage(payload) && this.#isAnswered) this.#unframed += 1;
-      this.#isAnswered = !isRealUserMessage(payload);
-      return { ...line, payload };
-    });
+    const { payload, timestamp } = line;
+    // Codex has written thoughts without a seal itself.
+    if (payload.type === "reasoning" && payload.origin !== undefined && this.#isOnlyShown(payload)) {
+      return this.#shownThought(payload, timestamp);
+    }
+    this.#items += 1;
+    if (isRealUserMessage(payload) && this.#isAnswered) this.#unframed += 1;
+    this.#isAnswered = !isRealUserMessage(payload);
+    return [line];
   }
 
   #itemLines({ timestamp, item, by }: Extract<SourceRecord, { type: "item" }>): OwnLine[] {
     if (by !== undefined) this.#by = by;
-    const [carried] = this.#calls.takes(item) ? this.#carried(item) : [];
-    if (carried === undefined) return [];
-    const isUsers = isRealUserMessage(carried);
+    if (!this.#calls.takes(item)) return [];
+    const isUsers = isRealUserMessage(item);
     const before = this.#turn === undefined || (isUsers && this.#turn.answered) ? this.#beginTurn(timestamp) : [];
-    this.#note(carried, timestamp);
+    this.#note(item, timestamp);
+    if (this.#isOnlyShown(item)) return [...before, ...this.#shownThought(item, timestamp)];
     this.#items += 1;
     return [
       ...before,
-      { timestamp, type: "response_item", payload: carried },
-      ...shown(carried).map((payload): OwnLine => ({ timestamp, type: "event_msg", payload })),
+      { timestamp, type: "response_item", payload: item },
+      ...shown(item).map((payload): OwnLine => ({ timestamp, type: "event_msg", payload })),
     ];
   }
 
-  #carried(item: ResponseItem): ResponseItem[] {
-    return this.#parts.sealed === "drop" ? unsealed(item, this.#parts.losses) : [item];
+  #isOnlyShown(item: ResponseItem): item is ReasoningItem {
+    return this.#parts.thoughts === "events" && isForeignThought(item);
+  }
+
+  #shownThought(item: ReasoningItem, timestamp: string): OwnLine[] {
+    this.#parts.losses.count("thoughts");
+    return thoughtTexts(item).map((text) => ({
+      timestamp,
+      type: "event_msg",
+      payload: { type: "agent_reasoning", text },
+    }));
   }
 
   #note(item: ResponseItem, timestamp: string): void {
