@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bareId } from "../../src/messages/conversation-id.js";
-import { type ResponseItem } from "../../src/messages/response-item.js";
+import type { ResponseItem } from "../../src/messages/response-item.js";
+import type { MockLlm } from "../../src/mock-llm/server.js";
 import { canonical, plain } from "../rollouts/import/canonical.js";
 import { importFixtures } from "../rollouts/import/import-fixture.js";
 import { Codex } from "../support/codex.js";
@@ -33,11 +34,16 @@ async function importedForCodex(name: string) {
   return { codex, model, conversationId };
 }
 
+function inputOf({ requests }: MockLlm): readonly ResponseItem[] {
+  const body = requests.at(0)?.body as { readonly input: readonly ResponseItem[] } | undefined;
+  return body?.input ?? [];
+}
+
 test.each(names)("Codex lists and goes on with what was imported from %s", async (name) => {
   const { codex, model, conversationId } = await importedForCodex(name);
   expect(await codex.list()).toMatchObject([{ id: bareId(conversationId), preview: "What do a.txt and b.txt say?" }]);
   expect(await codex.exec("resume", bareId(conversationId), "Which one was it?")).toMatchObject({ code: 0 });
-  const { input } = model.requests.at(0)?.body as { readonly input: readonly ResponseItem[] };
+  const input = inputOf(model);
   const from = input.findIndex((item) => JSON.stringify(plain([item])) === JSON.stringify(canonical.slice(0, 1)));
   const said = plain(input.slice(from)).filter((item) => !JSON.stringify(item).includes("environment_context"));
   // What another model thought is shown by Codex and not sent; its own old thoughts are.
@@ -50,7 +56,7 @@ test.each(names)("Codex lists and goes on with what was imported from %s", async
 test("behind a compaction Codex goes on with what cody would", async () => {
   const { codex, model, conversationId } = await importedForCodex("diligent-2.jsonl");
   expect(await codex.exec("resume", bareId(conversationId), "Which one was it?")).toMatchObject({ code: 0 });
-  const { input } = model.requests.at(0)?.body as { readonly input: readonly ResponseItem[] };
+  const input = inputOf(model);
   const texts = plain(input).map((item) => JSON.stringify(item));
   expect(texts.filter((text) => text.includes("[Session Summary]"))).toHaveLength(1);
   expect(texts.some((text) => text.includes("I will read both."))).toBe(false);

@@ -28,7 +28,7 @@ export function isJsonHistory(value: unknown): boolean {
   const { history, turns, messages, items } = fieldsOf(value);
   const list = Array.isArray(value) ? value : [history, turns, messages, items].find(Array.isArray);
   if (list === undefined) return Array.isArray(fieldsOf(history)["turns"]);
-  return list.every(isRecord) && (!Array.isArray(value) || value.length > 0);
+  return list.some(isRecord);
 }
 
 function parsed(bytes: Buffer, path: string): unknown {

@@ -4,7 +4,14 @@ import { expect, test } from "vitest";
 import { openManager } from "../../support/open-conversation.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { plain } from "./canonical.js";
-import { importedItems, importFile, importFixture, importFixtures, sourceOf } from "./import-fixture.js";
+import {
+  importedItems,
+  importFile,
+  replacedHistories,
+  importFixture,
+  importFixtures,
+  sourceOf,
+} from "./import-fixture.js";
 
 const session = "11111111-2222-4333-8444-555555555555";
 const model = "claude-sonnet-4-5";
@@ -58,12 +65,11 @@ test("what Claude Code wrote with an agent, an image, a compaction and a branch"
   expect(image).toMatchObject({
     content: [{ type: "input_text" }, { image_url: expect.stringMatching(/^data:image\/png;base64,iVBOR/) }],
   });
-  const compacted = lines.filter(({ type }) => type === "compacted");
-  expect(compacted).toHaveLength(1);
-  const { replacement_history: kept } = compacted[0]?.payload as { replacement_history: Parameters<typeof plain>[0] };
-  expect(plain(kept)).toEqual([
-    { user: "Summary:\nThey read a.txt (alpha) and b.txt (beta); alpha is longer." },
-    { assistant: "A picture of one dot." },
+  expect(replacedHistories(lines)).toEqual([
+    [
+      { user: "Summary:\nThey read a.txt (alpha) and b.txt (beta); alpha is longer." },
+      { assistant: "A picture of one dot." },
+    ],
   ]);
   expect(items.slice(19, 22)).toEqual([
     { developer: "Continue from where you left off." },
@@ -169,7 +175,7 @@ test("the name somebody gave is the name, else the one that was made up", async 
   expect((await read(lines)).imported.name).toBe("A made-up title");
   const named = [...lines, { type: "custom-title", customTitle: "Mine\u0007", sessionId: session }];
   expect((await read(named)).imported.name).toBe("Mine");
-  expect((await read([...lines.slice(0, 3)])).imported.name).toBe("An old title");
+  expect((await read(lines.slice(0, 3))).imported.name).toBe("An old title");
 });
 
 test("a damaged line, a torn one and one that comes twice cost only themselves", async () => {
@@ -179,7 +185,7 @@ test("a damaged line, a torn one and one that comes twice cost only themselves",
   const fourth = said(third, "m2", text("kept"));
   const { plain: items, losses } = await read([
     first,
-    `${JSON.stringify(second).slice(0, 80)}`,
+    JSON.stringify(second).slice(0, 80),
     third,
     third,
     fourth,

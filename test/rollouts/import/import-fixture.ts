@@ -7,6 +7,7 @@ import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { openManager } from "../../support/open-conversation.js";
 import { type JsonLine, rolloutLines } from "../../support/rollout-lines.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
+import { plain } from "./canonical.js";
 
 export const importFixtures = fileURLToPath(new URL("../../fixtures/import/", import.meta.url));
 
@@ -40,4 +41,11 @@ export async function sourceOf(lines: readonly (object | string)[], name = "sour
 /** The items of the lines, in order, whatever a compaction took away behind them. */
 export function importedItems(lines: readonly JsonLine[]): ResponseItem[] {
   return lines.flatMap(({ type, payload }) => (type === "response_item" ? [payload as unknown as ResponseItem] : []));
+}
+
+/** What each compaction has left, in plain words. */
+export function replacedHistories(lines: readonly JsonLine[]): unknown[][] {
+  return lines.flatMap(({ type, payload }) =>
+    type === "compacted" ? [plain(payload["replacement_history"] as ResponseItem[])] : [],
+  );
 }
