@@ -2,6 +2,8 @@ import { homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/all-events.js";
 import { fileStore } from "./actors/conversation/file-store.js";
 import type { Conversation } from "./actors/conversation/handle.js";
+import type { ImporterParts } from "./actors/conversation/import-conversation.js";
+import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/import-options.js";
 import type {
   CountTokensOptions,
   ExportOptions,
@@ -31,11 +33,12 @@ import { conversationPlaces } from "./config/places.js";
 import { Config } from "./messages/config.js";
 import { shownId } from "./messages/conversation-id.js";
 import { conversationName } from "./messages/conversation-name.js";
-import { FailureError, InvalidInputError } from "./messages/errors.js";
+import { FailureError, ImportError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
 import { parsed } from "./messages/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
+import { vendorNames } from "./config/vendors.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 import { type ExportedConversation, exportLines } from "./rollouts/export/export-lines.js";
 import { countTokens } from "./workers/count-tokens.js";
@@ -54,6 +57,7 @@ export class ConversationManager {
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
+  readonly #importer: ImporterParts;
   readonly #live = new Map<string, Conversation>();
   readonly #resuming = new Map<string, Promise<Conversation>>();
   readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
@@ -66,6 +70,16 @@ export class ConversationManager {
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
     this.#store = openStore(options, config, this.#cpu);
+    const reached = new Set([...vendorNames, ...Object.keys(config.providers ?? {})]);
+    for (const { name } of options.providers ?? []) reached.add(name);
+    this.#importer = {
+      store: this.#store,
+      isLive: (conversationId) => this.#live.has(conversationId),
+      saves: options.recorder !== undefined || config.persistence?.enabled !== false,
+      thoughts: config.persistence?.layout === "codex" ? "events" : "items",
+      knownProvider: (name) => (name !== undefined && reached.has(name) ? name : undefined),
+      now: this.#now,
+    };
     const counts = new TokenCounts(options.tokenizer);
     this.#gate = new RequestGate(config.limits ?? {});
     const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
@@ -83,6 +97,31 @@ export class ConversationManager {
       onEvent: (event) => this.#all.publish(event),
       onEnd: (conversationId) => this.#live.delete(conversationId),
     });
+  }
+
+  /**
+   * Carries a conversation over from a file of another program, or of an older form, which is only read. What is
+   * imported before is not imported again unless it is forced. Rejects with an `ImportError`.
+   */
+  async importConversation(path: string, options: ImportOptions = {}): Promise<ImportResult> {
+    this.#refuseAfterShutdown();
+    // Loaded when it is asked for: conversations begin without it.
+    const { importConversation } = await import("./actors/conversation/import-conversation.js");
+    return await this.#track(importConversation(this.#importer, path, options));
+  }
+
+  /** The same for a file, or for every conversation in a directory and its folders, one after another. */
+  async *importConversations(path: string, options: ImportOptions = {}): AsyncGenerator<ImportOutcome> {
+    const { findSources, isDirectory } = await import("./rollouts/import/find-sources.js");
+    if (!(await isDirectory(path))) {
+      yield await this.importConversation(path, options);
+      return;
+    }
+    for await (const { path: file, passedOver } of findSources(path)) {
+      yield passedOver === undefined
+        ? await this.importConversation(file, options).catch((error: unknown) => skipped(file, error))
+        : { status: "skipped", path: file, reason: passedOver };
+    }
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
@@ -246,6 +285,12 @@ export class ConversationManager {
   #refuseAfterShutdown(): void {
     if (this.#shutdown !== undefined) throw new InvalidInputError("the manager has been shut down");
   }
+}
+
+/** One file that cannot be imported does not keep the others from it; what is wrong with the disk does. */
+function skipped(path: string, error: unknown): ImportOutcome {
+  if (error instanceof ImportError) return { status: "skipped", path, reason: error.reason };
+  throw error;
 }
 
 function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persistence }: Config, cpu: CpuPool): Store {

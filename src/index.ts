@@ -13,6 +13,16 @@ export type {
   ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
+export type {
+  ImportedConversation,
+  ImportOptions,
+  ImportOutcome,
+  ImportResult,
+  KnownImport,
+  SkippedFile,
+} from "./actors/conversation/import-options.js";
+export { type ImportFormat, importFormats } from "./rollouts/import/import-format.js";
+export type { DamagedLine, LossKind, LossReport } from "./rollouts/import/losses.js";
 export type { PlainItem } from "./actors/conversation/plain-items.js";
 export type { CallItem } from "./actors/conversation/open-calls.js";
 export type { ConversationConfig } from "./actors/conversation/resolve-settings.js";

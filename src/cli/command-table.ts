@@ -8,6 +8,7 @@ import {
   exportFlags,
   globalFlags,
   indexFlags,
+  importFlags,
   listFlags,
   mockLlmFlags,
   nameFlags,
@@ -43,6 +44,7 @@ const loaders = {
   stats: async () => (await import("./commands/stats.js")).statsCommand,
   export: async () => (await managerCommands()).export,
   // Apart from the others, and rarely needed.
+  import: async () => (await import("./commands/import.js")).importCommand,
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   relink: async () => (await import("./commands/relink.js")).relinkCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
@@ -58,7 +60,7 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
-const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "fork", "rename", "compact", ""]);
+const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "fork", "rename", "compact", "import", ""]);
 
 /** Whether a command is going to write a conversation. */
 export function writes(name: CommandName): boolean {
@@ -107,6 +109,8 @@ export function defineCommands(): CAC {
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
   const exporting = cli.command("export [id]", "Write a conversation into a file of another format");
   for (const [flag, description] of exportFlags) exporting.option(flag, description);
+  const imports = cli.command("import <path>", "Carry over a conversation of another program, or a folder of them");
+  for (const [flag, description] of importFlags) imports.option(flag, description);
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
   const doctor = cli.command("doctor", "Check everything that is kept, and say what helps; changes nothing");

@@ -5,10 +5,12 @@ import {
   ConversationNotFoundError,
   CorruptedRolloutError,
   FailureError,
+  ImportError,
   InvalidInputError,
 } from "../messages/errors.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import { shortened } from "../messages/shortened.js";
+import { visible } from "../messages/visible.js";
 
 export interface ErrorDescription {
   readonly exitCode: number;
@@ -21,6 +23,7 @@ export interface ErrorDescription {
 export function describeError(error: unknown): ErrorDescription {
   if (error instanceof CommandError) return expected(error.exitCode, error.message, ...error.hints);
   if (error instanceof InvalidInputError) return expected(exitCodes.usage, error.message);
+  if (error instanceof ImportError) return expected(exitCodes.failed, visible(error.message));
   if (error instanceof FailureError) return expected(exitCodes.failed, error.message);
   const aboutConversation = describeConversationError(error);
   if (aboutConversation !== undefined) return expected(exitCodes.failed, ...aboutConversation);

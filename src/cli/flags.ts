@@ -25,6 +25,8 @@ export interface Flags {
   /** What a conversation is exported as. */
   readonly format?: string;
   readonly output?: string;
+  /** What is imported. */
+  readonly from?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -60,7 +62,10 @@ export const globalFlags: readonly Definition[] = [
   ["--base-url <url>", "Where the provider is reached, instead of its own address"],
   ["--resume [id]", "Go on with this conversation, or with the newest of this project"],
   ["--continue", "Go on with the newest conversation of this project"],
-  ["--force", "Take the conversation although its owner, on another machine, cannot be proved gone"],
+  [
+    "--force",
+    "Take the conversation although its owner, on another machine, cannot be proved gone; import it once more",
+  ],
   ["--no-persistence", "Save nothing in this run"],
   ["--layout <layout>", "How new conversations are filed: cody, codex (where Codex finds them) or project"],
   ["--conversation-dir <path>", "Where conversations are kept"],
@@ -121,6 +126,11 @@ export const exportFlags: readonly Definition[] = [
   ["--output <file>", "Write this one file, or with - to stdout, instead of one in export.directory"],
   ["--all", "Every conversation of this project"],
   codexFlag,
+];
+
+export const importFlags: readonly Definition[] = [
+  ["--from <format>", "What it is: codex, turns, envoy, diligent, json, claude-code or pi; found out without it"],
+  ["--dry-run", "Say what would be imported, and what could not be carried over; writes nothing"],
 ];
 
 export const repairFlags: readonly Definition[] = [

@@ -3,7 +3,7 @@ const marker = "\0";
 
 /**
  * Arguments in a form in which cac leaves them alone: it would read numbers, take `true` behind a boolean flag for its
- * value, and a lone dash for a flag.
+ * value, a lone dash for a flag, and whatever stands behind a boolean flag of two words for its value.
  */
 export function mark(argv: readonly string[]): string[] {
   const dashes = argv.indexOf("--");
@@ -18,7 +18,12 @@ export function unmark(text: string): string {
 function markOne(argument: string): string {
   const [, flag, value] = /^(--?[^=]+=)([^]*)$/.exec(argument) ?? [];
   if (flag !== undefined && value !== undefined) return flag + marker + value;
+  if (/^--(?!no-)[a-z]+(?:-[a-z]+)+$/.test(argument)) return camelCased(argument);
   return isChanged(argument) ? marker + argument : argument;
+}
+
+function camelCased(flag: string): string {
+  return `--${flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
 function isChanged(argument: string): boolean {

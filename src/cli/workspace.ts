@@ -4,6 +4,7 @@ import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
 import type { ForkConfig, NewConversation } from "../actors/conversation/manager-options.js";
+import type { ImportOptions, ImportOutcome } from "../actors/conversation/import-options.js";
 import { ConversationManager } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
 import { type ConversationConfig, resolveSettings } from "../actors/conversation/resolve-settings.js";
@@ -110,6 +111,11 @@ export class Workspace implements AsyncDisposable {
   /** A conversation that was found, in another format. */
   async export({ id, path }: Target, format: ExportFormat): Promise<ExportedConversation> {
     return await explainedAsync(this.#manager.exportConversation(path ?? id, { format }));
+  }
+
+  /** Carries over what lies in a file, or in a directory. */
+  imports(path: string, options: ImportOptions): AsyncGenerator<ImportOutcome> {
+    return this.#manager.importConversations(path, options);
   }
 
   async active(): Promise<ActiveConversation | undefined> {

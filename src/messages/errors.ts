@@ -87,3 +87,17 @@ export class InvalidInputError extends Error {
   override readonly name = "InvalidInputError";
   readonly code = "INVALID_INPUT";
 }
+
+/** A file cannot be imported; `reason` never quotes the file. */
+export class ImportError extends Error {
+  override readonly name = "ImportError";
+  readonly code = "IMPORT_FAILED";
+  readonly path: string;
+  readonly reason: string;
+
+  constructor(path: string, reason: string) {
+    super(`${path} cannot be imported: ${reason}`);
+    this.path = path;
+    this.reason = reason;
+  }
+}

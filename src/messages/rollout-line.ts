@@ -9,8 +9,17 @@ import { typesOf, unknownVariant } from "./unknown-type.js";
 
 const timestamp = z.string();
 
+/** What an imported conversation comes from: a form, and how the conversation is called there. */
+export const ImportOrigin = z.object({ format: z.string(), id: z.string() });
+export type ImportOrigin = z.infer<typeof ImportOrigin>;
+
 /** What the first line says besides Codex's own fields; `format` is the version of our additions. */
-export const RolloutMetadata = z.object({ provider: z.string(), model: z.string(), format: z.literal(1) });
+export const RolloutMetadata = z.object({
+  provider: z.string(),
+  model: z.string(),
+  format: z.literal(1),
+  imported: ImportOrigin.optional(),
+});
 export type RolloutMetadata = z.infer<typeof RolloutMetadata>;
 
 export const GitInfo = z.object({
@@ -68,6 +77,8 @@ export const CodyPayload = z.discriminatedUnion("type", [
   }),
   /** How the conversation is called from now on. */
   z.object({ type: z.literal("named"), name: z.string() }),
+  /** All that stands before it was imported, from a file as long as this. */
+  z.object({ type: z.literal("imported"), from: z.string(), source_bytes: z.number(), ...ImportOrigin.shape }),
 ]);
 export type CodyPayload = z.infer<typeof CodyPayload>;
 

@@ -1,5 +1,5 @@
 import { bareId } from "../messages/conversation-id.js";
-import type { GitInfo, OwnLine } from "../messages/rollout-line.js";
+import type { GitInfo, ImportOrigin, OwnLine } from "../messages/rollout-line.js";
 import type { SessionSource } from "../messages/session-source.js";
 import { version } from "../version.js";
 
@@ -12,6 +12,7 @@ export interface FirstLineInput {
   readonly source: SessionSource;
   readonly git?: GitInfo | undefined;
   readonly forkedFrom?: string | undefined;
+  readonly imported?: ImportOrigin | undefined;
 }
 
 /**
@@ -23,7 +24,12 @@ export function firstLine(input: FirstLineInput): OwnLine {
   return {
     timestamp,
     type: "session_meta",
-    metadata: { provider: input.provider, model: input.model, format: 1 },
+    metadata: {
+      provider: input.provider,
+      model: input.model,
+      format: 1,
+      ...(input.imported === undefined ? {} : { imported: input.imported }),
+    },
     payload: {
       id: bareId(input.conversationId),
       ...(input.forkedFrom === undefined ? {} : { forked_from_id: bareId(input.forkedFrom) }),

@@ -12,8 +12,16 @@ export const points = isFull
 
 /** Rollouts with something wrong with them: so many lines, of which every so many are repaired; files for other ways. */
 export const fuzzing = isFull
-  ? { lines: 200_000, repairEvery: 3, inStretches: 3_000, large: 100, resumed: 3_000, timeoutMs: 3_600_000 }
-  : { lines: 2_000, repairEvery: 3, inStretches: 60, large: 2, resumed: 60, timeoutMs: 120_000 };
+  ? {
+      lines: 200_000,
+      repairEvery: 3,
+      inStretches: 3_000,
+      large: 100,
+      resumed: 3_000,
+      imports: 10_000,
+      timeoutMs: 3_600_000,
+    }
+  : { lines: 2_000, repairEvery: 3, inStretches: 60, large: 2, resumed: 60, imports: 400, timeoutMs: 120_000 };
 
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 

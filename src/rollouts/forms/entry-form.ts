@@ -3,6 +3,7 @@ import type { OwnLine } from "../../messages/rollout-line.js";
 import { isRecord, type LineObject } from "../line-object.js";
 import { entryItems } from "./entry-items.js";
 import { EntryTree } from "./entry-tree.js";
+import { filesText } from "./files-text.js";
 import { type FormItems, notUnderstood, said } from "./form-items.js";
 import { isoTime } from "./form-of.js";
 import { itemLine, type FormLines } from "./form-lines.js";
@@ -54,15 +55,4 @@ const newestVersion = 2;
 
 function replacedLine(timestamp: string, items: readonly ResponseItem[]): OwnLine {
   return { timestamp, type: "cody", payload: { type: "history_replaced", items: [...items] } };
-}
-
-/** The files behind the summary, unless they stand in it already. */
-function filesText({ summary, details }: LineObject): string {
-  if (!isRecord(details) || /^## Files (?:Read|Modified)$/m.test(String(summary))) return "";
-  return listText("Files Read", details["readFiles"]) + listText("Files Modified", details["modifiedFiles"]);
-}
-
-function listText(title: string, files: unknown): string {
-  const names = Array.isArray(files) ? files.filter((file) => typeof file === "string") : [];
-  return names.length === 0 ? "" : `\n\n## ${title}\n${names.map((name) => `- ${name}`).join("\n")}`;
 }

@@ -1,4 +1,4 @@
-import type { ResponseItem } from "../../messages/response-item.js";
+import type { ReasoningItem, ResponseItem } from "../../messages/response-item.js";
 import { isRecord } from "../line-object.js";
 
 /** What a message says in items; `whole` is false when something in it could not be taken over. */
@@ -15,7 +15,7 @@ export function said(role: "user" | "assistant", text: string): ResponseItem {
   return { type: "message", role, content: [{ type, text }] };
 }
 
-export function thought(text: string, signature: unknown): ResponseItem {
+export function thought(text: string, signature: unknown): ReasoningItem {
   return {
     type: "reasoning",
     summary: [],

@@ -1,0 +1,31 @@
+import { resolve } from "node:path";
+import type { ImportOptions, ImportOutcome } from "../../actors/conversation/import-options.js";
+import { importFormats, isImportFormat } from "../../rollouts/import/import-format.js";
+import { exitCodes, usageError } from "../command-error.js";
+import { type CommandContext, printLine } from "../context.js";
+import { outcomeText, totalText } from "../import/outcome-text.js";
+import { onlyLooking, openWorkspace } from "../workspace.js";
+
+/** Carries over a conversation of another program, or every one in a folder, and says what could not be. */
+export async function importCommand(given: CommandContext): Promise<number> {
+  const { flags, args } = given;
+  const options = optionsOf(given);
+  const context = flags.dryRun ? onlyLooking(given) : given;
+  await using workspace = await openWorkspace(context);
+  const outcomes: ImportOutcome[] = [];
+  for await (const outcome of workspace.imports(resolve(context.terminal.cwd, args[0] ?? ""), options)) {
+    outcomes.push(outcome);
+    // One at a time: a folder may hold thousands.
+    if (!flags.json) await printLine(context, outcomeText(outcome).join("\n"));
+  }
+  if (flags.json) await printLine(context, JSON.stringify({ files: outcomes }));
+  else if (outcomes.length > 1) await printLine(context, totalText(outcomes));
+  return outcomes.some(({ status }) => status !== "skipped") ? 0 : exitCodes.failed;
+}
+
+function optionsOf({ flags }: CommandContext): ImportOptions {
+  const { from, force, dryRun } = flags;
+  if (from === undefined) return { force, dryRun };
+  if (!isImportFormat(from)) throw usageError(`--from: expected one of ${importFormats.join(", ")}`);
+  return { from, force, dryRun };
+}

@@ -1,0 +1,19 @@
+import type { OwnLine } from "../../messages/rollout-line.js";
+import { checkLine } from "../check-line.js";
+import type { LineObject } from "../line-object.js";
+import type { Losses } from "./losses.js";
+import type { SourceRecord } from "./source.js";
+
+/** A line of Codex or of cody: taken over as it is, but for what the conversation says about itself. */
+export function codexRecords(value: LineObject, losses: Losses): SourceRecord[] {
+  const { line, isUnderstood } = checkLine(value);
+  if (!isUnderstood) losses.count("unknown_lines");
+  if (line === undefined || line.type === "session_meta") return [];
+  return line.type === "cody" ? ownRecords(line) : [{ type: "line", line }];
+}
+
+function ownRecords(line: Extract<OwnLine, { type: "cody" }>): SourceRecord[] {
+  const { payload } = line;
+  if (payload.type === "named") return [{ type: "named", name: payload.name }];
+  return payload.type === "imported" ? [] : [{ type: "line", line }];
+}

@@ -1,0 +1,28 @@
+import { readClaudeSource } from "./claude-source.js";
+import { detectFormat } from "./detect-format.js";
+import { readEntrySource } from "./entry-source.js";
+import type { ImportFormat } from "./import-format.js";
+import { readJsonSource } from "./json-source.js";
+import { Losses } from "./losses.js";
+import { readMessageSource } from "./message-source.js";
+import { readRolloutSource } from "./rollout-source.js";
+import { sourceFile } from "./source-file.js";
+import type { ReadSource, Source } from "./source.js";
+
+const readers = {
+  codex: readRolloutSource,
+  turns: readRolloutSource,
+  envoy: readMessageSource,
+  diligent: readEntrySource,
+  json: readJsonSource,
+  "claude-code": readClaudeSource,
+  pi: readEntrySource,
+} satisfies Record<ImportFormat, ReadSource>;
+
+/** Looks into a file; rejects with an `ImportError` when there is no conversation in it that could be read. */
+export async function openSource(path: string, from?: ImportFormat): Promise<Source> {
+  const file = await sourceFile(path);
+  const format = from ?? (await detectFormat(file));
+  const losses = new Losses();
+  return { file, format, losses, ...(await readers[format](file, losses)) };
+}

@@ -1,0 +1,186 @@
+import { execFileSync } from "node:child_process";
+import { copyFile, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+
+const fixtures = fileURLToPath(new URL("../fixtures/import/", import.meta.url));
+const claudeId = "conv_c832cad4-4a3a-448d-a07d-41467dce8320";
+const nothingLost = { counts: {}, damaged: [], damagedCount: 0 };
+
+test("a session of Claude Code is carried over, listed, and gone on with", async () => {
+  const cli = await Cli.open();
+  const path = join(cli.project, "session.jsonl");
+  await copyFile(join(fixtures, "claude-code.jsonl"), path);
+  expect(await cli.run(["import", "session.jsonl"])).toEqual({
+    code: 0,
+    signal: null,
+    stderr: "",
+    stdout: [
+      `✓ Imported: ${claudeId}`,
+      `  From: ${path} (claude-code)`,
+      "  2 turns, 11 items",
+      "  Not carried over:",
+      "    2 attachments the program added",
+      "    2 sets of details of tool results",
+      "    3 counts of tokens",
+      "",
+    ].join("\n"),
+  });
+  expect((await cli.run(["list"])).stdout).toContain(`${claudeId}\n    Provider: anthropic (claude-sonnet-4-5)`);
+  const asked = await cli.run(["chat", "--resume", claudeId, "--provider", "offline", "hello"]);
+  expect(asked).toMatchObject({ code: 0 });
+  expect(await cli.said(claudeId)).toEqual(["What do a.txt and b.txt say?", "Which word is longer?", "hello"]);
+});
+
+test("what was imported before is said and left alone, unless it is forced", async () => {
+  const cli = await Cli.open();
+  const path = join(cli.project, "session.jsonl");
+  await copyFile(join(fixtures, "pi.jsonl"), path);
+  await cli.run(["import", path]);
+  const [id = ""] = await cli.ids();
+  const before = await readFile(join(cli.conversations, `${id}.jsonl`), "utf8");
+  expect(await cli.run(["import", path])).toMatchObject({
+    code: 0,
+    stdout: `Imported before: ${path} is ${id}\n  To import it once more, as another conversation: --force\n`,
+  });
+  await writeFile(path, "\n", { flag: "a" });
+  expect((await cli.run(["import", path])).stdout).toContain("The file has become longer since");
+  expect(await readFile(join(cli.conversations, `${id}.jsonl`), "utf8")).toBe(before);
+  expect(await cli.ids()).toEqual([id]);
+  expect(await cli.run(["import", "--force", path])).toMatchObject({ code: 0 });
+  expect(await cli.ids()).toHaveLength(2);
+});
+
+test("--dry-run says the same and writes nothing", async () => {
+  const cli = await Cli.open();
+  const { code, stdout } = await cli.run(["import", "--dry-run", join(fixtures, "claude-code.jsonl")]);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`^Would be imported: ${claudeId}\n.*Not carried over`, "s")),
+  });
+  expect(await cli.ids()).toEqual([]);
+});
+
+test("--json gives all of it as data", async () => {
+  const cli = await Cli.open();
+  const path = join(cli.project, "damaged.jsonl");
+  const lines = (await readFile(join(fixtures, "codex.jsonl"), "utf8")).trimEnd().split("\n");
+  await writeFile(path, [...lines.slice(0, 6), "secret {", ...lines.slice(6), lines[0]?.slice(0, 30)].join("\n"));
+  const { code, stdout } = await cli.run(["import", path, "--json"]);
+  const id = "conv_019a0000-0000-7000-8000-000000000001";
+  expect({ code, json: JSON.parse(stdout) as unknown }).toEqual({
+    code: 0,
+    json: {
+      files: [
+        {
+          status: "imported",
+          path,
+          format: "codex",
+          conversationId: id,
+          rolloutPath: join(cli.conversations, `${id}.jsonl`),
+          turns: 2,
+          items: 11,
+          losses: {
+            ...nothingLost,
+            damaged: [
+              { line: 7, detail: "not valid JSON" },
+              { line: lines.length + 2, detail: "cut off" },
+            ],
+            damagedCount: 2,
+          },
+        },
+      ],
+    },
+  });
+});
+
+test("a folder is gone through, and what is no conversation is said", async () => {
+  const cli = await Cli.open();
+  const folder = join(cli.project, "sessions");
+  await mkdir(join(folder, "deep", "er"), { recursive: true });
+  await copyFile(join(fixtures, "pi.jsonl"), join(folder, "a.jsonl"));
+  await copyFile(join(fixtures, "claude-code.jsonl"), join(folder, "deep", "er", "b.jsonl"));
+  await copyFile(join(fixtures, "claude-code-agent.jsonl"), join(folder, "deep", "c.jsonl"));
+  await writeFile(join(folder, "package.json"), '{"name": "none"}');
+  await writeFile(join(folder, "notes.txt"), "nobody asks for it");
+  await writeFile(join(folder, "z.jsonl"), "");
+  await symlink(join(folder, "a.jsonl"), join(folder, "link.jsonl"));
+  execFileSync("mkfifo", [join(folder, "pipe.jsonl")]);
+  const { code, stdout } = await cli.run(["import", folder]);
+  expect(code).toBe(0);
+  const skipped = [...stdout.matchAll(/- Skipped: .*\/(\S+)\n {2}(.*)\n/g)].map(([, name, reason]) => [name, reason]);
+  expect(skipped).toEqual([
+    ["c.jsonl", "it holds only what a sub-agent did"],
+    ["link.jsonl", "links are not followed"],
+    ["package.json", "it is in none of the known formats: codex, turns, envoy, diligent, json, claude-code, pi"],
+    ["pipe.jsonl", "it is not a regular file"],
+    ["z.jsonl", "it is empty"],
+  ]);
+  expect(stdout).toContain("Total: 2 of 7 file(s) imported, 5 skipped\n");
+  expect(await cli.ids()).toHaveLength(2);
+});
+
+test("what cannot be imported is said in a sentence", async () => {
+  const cli = await Cli.open();
+  const files = {
+    "empty.jsonl": "",
+    "blank.jsonl": "\n \n",
+    "binary.jsonl": Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 0xff]),
+    "text.jsonl": "Dear diary,\n",
+    "list.json": "[1, 2]",
+    "config.json": '{"history": 1}',
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(cli.project, name), content);
+  await mkdir(join(cli.project, "nothing"));
+  execFileSync("mkfifo", [join(cli.project, "pipe")]);
+  const known = "it is in none of the known formats: codex, turns, envoy, diligent, json, claude-code, pi";
+  const reasons = {
+    "missing.jsonl": "there is no such file",
+    "empty.jsonl": "it is empty",
+    "blank.jsonl": "it is empty",
+    "binary.jsonl": "it is not a text file",
+    "text.jsonl": known,
+    "list.json": known,
+    "config.json": known,
+    nothing: "there is no .jsonl or .json file in it",
+    pipe: "it is not a regular file",
+  };
+  for (const [name, reason] of Object.entries(reasons)) {
+    expect(await cli.run(["import", name])).toEqual({
+      code: 1,
+      signal: null,
+      stdout: "",
+      stderr: `✗ ${join(cli.project, name)} cannot be imported: ${reason}\n`,
+    });
+  }
+  expect(await cli.ids()).toEqual([]);
+});
+
+test.each([
+  [["import"], "path is missing"],
+  [["import", "a", "b"], "'b' is one argument too many"],
+  [["import", "--from", "word", "a"], "--from: expected one of codex, turns, envoy"],
+])("%j is a mistake", async (args, text) => {
+  const cli = await Cli.open();
+  expect(await cli.run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(text) });
+});
+
+test("a format that is named is the one it is read in", async () => {
+  const cli = await Cli.open();
+  const wrong = await cli.run(["import", "--from", "claude-code", join(fixtures, "pi.jsonl")]);
+  expect(wrong).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("there is no conversation in it that could be read as claude-code"),
+  });
+  expect(await cli.run(["import", "--from", "pi", join(fixtures, "diligent-1.jsonl")])).toMatchObject({ code: 0 });
+});
+
+test("without persistence nothing is imported", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["import", "--no-persistence", join(fixtures, "pi.jsonl")])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("persistence is off"),
+  });
+});
