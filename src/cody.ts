@@ -24,6 +24,8 @@ import { Summarizer } from "./actors/compactor/summarizer.js";
 import { TokenCounts } from "./actors/compactor/token-counts.js";
 import type { Ref } from "./actors/system/actor.js";
 import { spawn } from "./actors/system/spawn.js";
+import { redactionRules } from "./config/redaction/rules.js";
+import { createTextRedactor } from "./config/redaction/text-redactor.js";
 import { codexHome, codyHome } from "./config/paths.js";
 import { conversationPlaces } from "./config/places.js";
 import { Config } from "./messages/config.js";
@@ -229,7 +231,8 @@ export class ConversationManager {
   }
 }
 
-function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persistence }: Config, cpu: CpuPool): Store {
+function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, config: Config, cpu: CpuPool): Store {
+  const { persistence } = config;
   if (recorder !== undefined) return recorderStore(recorder);
   const places = conversationPlaces({
     home: home ?? codyHome({ env, homedir: homedir() }),
@@ -239,5 +242,6 @@ function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persi
   const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
   const codex = places.codexHome;
   const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
-  return fileStore({ places, outbox: writer, codexLocks, pool: cpu });
+  const redactor = createTextRedactor(redactionRules(config, env));
+  return fileStore({ places, outbox: writer, codexLocks, pool: cpu, redactor });
 }

@@ -34,6 +34,8 @@ const readers = {
   "compaction.prompt": asText,
   contextWindow: asNumber,
   toolEnv: asNames,
+  "redaction.sensitivePatterns": asNames,
+  "redaction.shapes": asBoolean,
   "history.maxSize": asNumber,
   "persistence.enabled": asBoolean,
   "persistence.layout": asText,
@@ -46,9 +48,14 @@ export const configKeys = Object.keys(readers) as ConfigKey[];
 /** Also as the object under `provider` has it. */
 const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl)$/;
 
+/** As the source documents have them. */
+const otherNames: Readonly<Record<string, ConfigKey>> = {
+  "history.saveHistory": "persistence.enabled",
+  "history.sensitivePatterns": "redaction.sensitivePatterns",
+};
+
 export function checkedKey(text: string | undefined): SettingKey {
-  const own = text === "history.saveHistory" ? "persistence.enabled" : text;
-  const key = configKeys.find((candidate) => candidate === own) ?? providerKey(text);
+  const key = configKeys.find((candidate) => candidate === (otherNames[text ?? ""] ?? text)) ?? providerKey(text);
   if (key !== undefined) return key;
   const known = [...configKeys, "providers.<name>.apiKey", "providers.<name>.baseUrl"];
   throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${known.join(", ")}`);

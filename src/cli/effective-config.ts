@@ -1,6 +1,7 @@
 import { resolveSettings } from "../actors/conversation/resolve-settings.js";
 import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
 import { effectiveCompaction } from "../config/compaction-settings.js";
+import { defaultPatterns } from "../config/redaction/rules.js";
 import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
@@ -53,6 +54,8 @@ export async function effectiveConfig(
     "compaction.prompt": compaction.prompt,
     contextWindow: values.contextWindow,
     toolEnv: values.toolEnv,
+    "redaction.sensitivePatterns": values.redaction?.sensitivePatterns ?? defaultPatterns,
+    "redaction.shapes": values.redaction?.shapes ?? false,
     "history.maxSize": values.history?.maxSize ?? defaultHistoryTurns,
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,

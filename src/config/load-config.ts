@@ -9,9 +9,10 @@ import { configuredKeys } from "./vendors.js";
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 export type ConfigKey =
-  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "history">
+  | Exclude<keyof Config, "persistence" | "turnLimits" | "compaction" | "providers" | "history" | "redaction">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
+  | `redaction.${keyof NonNullable<Config["redaction"]>}`
   | `history.${keyof NonNullable<Config["history"]>}`
   | `persistence.${keyof NonNullable<Config["persistence"]>}`;
 
@@ -101,6 +102,8 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "compaction.prompt": sourceOf((config) => config.compaction?.prompt),
       contextWindow: sourceOf((config) => config.contextWindow),
       toolEnv: sourceOf((config) => config.toolEnv),
+      "redaction.sensitivePatterns": sourceOf((config) => config.redaction?.sensitivePatterns),
+      "redaction.shapes": sourceOf((config) => config.redaction?.shapes),
       "history.maxSize": sourceOf((config) => config.history?.maxSize),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),

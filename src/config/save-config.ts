@@ -69,6 +69,7 @@ function merged(old: Config, change: ConfigFlags): ConfigFlags {
   const turnLimits = { ...old.turnLimits, ...change.turnLimits };
   const compaction = { ...old.compaction, ...change.compaction };
   const history = { ...old.history, ...change.history };
+  const redaction = { ...old.redaction, ...change.redaction };
   const providers = mergedProviders(old.providers, change.providers);
   return {
     ...old,
@@ -77,6 +78,7 @@ function merged(old: Config, change: ConfigFlags): ConfigFlags {
     ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
     ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
     ...(Object.keys(history).length > 0 ? { history } : {}),
+    ...(Object.keys(redaction).length > 0 ? { redaction } : {}),
     ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
   };
 }

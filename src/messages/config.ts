@@ -46,6 +46,14 @@ export const TurnLimits = z.strictObject({
 });
 export type TurnLimits = z.infer<typeof TurnLimits>;
 
+/** A name as it stands before a secret. Not an expression: one that takes for ever would stop every conversation. */
+export const SensitivePattern = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_. -]{1,62}[A-Za-z0-9]$/,
+    "expected a name of 3 to 64 letters, digits, _ - and . like api_key",
+  );
+
 /** What can be configured, all of it optional: what is not said has a default or is found out. */
 export const Config = z.strictObject({
   provider: ProviderName.optional(),
@@ -65,6 +73,15 @@ export const Config = z.strictObject({
   toolEnv: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)
+    .optional(),
+  /** What is kept from the disk besides keys that are known. */
+  redaction: z
+    .strictObject({
+      /** Names whose values are not written: `api_key` for `api_key=…`. */
+      sensitivePatterns: z.array(SensitivePattern).max(100).optional(),
+      /** Whether what only looks like a key is taken for one. */
+      shapes: z.boolean().optional(),
+    })
     .optional(),
   history: z
     .strictObject({

@@ -1,17 +1,19 @@
 import type { Config } from "./config.js";
 
 /**
- * A configuration as files and callers may write it: `provider` may hold what `providers` is for, and
- * `history.saveHistory` is another name of `persistence.enabled`.
+ * A configuration as files and callers may write it: `provider` may hold what `providers` is for,
+ * `history.saveHistory` is another name of `persistence.enabled`, and `history.sensitivePatterns` of
+ * `redaction.sensitivePatterns`.
  */
 export interface WrittenConfig extends Omit<Config, "provider" | "history"> {
   provider?: Config["provider"] | Config["providers"];
-  history?: (Config["history"] & { saveHistory?: boolean | undefined }) | undefined;
+  history?:
+    (Config["history"] & { saveHistory?: boolean | undefined; sensitivePatterns?: string[] | undefined }) | undefined;
 }
 
 /** The same as `Config` has it; what is wrong is left for the schema to refuse. Where both are said, our own name counts. */
 export function ownShape(written: unknown): unknown {
-  return isTable(written) ? ownProviders(ownHistory(written)) : written;
+  return isTable(written) ? ownProviders(historyNames.reduce(renamed, written)) : written;
 }
 
 function ownProviders(written: Table): Table {
@@ -20,12 +22,18 @@ function ownProviders(written: Table): Table {
   return { ...others, providers: isTable(providers) ? combined(provider, providers) : (providers ?? provider) };
 }
 
-function ownHistory(written: Table): Table {
-  const { history, persistence = {}, ...others } = written;
-  if (!isTable(history) || !("saveHistory" in history) || !isTable(persistence)) return written;
-  const { saveHistory: enabled, ...rest } = history;
+/** What stands in `history` there, and where it stands here. */
+const historyNames = [
+  { name: "saveHistory", table: "persistence", own: "enabled" },
+  { name: "sensitivePatterns", table: "redaction", own: "sensitivePatterns" },
+] as const;
+
+function renamed(written: Table, { name, table, own }: (typeof historyNames)[number]): Table {
+  const { history, [table]: target = {}, ...others } = written;
+  if (!isTable(history) || !(name in history) || !isTable(target)) return written;
+  const { [name]: value, ...rest } = history;
   const left = Object.keys(rest).length > 0 ? { history: rest } : {};
-  return { ...others, ...left, persistence: { enabled, ...persistence } };
+  return { ...others, ...left, [table]: { [own]: value, ...target } };
 }
 
 export type Table = Readonly<Record<string, unknown>>;
