@@ -11,6 +11,7 @@ import {
   renameFlags,
   repairFlags,
   resumeFlags,
+  scrubFlags,
 } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
@@ -32,6 +33,7 @@ const loaders = {
   config: async () => (await managerCommands()).config,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
+  scrub: async () => (await import("./commands/scrub.js")).scrubCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   // Apart from the others: it loads a server that nobody else needs.
   "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
@@ -84,6 +86,11 @@ export function defineCommands(): CAC {
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
+  const scrub = cli.command(
+    "scrub <id>",
+    "Show where secrets stand in a saved conversation; with --write, take them out",
+  );
+  for (const [flag, description] of scrubFlags) scrub.option(flag, description);
   const doctor = cli.command("doctor", "Check everything that is kept, and say what helps; changes nothing");
   for (const [flag, description] of doctorFlags) doctor.option(flag, description);
   const mock = cli.command("mock-llm", "Serve the three wire APIs on this machine, to test agents against");

@@ -61,6 +61,8 @@ const nothingGiven: Flags = {
   undo: false,
   help: false,
   version: false,
+  stdin: false,
+  shapes: true,
   persistence: true,
   strict: true,
 };

@@ -10,7 +10,7 @@ const nameIndex = ".names.jsonl";
 
 const endings: readonly (readonly [pattern: RegExp, name: StoreName])[] = [
   [/^lock(?:\.after\.[0-9a-f]{32})?$/, "lock"],
-  [/^(?:lock\.[0-9a-f]{16}|repair)\.tmp$/, "temporary"],
+  [/^(?:lock\.[0-9a-f]{16}|repair|scrub)\.tmp$/, "temporary"],
   [/^(?:torn|backup)-/, "kept"],
 ];
 

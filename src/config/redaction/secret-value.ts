@@ -15,6 +15,7 @@ const minChars = 3;
 /** A word without a digit is a password only where nothing else can stand, or when it is long. */
 const minPlainChars = 8;
 const minDigits = 6;
+const minTightDigits = 4;
 /** In code it mostly means a piece of a text, so its value must look like a secret. */
 const strictNames = new Set(["token"]);
 
@@ -49,7 +50,7 @@ export function isSecretValue({ text, isQuoted }: Pick<Value, "text" | "isQuoted
 
 function isSecretWord(text: string, { isTight, rest }: ValueContext): boolean {
   if (codeBegin.test(text) || /^[([]/.test(rest) || identifierPath.test(text)) return false;
-  if (/^\d+$/.test(text)) return text.length >= minDigits;
+  if (/^\d+$/.test(text)) return text.length >= (isTight ? minTightDigits : minDigits);
   if (!plainWord.test(text)) return isTight || text.length >= minDigits;
   if (isTight) return !/^[,)]/.test(rest);
   return text.length >= minPlainChars && smallWord.test(text) && rest.trim() === "" && !codeBehind.test(rest);
