@@ -34,6 +34,7 @@ const words = new Set(
 const plainWord = /^[A-Za-z_$-]+$/;
 const identifierPath =
   /^[A-Za-z_$](?:[\w$]{0,20}|[A-Za-z_$]{0,60})(?:[!?]*\.[A-Za-z_$](?:[\w$]{0,20}|[A-Za-z_$]{0,60}))+[!?]*$/;
+const variable = /^[a-z_$]+(?:[A-Z][a-z]*)*$/;
 const smallWord = /^[a-z]+$/;
 const sentence = /^\p{Lu}[\p{L}',-]*(?: [\p{L}',-]+)+[.!?…:]?$/u;
 const codeBehind = /^\s*(?:[([.?!|,;)\]}<]|=>|=|\{|:|&&)/;
@@ -43,7 +44,8 @@ export function isSecretValue({ text, isQuoted }: Pick<Value, "text" | "isQuoted
   if (text.length < minChars || text === mask || !/[\p{L}\p{N}]/u.test(text)) return false;
   if (text.includes(mask)) return true;
   if (text.startsWith("-----BEGIN")) return true;
-  if (placeholder.test(text) || saysTheName(text, context.name) || words.has(text.toLowerCase())) return false;
+  if (placeholder.test(text) || words.has(text.toLowerCase())) return false;
+  if (mayBeCode(text, isQuoted) && saysTheName(text, context.name)) return false;
   if (strictNames.has(context.name) && !looksRandom(text)) return false;
   return isQuoted ? !sentence.test(text) : isSecretWord(text, context);
 }
@@ -52,8 +54,13 @@ function isSecretWord(text: string, { isTight, rest }: ValueContext): boolean {
   if (codeBegin.test(text) || /^[([]/.test(rest) || identifierPath.test(text)) return false;
   if (/^\d+$/.test(text)) return text.length >= (isTight ? minTightDigits : minDigits);
   if (!plainWord.test(text)) return isTight || text.length >= minDigits;
-  if (isTight) return !/^[,)]/.test(rest);
+  if (isTight) return !(/^[,)]/.test(rest) && variable.test(text));
   return text.length >= minPlainChars && smallWord.test(text) && rest.trim() === "" && !codeBehind.test(rest);
+}
+
+/** A name of something else, or words about it; in quotes a digit makes it a value. */
+function mayBeCode(text: string, isQuoted: boolean): boolean {
+  return isQuoted ? !/\d/.test(text) : /^[\w$.!?#]+$/.test(text);
 }
 
 /** As `password: userPassword` and `"Enter your password"` do. */

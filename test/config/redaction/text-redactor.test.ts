@@ -38,6 +38,10 @@ describe("known secrets", () => {
 describe("values behind names", () => {
   test.each([
     ["api_key=XYZ", "api_key=[redacted]"],
+    ["api_key=XYZ, and more", "api_key=[redacted], and more"],
+    ["(api_key=XYZ)", "(api_key=[redacted])"],
+    ["PASSWORD=my-0ld-password", "PASSWORD=[redacted]"],
+    ['{"password": "password123"}', '{"password": "[redacted]"}'],
     ["my api_key = XYZ1234 is here", "my api_key = [redacted] is here"],
     ["OPENAI_API_KEY=abc node x", "OPENAI_API_KEY=[redacted] node x"],
     ["export DB_PASSWORD='it is me'", "export DB_PASSWORD='[redacted]'"],
@@ -73,6 +77,8 @@ describe("values behind names", () => {
     "f(password=password, secret=None)",
     'password: "Enter your password"',
     "password: userPassword",
+    "f(password=pw, secret=mySecret)",
+    "token = token2",
     "Authorization: Bearer $TOKEN",
     'header = "Authorization: Bearer ${token}"',
     "api_key=<your key>",
