@@ -1,4 +1,14 @@
-import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
 import { sep } from "node:path";
 import type { Head } from "./head.js";
 import { isRecord } from "./line-object.js";
@@ -50,6 +60,7 @@ export class HeadCache {
     try {
       const entries = [...this.#new].map(([id, { inode, size, head }]) => [id, inode, size, head]);
       writeFileSync(temporary, JSON.stringify({ version, entries }), { mode: 0o600, flag: "wx" });
+      chmodSync(temporary, 0o600);
       renameSync(temporary, this.#path);
     } catch {
       rmSync(temporary, { force: true });
