@@ -27,7 +27,7 @@ import { spawn } from "./actors/system/spawn.js";
 import { redactionRules } from "./config/redaction/rules.js";
 import { createTextRedactor } from "./config/redaction/text-redactor.js";
 import { codexHome, codyHome } from "./config/paths.js";
-import { conversationPlaces } from "./config/places.js";
+import { conversationPlaces, defaultBlobMegabytes } from "./config/places.js";
 import { Config } from "./messages/config.js";
 import { shownId } from "./messages/conversation-id.js";
 import { conversationName } from "./messages/conversation-name.js";
@@ -242,6 +242,7 @@ function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, config:
   const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
   const codex = places.codexHome;
   const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
+  const maxBlobBytes = (persistence?.maxBlobMegabytes ?? defaultBlobMegabytes) * 1_000_000;
   const redactor = createTextRedactor(redactionRules(config, env));
-  return fileStore({ places, outbox: writer, codexLocks, pool: cpu, redactor });
+  return fileStore({ places, outbox: writer, codexLocks, pool: cpu, redactor, maxBlobBytes });
 }

@@ -33,6 +33,7 @@ const loaders = {
   config: async () => (await managerCommands()).config,
   // Apart from the others, and rarely needed.
   repair: async () => (await import("./commands/repair.js")).repairCommand,
+  output: async () => (await import("./commands/output.js")).outputCommand,
   scrub: async () => (await import("./commands/scrub.js")).scrubCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   // Apart from the others: it loads a server that nobody else needs.
@@ -86,6 +87,10 @@ export function defineCommands(): CAC {
   cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
+  cli.command(
+    "output <id> [call]",
+    "Print the whole of an output that was too long for the model, or list those there are",
+  );
   const scrub = cli.command(
     "scrub <id>",
     "Show where secrets stand in a saved conversation; with --write, take them out",

@@ -41,6 +41,7 @@ const readers = {
   "persistence.layout": asText,
   "persistence.directory": asText,
   "persistence.maxFileMegabytes": asNumber,
+  "persistence.maxBlobMegabytes": asNumber,
 } satisfies Record<ConfigKey, (text: string) => ConfigValue>;
 
 export const configKeys = Object.keys(readers) as ConfigKey[];

@@ -4,6 +4,7 @@ import type { FileScrub } from "../rollouts/scrub/scrub-file.js";
 
 /** More lines than these are only counted for a person. */
 const maxShown = 20;
+const shownHash = 12;
 const words: Readonly<Record<SecretKind, string>> = { known: "known", named: "by name", shaped: "by shape" };
 
 const keeping = "with a known secret that cannot be taken out, because it is signed or part of an id";
@@ -29,7 +30,8 @@ export function scrubText({ id }: RolloutName, files: readonly FileScrub[], isWr
   return isWritten ? [`✓ Scrubbed ${id}: ${head}`, ...facts].join("\n") : [`${id}: ${head}`, ...facts, hint].join("\n");
 }
 
-function fileText({ file, found, hitLines }: FileScrub): string {
+function fileText({ file, found, hits, hitLines }: FileScrub): string {
+  if (hits.length === 0) return `  a whole output, ${file.slice(0, shownHash)}: ${kinds(found)}; it goes as a whole`;
   return `  ${file}: ${kinds(found)} in ${count(hitLines, "line")}`;
 }
 

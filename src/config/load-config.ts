@@ -27,6 +27,7 @@ export interface LoadedConfig {
       readonly layout: Layout;
       readonly directory: string;
       readonly maxFileMegabytes?: number;
+      readonly maxBlobMegabytes?: number;
     };
   };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
@@ -74,7 +75,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       ...choice,
       ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
       ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
-      persistence: { enabled: persistence.enabled ?? true, layout, directory, ...limitOf(persistence) },
+      persistence: { enabled: persistence.enabled ?? true, layout, directory, ...limitsOf(persistence) },
     },
     sources: {
       provider: sourceOf((config) => config.provider),
@@ -109,10 +110,16 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),
       "persistence.maxFileMegabytes": sourceOf((config) => config.persistence?.maxFileMegabytes),
+      "persistence.maxBlobMegabytes": sourceOf((config) => config.persistence?.maxBlobMegabytes),
     },
   };
 }
 
-function limitOf({ maxFileMegabytes }: NonNullable<Config["persistence"]>): { maxFileMegabytes?: number } {
-  return maxFileMegabytes === undefined ? {} : { maxFileMegabytes };
+type Limits = Pick<LoadedConfig["values"]["persistence"], "maxFileMegabytes" | "maxBlobMegabytes">;
+
+function limitsOf({ maxFileMegabytes, maxBlobMegabytes }: NonNullable<Config["persistence"]>): Limits {
+  return {
+    ...(maxFileMegabytes === undefined ? {} : { maxFileMegabytes }),
+    ...(maxBlobMegabytes === undefined ? {} : { maxBlobMegabytes }),
+  };
 }

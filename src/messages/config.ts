@@ -97,6 +97,8 @@ export const Config = z.strictObject({
       directory: z.string().min(1).optional(),
       /** In a conversation whose file is longer no new turn begins. */
       maxFileMegabytes: z.number().positive().max(1_000_000).optional(),
+      /** How much is kept beside a conversation's file of outputs that were too long for the model; 0 for nothing. */
+      maxBlobMegabytes: z.number().nonnegative().max(1_000_000).optional(),
     })
     .optional(),
 });

@@ -68,6 +68,13 @@ export const CodyPayload = z.discriminatedUnion("type", [
   }),
   /** How the conversation is called from now on. */
   z.object({ type: z.literal("named"), name: z.string() }),
+  /** The model got a part of a call's output; the whole, as far as it was kept, is the file of this name beside the rollout. */
+  z.object({
+    type: z.literal("blob"),
+    call_id: z.string(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    bytes: z.number().int().nonnegative(),
+  }),
 ]);
 export type CodyPayload = z.infer<typeof CodyPayload>;
 

@@ -41,6 +41,7 @@ persistence.enabled = true  (default)
 persistence.layout = cody  (default)
 persistence.directory = ${cli.conversations}  (default)
 persistence.maxFileMegabytes = (not set)  (default)
+persistence.maxBlobMegabytes = 100  (default)
 `);
 });
 

@@ -76,6 +76,7 @@ test("config --json has every setting and who said it", async () => {
       "persistence.layout": "cody",
       "persistence.directory": cli.conversations,
       "persistence.maxFileMegabytes": null,
+      "persistence.maxBlobMegabytes": 100,
     },
     sources: {
       provider: "default",
@@ -110,6 +111,7 @@ test("config --json has every setting and who said it", async () => {
       "persistence.layout": "default",
       "persistence.directory": "default",
       "persistence.maxFileMegabytes": "default",
+      "persistence.maxBlobMegabytes": "default",
     },
   });
 });

@@ -46,6 +46,7 @@ const allDefault = {
   "persistence.layout": "default",
   "persistence.directory": "default",
   "persistence.maxFileMegabytes": "default",
+  "persistence.maxBlobMegabytes": "default",
 };
 
 test("without a file everything is default", async () => {

@@ -10,9 +10,11 @@ import { findSaved } from "../../rollouts/find-saved.js";
 import { newRolloutPath } from "../../rollouts/layout.js";
 import { listConversations } from "../../rollouts/list.js";
 import { readNames, withNames, writeName } from "../../rollouts/name-index.js";
+import { nodeRepairFiles as files } from "../../rollouts/repair-files.js";
 import { rolloutId } from "../../rollouts/rollout-id.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import type { CodexLocks } from "../rollout-writer/codex-lock.js";
+import { BlobStore } from "../rollout-writer/blob-store.js";
 import { type RolloutOutbox, unsavedRollout } from "../rollout-writer/outbox.js";
 import { reasonOf } from "../rollout-writer/reason.js";
 import { fileLines, foundLines } from "./file-lines.js";
@@ -34,10 +36,12 @@ export interface FileStoreParts {
   readonly pool: CpuPool;
   /** Takes secrets out of all that is written. */
   readonly redactor: TextRedactor;
+  /** How much of outputs that are too long for the model is kept for each conversation. */
+  readonly maxBlobBytes: number;
 }
 
 /** Conversations as files: new ones in one layout, those that are there in any. */
-export function fileStore({ places, outbox, codexLocks, pool, redactor }: FileStoreParts): Store {
+export function fileStore({ places, outbox, codexLocks, pool, redactor, maxBlobBytes }: FileStoreParts): Store {
   const { layout, directory, elsewhere, codexHome } = places;
   const named = namedDirectories(places);
   const directories = [directory, ...elsewhere];
@@ -97,9 +101,12 @@ export function fileStore({ places, outbox, codexLocks, pool, redactor }: FileSt
       known.set({ id: conversationId, path });
       const opening = { conversationId, path, mode, force, encode };
       const isCodex = (await codexLocks?.covers(path)) ?? false;
-      return codexLocks !== undefined && isCodex
-        ? await openForCodex(codexLocks, outbox, opening)
-        : await outbox.open(opening);
+      const opened =
+        codexLocks !== undefined && isCodex
+          ? await openForCodex(codexLocks, outbox, opening)
+          : await outbox.open(opening);
+      if (maxBlobBytes === 0) return opened;
+      return { ...opened, blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }) };
     },
     indexName: async (conversationId, { name, timestamp }, mode) => {
       if (outbox === undefined) return { status: "off" };

@@ -23,9 +23,10 @@ export async function readParent(store: Store, id: string, afterTurn: number | u
   return { id, lines: isPaginated(state) ? lines.flatMap(legacyLines) : lines, recorded, notice };
 }
 
-/** A conversation says itself what it is and how it is called. */
+/** A conversation says itself what it is and how it is called, and what is kept beside another is not beside it. */
 function isInherited(line: OwnLine): boolean {
-  return line.type !== "session_meta" && !(line.type === "cody" && line.payload.type === "named");
+  if (line.type === "cody") return line.payload.type !== "named" && line.payload.type !== "blob";
+  return line.type !== "session_meta";
 }
 
 /**
