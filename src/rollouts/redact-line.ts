@@ -4,12 +4,17 @@ import { isRecord } from "./line-object.js";
 /** What holds a line together, is sealed, or means nothing to people: never a place for a secret of ours. */
 const structure = new Set(
   (
-    "type id call_id turn_id approval_id item_id thread_id forked_from_id role status timestamp encrypted_content " +
-    "signature sha256 detail originator cli_version history_mode"
+    "type id call_id turn_id approval_id item_id thread_id forked_from_id role status timestamp " +
+    "sha256 detail originator cli_version history_mode"
   ).split(" "),
 );
 /** A path must stay the path it is, unless a known secret stands in it. */
 const paths = new Set(["cwd", "model", "provider", "model_provider", "api", "effort", "branch", "commit_hash"]);
+const images = new Set(["image_url", "images", "result"]);
+/** What a provider has signed, in the forms of all rollouts that can be read. */
+const signedTypes = new Set<unknown>(["reasoning", "thinking"]);
+const signatures = ["encrypted_content", "signature", "thinkingSignature"];
+const signedTexts = new Set(["content", "thinking", "text"]);
 const callTypes = new Set<unknown>(["function_call", "custom_tool_call"]);
 
 /** The same line without secrets; itself when there are none. Other than the lines of this program, any will do. */
@@ -24,18 +29,20 @@ function redactValue(value: unknown, key: string, redactor: TextRedactor, onSecr
 }
 
 function redactObject(value: object, redactor: TextRedactor, onSecret: OnSecret): object {
-  const { type, encrypted_content: sealed } = value as Readonly<Record<string, unknown>>;
-  const isSigned = type === "reasoning" && typeof sealed === "string";
+  const fields = value as Readonly<Record<string, unknown>>;
+  const { type } = fields;
+  const isSigned = signedTypes.has(type) && signatures.some((key) => typeof fields[key] === "string");
   return redactFields(value, (inner, key) => {
     // A signature covers the text it stands beside.
-    if (isSigned && key === "content") return inner;
+    if (isSigned && signedTexts.has(key)) return inner;
     if (key === "name" && callTypes.has(type)) return inner;
     return redactValue(inner, key, redactor, onSecret);
   });
 }
 
 function redactString(text: string, key: string, redactor: TextRedactor, onSecret: OnSecret): string {
-  if (structure.has(key) || text.startsWith("data:image/")) return text;
+  if (structure.has(key) || signatures.includes(key)) return text;
+  if (images.has(key) && text.startsWith("data:image/")) return text;
   if (paths.has(key)) return redactor.redactKnown(text, onSecret);
   if (key === "arguments" || key === "input") return redactJson(text, redactor, onSecret);
   return redactText(text, key, redactor, onSecret);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ResponseItem } from "../../src/messages/response-item.js";
 import { type OwnLine, RolloutLine } from "../../src/messages/rollout-line.js";
 import { encodeLine, lineEncoder } from "../../src/rollouts/encode.js";
+import { redactLine } from "../../src/rollouts/redact-line.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 import { redactorOf } from "../support/redaction.js";
 
@@ -79,7 +80,19 @@ describe("what is sealed or holds a line together stays", () => {
     expect(encode(line).text).toBe(encodeLine(line));
   });
 
-  test("an image", () => {
+  test("thinking that is signed in another form", () => {
+    const content = [{ type: "thinking", thinking: `the key is ${secret}`, thinkingSignature: "abc" }];
+    const line = { type: "message", id: "1", message: { role: "assistant", content } } as unknown as OwnLine;
+    expect(redactLine(line, redactorOf({ secrets: [secret] }), () => undefined)).toBe(line);
+  });
+
+  test("an image, but not a text that begins like one", () => {
+    const text = itemLine({
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text: `data:image/${secret}` }],
+    });
+    expect(encode(text).text).not.toContain("S3cr3t");
     const image_url = `data:image/png;base64,${Buffer.from(secret).toString("base64")}`;
     const line = itemLine({ type: "message", role: "user", content: [{ type: "input_image", image_url }] });
     expect(encode(line).text).toBe(encodeLine(line));

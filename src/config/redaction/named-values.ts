@@ -37,10 +37,11 @@ export function namedValues(names: readonly string[]): NamedValues | undefined {
       for (let match = assigned.exec(text); match !== null; match = assigned.exec(text)) {
         const [whole, name = "", before = "", sign = "", after = ""] = match;
         const at = match.index + whole.length;
-        const value = valueAt(text, behindScheme(text, at));
+        const from = behindScheme(text, at);
+        const value = valueAt(text, from);
         if (value === undefined) continue;
         const rest = text.slice(value.to, value.to + restOfLine).split("\n", 1)[0] ?? "";
-        const isTight = sign === "=" && before === "" && after === "";
+        const isTight = from > at || (sign === "=" && before === "" && after === "");
         if (!isSecretValue(value, { name: bare(name), isTight, rest })) continue;
         redacted += text.slice(done, value.from) + mask;
         done = value.isQuoted ? value.to : wordEnd(text, value.to);

@@ -5,7 +5,7 @@ import type { Value } from "./value-at.js";
 export interface ValueContext {
   /** The name before it, in small letters and nothing else. */
   readonly name: string;
-  /** `=` with nothing around it, as in a shell, an address or an environment. */
+  /** `=` with nothing around it, as in a shell, an address or an environment, or a header that says what follows. */
   readonly isTight: boolean;
   /** What follows on the same line. */
   readonly rest: string;
@@ -32,12 +32,11 @@ const words = new Set(
   ).split(" "),
 );
 const plainWord = /^[A-Za-z_$-]+$/;
-const identifierPath =
-  /^[A-Za-z_$](?:[\w$]{0,20}|[A-Za-z_$]{0,60})(?:[!?]*\.[A-Za-z_$](?:[\w$]{0,20}|[A-Za-z_$]{0,60}))+[!?]*$/;
+const identifier = /^[A-Za-z_$#][\w$]*$/;
+const maxNameChars = 24;
 const variable = /^[a-z_$]+(?:[A-Z][a-z]*)*$/;
 const smallWord = /^[a-z]+$/;
 const sentence = /^\p{Lu}[\p{L}',-]*(?: [\p{L}',-]+)+[.!?…:]?$/u;
-const codeBehind = /^\s*(?:[([.?!|,;)\]}<]|=>|=|\{|:|&&)/;
 
 /** Whether a value is worth hiding: not a type, an expression, a placeholder or a sentence. */
 export function isSecretValue({ text, isQuoted }: Pick<Value, "text" | "isQuoted">, context: ValueContext): boolean {
@@ -51,11 +50,20 @@ export function isSecretValue({ text, isQuoted }: Pick<Value, "text" | "isQuoted
 }
 
 function isSecretWord(text: string, { isTight, rest }: ValueContext): boolean {
-  if (codeBegin.test(text) || /^[([]/.test(rest) || identifierPath.test(text)) return false;
+  if (codeBegin.test(text) || /^[([]/.test(rest) || isPath(text)) return false;
   if (/^\d+$/.test(text)) return text.length >= (isTight ? minTightDigits : minDigits);
   if (!plainWord.test(text)) return isTight || text.length >= minDigits;
   if (isTight) return !(/^[,)]/.test(rest) && variable.test(text));
-  return text.length >= minPlainChars && smallWord.test(text) && rest.trim() === "" && !codeBehind.test(rest);
+  return text.length >= minPlainChars && smallWord.test(text) && /^(?:\s*$|["'`])/.test(rest);
+}
+
+/** As `process.env.KEY` is; a part of a key is longer than a name, or has digits. */
+function isPath(text: string): boolean {
+  const names = text.replace(/[!?]+$/, "").split(/[!?]*\./);
+  return (
+    names.length > 1 &&
+    names.every((name) => identifier.test(name) && (name.length <= maxNameChars || !/\d/.test(name)))
+  );
 }
 
 /** A name of something else, or words about it; in quotes a digit makes it a value. */

@@ -2,7 +2,7 @@ import { mask } from "../../messages/redaction.js";
 
 /** Keys that are recognized by how they look. Each begins with a fixed word, so that a long text is read in time. */
 const shapes: readonly RegExp[] = [
-  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----[^]{0,16384}?-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
+  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,16384}-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
   /(?<=:\/\/[^\s/@:"'`]{0,100}:)[^\s/@"'`${}<>[\]]{3,200}(?=@[\w[])/g,
   /(?<=\bbearer[ \t]{1,4})(?=[\w.~+/=-]{0,200}\d)[\w.~+/=-]{16,4096}/gi,
   /(?<![A-Za-z0-9])sk-(?=[\w-]{0,200}\d)[\w-]{16,200}/g,

@@ -53,6 +53,8 @@ describe("values behind names", () => {
     ['env["API_KEY"] = "abc"', 'env["API_KEY"] = "[redacted]"'],
     ["https://x.example/?api_key=abc&user=bob", "https://x.example/?api_key=[redacted]&user=bob"],
     ["curl -H 'Authorization: Bearer abc.def-123'", "curl -H 'Authorization: Bearer [redacted]'"],
+    ["Authorization: Basic dXNlcjpwYXNz\nHost: x", "Authorization: Basic [redacted]\nHost: x"],
+    ['curl -H "X-Api-Key: abcdefghij" x', 'curl -H "X-Api-Key: [redacted]" x'],
     ["X-Api-Key: 0a1b2c", "X-Api-Key: [redacted]"],
     ['"token": "abcdef123456"', '"token": "[redacted]"'],
     ["password=a[redacted]b", "password=[redacted]"],
@@ -165,6 +167,7 @@ test.each([
   "://a:",
   "bearer ",
   "-----BEGIN PRIVATE KEY-----",
+  `password=${"a.".repeat(250)}- `,
 ])("a megabyte of %j is read in time", (text) => {
   expect(typeof everything.redact(text.repeat(1_000_000 / text.length), () => undefined)).toBe("string");
 });
