@@ -28,8 +28,10 @@ import { TokenCounts } from "./actors/compactor/token-counts.js";
 import { RequestGate } from "./actors/limits/request-gate.js";
 import type { Ref } from "./actors/system/actor.js";
 import { spawn } from "./actors/system/spawn.js";
+import { redactionRules } from "./config/redaction/rules.js";
+import { createTextRedactor } from "./config/redaction/text-redactor.js";
 import { codexHome, codyHome } from "./config/paths.js";
-import { conversationPlaces } from "./config/places.js";
+import { conversationPlaces, defaultBlobMegabytes } from "./config/places.js";
 import { Config } from "./messages/config.js";
 import { shownId } from "./messages/conversation-id.js";
 import { conversationName } from "./messages/conversation-name.js";
@@ -293,7 +295,8 @@ function skipped(path: string, error: unknown): ImportOutcome {
   throw error;
 }
 
-function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persistence }: Config, cpu: CpuPool): Store {
+function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, config: Config, cpu: CpuPool): Store {
+  const { persistence } = config;
   if (recorder !== undefined) return recorderStore(recorder);
   const places = conversationPlaces({
     home: home ?? codyHome({ env, homedir: homedir() }),
@@ -303,5 +306,7 @@ function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, { persi
   const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
   const codex = places.codexHome;
   const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
-  return fileStore({ places, outbox: writer, codexLocks, pool: cpu });
+  const maxBlobBytes = (persistence?.maxBlobMegabytes ?? defaultBlobMegabytes) * 1_000_000;
+  const redactor = createTextRedactor(redactionRules(config, env));
+  return fileStore({ places, outbox: writer, codexLocks, pool: cpu, redactor, maxBlobBytes });
 }

@@ -4,6 +4,9 @@ import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
 import { spawnThread } from "../../src/actors/system/spawn-thread.js";
 import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/messages/rollout-command.js";
+import { redactionRules } from "../../src/config/redaction/rules.js";
+import { createTextRedactor } from "../../src/config/redaction/text-redactor.js";
+import { lineEncoder } from "../../src/rollouts/encode.js";
 import { line } from "./line.js";
 
 export interface OpenRollouts extends AsyncDisposable {
@@ -15,6 +18,7 @@ export interface OpenRollouts extends AsyncDisposable {
 export async function openRollouts(directory: string, count: number): Promise<OpenRollouts> {
   const folder = join(directory, "rollouts");
   await mkdir(folder);
+  const encode = lineEncoder(createTextRedactor(redactionRules({}, { OPENAI_API_KEY: "sk-0123456789abcdef" })));
   const socket = await openOwnerSocket(directory);
   const outbox = new RolloutOutbox({
     spawnWriter: (options) =>
@@ -28,7 +32,12 @@ export async function openRollouts(directory: string, count: number): Promise<Op
   });
   const opened = await Promise.all(
     Array.from({ length: count }, (_, index) =>
-      outbox.open({ conversationId: `conv_${index}`, path: join(folder, `conv_${index}.jsonl`), mode: "create" }),
+      outbox.open({
+        conversationId: `conv_${index}`,
+        path: join(folder, `conv_${index}.jsonl`),
+        mode: "create",
+        encode,
+      }),
     ),
   );
   const refused = opened.find(({ outcome }) => outcome.status !== "open");

@@ -17,6 +17,7 @@ import {
   resumeFlags,
   searchFlags,
   statsFlags,
+  scrubFlags,
 } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
@@ -47,6 +48,8 @@ const loaders = {
   import: async () => (await import("./commands/import.js")).importCommand,
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   relink: async () => (await import("./commands/relink.js")).relinkCommand,
+  output: async () => (await import("./commands/output.js")).outputCommand,
+  scrub: async () => (await import("./commands/scrub.js")).scrubCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   // Apart from the others: it loads a server that nobody else needs.
   "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
@@ -113,6 +116,15 @@ export function defineCommands(): CAC {
   for (const [flag, description] of importFlags) imports.option(flag, description);
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
+  cli.command(
+    "output <id> [call]",
+    "Print the whole of an output that was too long for the model, or list those there are",
+  );
+  const scrub = cli.command(
+    "scrub <id>",
+    "Show where secrets stand in a saved conversation; with --write, take them out",
+  );
+  for (const [flag, description] of scrubFlags) scrub.option(flag, description);
   const doctor = cli.command("doctor", "Check everything that is kept, and say what helps; changes nothing");
   for (const [flag, description] of doctorFlags) doctor.option(flag, description);
   const mock = cli.command("mock-llm", "Serve the three wire APIs on this machine, to test agents against");

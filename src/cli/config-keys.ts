@@ -34,12 +34,15 @@ const readers = {
   "compaction.prompt": asText,
   contextWindow: asNumber,
   toolEnv: asNames,
+  "redaction.sensitivePatterns": asNames,
+  "redaction.shapes": asBoolean,
   "history.maxSize": asNumber,
   "export.directory": asText,
   "persistence.enabled": asBoolean,
   "persistence.layout": asText,
   "persistence.directory": asText,
   "persistence.maxFileMegabytes": asNumber,
+  "persistence.maxBlobMegabytes": asNumber,
 } satisfies Record<ConfigKey, (text: string) => ConfigValue>;
 
 export const configKeys = Object.keys(readers) as ConfigKey[];
@@ -50,6 +53,7 @@ const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl)$/
 /** As the source documents call them. */
 const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
   ["history.saveHistory", "persistence.enabled"],
+  ["history.sensitivePatterns", "redaction.sensitivePatterns"],
   ["persistence.exportDirectory", "export.directory"],
 ]);
 

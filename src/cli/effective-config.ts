@@ -1,6 +1,8 @@
 import { resolveSettings } from "../actors/conversation/resolve-settings.js";
 import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
 import { effectiveCompaction } from "../config/compaction-settings.js";
+import { defaultBlobMegabytes } from "../config/places.js";
+import { defaultPatterns } from "../config/redaction/rules.js";
 import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
@@ -54,12 +56,15 @@ export async function effectiveConfig(
     "compaction.prompt": compaction.prompt,
     contextWindow: values.contextWindow,
     toolEnv: values.toolEnv,
+    "redaction.sensitivePatterns": values.redaction?.sensitivePatterns ?? defaultPatterns,
+    "redaction.shapes": values.redaction?.shapes ?? false,
     "history.maxSize": values.history?.maxSize ?? defaultHistoryTurns,
     "export.directory": await exportDirectory(context, values.export?.directory).catch(() => undefined),
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,
     "persistence.directory": values.persistence.directory,
     "persistence.maxFileMegabytes": values.persistence.maxFileMegabytes,
+    "persistence.maxBlobMegabytes": values.persistence.maxBlobMegabytes ?? defaultBlobMegabytes,
   };
   const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources, file }, settings) };
   const names = new Set([...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined));

@@ -27,6 +27,8 @@ export interface Flags {
   readonly output?: string;
   /** What is imported. */
   readonly from?: string;
+  /** Names whose values are secrets, besides those that are configured. */
+  readonly pattern?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -49,6 +51,10 @@ export interface Flags {
   readonly version: boolean;
   /** False after `--no-persistence`. */
   readonly persistence: boolean;
+  /** Whether stdin has secrets, one in a line. */
+  readonly stdin: boolean;
+  /** False after `--no-shapes`. */
+  readonly shapes: boolean;
   /** False after `--no-strict`. */
   readonly strict: boolean;
 }
@@ -135,6 +141,15 @@ export const importFlags: readonly Definition[] = [
 
 export const repairFlags: readonly Definition[] = [
   ["--write", "Repair it, and keep the original beside it; without this it is only said what would be done"],
+  codexFlag,
+];
+
+export const scrubFlags: readonly Definition[] = [
+  ["--write", "Take them out, and keep nothing of the old file; without this it is only said what would be done"],
+  ["--dry-run", "Only say what would be done, as without --write"],
+  ["--pattern <names>", "Also the values of these names, separated by commas"],
+  ["--stdin", "Also what stands in the lines of stdin, whatever it looks like"],
+  ["--no-shapes", "Only known keys and values of names, not what only looks like a key"],
   codexFlag,
 ];
 

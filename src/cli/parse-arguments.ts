@@ -62,6 +62,8 @@ const nothingGiven: Flags = {
   all: false,
   help: false,
   version: false,
+  stdin: false,
+  shapes: true,
   persistence: true,
   strict: true,
 };

@@ -104,11 +104,16 @@ interface Trouble {
   readonly logged?: string;
 }
 
+function redactedText(count: number): string {
+  return count === 1 ? "1 secret was not written to disk" : `${count} secrets were not written to disk`;
+}
+
 function troubleOf(msg: EventMsg): Trouble | undefined {
   if (msg.type === "error") return { level: "error", text: `✗ ${msg.message}` };
   const unsaved = msg.type === "warning" ? /^Failed to save turn: ([^]*)$/.exec(msg.message) : null;
   if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailed(unsaved[1] ?? "") };
   if (msg.type === "warning" || msg.type === "stream_error") return { level: "warn", text: msg.message };
+  if (msg.type === "secrets_redacted") return { level: "debug", text: redactedText(msg.count) };
   if (msg.type === "turn_aborted") return { level: "debug", text: "Interrupted." };
   if (msg.type === "lagged") return { level: "warn", text: `Not shown: events ${msg.from} to ${msg.to}` };
   return undefined;

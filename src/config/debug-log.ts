@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
-import { appendFile, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDirectory } from "./make-directory.js";
 import { encodeLogLine } from "./log-line.js";
 
 const levels = ["error", "warn", "info", "debug"] as const;
@@ -74,14 +75,14 @@ export function openDebugLog({ directory, redact, level, now }: DebugLogOptions)
 
   async function append(lines: readonly Line[]): Promise<void> {
     if (!prepared) {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await makeDirectory(directory);
       await removeOld(directory, dayOf(now() - keptDays * dayMs));
       prepared = true;
     }
     for (const day of new Set(lines.map((line) => line.day))) {
       const text = lines.flatMap((line) => (line.day === day ? [`${line.text}\n`] : [])).join("");
       const path = join(directory, `cody-${day}.log`);
-      if ((await sizeOf(path)) < maxFileBytes) await appendFile(path, text, { mode: 0o600, flag: appending });
+      await appendBounded(path, text);
     }
   }
 
@@ -107,11 +108,15 @@ function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, "YYYY-MM-DD".length);
 }
 
-async function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
+async function appendBounded(path: string, text: string): Promise<void> {
+  const file = await open(path, appending, 0o600);
+  try {
+    const { size } = await file.stat();
+    if (size === 0) await file.chmod(0o600);
+    if (size < maxFileBytes) await file.appendFile(text);
+  } finally {
+    await file.close();
+  }
 }
 
 async function removeOld(directory: string, firstKept: string): Promise<void> {

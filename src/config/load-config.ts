@@ -9,11 +9,12 @@ import { configuredKeys } from "./vendors.js";
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 /** What holds settings and is none itself. */
-type Nested = "persistence" | "turnLimits" | "compaction" | "history" | "export";
+type Nested = "persistence" | "turnLimits" | "compaction" | "history" | "export" | "redaction";
 export type ConfigKey =
   | Exclude<keyof Config, Nested | "providers" | "models" | "limits">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
+  | `redaction.${keyof NonNullable<Config["redaction"]>}`
   | `history.${keyof NonNullable<Config["history"]>}`
   | `export.${keyof NonNullable<Config["export"]>}`
   | `persistence.${keyof NonNullable<Config["persistence"]>}`;
@@ -29,6 +30,7 @@ export interface LoadedConfig {
       readonly layout: Layout;
       readonly directory: string;
       readonly maxFileMegabytes?: number;
+      readonly maxBlobMegabytes?: number;
     };
   };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
@@ -76,7 +78,7 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       ...choice,
       ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
       ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
-      persistence: { enabled: persistence.enabled ?? true, layout, directory, ...limitOf(persistence) },
+      persistence: { enabled: persistence.enabled ?? true, layout, directory, ...limitsOf(persistence) },
     },
     sources: {
       provider: sourceOf((config) => config.provider),
@@ -104,16 +106,24 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "compaction.prompt": sourceOf((config) => config.compaction?.prompt),
       contextWindow: sourceOf((config) => config.contextWindow),
       toolEnv: sourceOf((config) => config.toolEnv),
+      "redaction.sensitivePatterns": sourceOf((config) => config.redaction?.sensitivePatterns),
+      "redaction.shapes": sourceOf((config) => config.redaction?.shapes),
       "history.maxSize": sourceOf((config) => config.history?.maxSize),
       "export.directory": sourceOf((config) => config.export?.directory),
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),
       "persistence.maxFileMegabytes": sourceOf((config) => config.persistence?.maxFileMegabytes),
+      "persistence.maxBlobMegabytes": sourceOf((config) => config.persistence?.maxBlobMegabytes),
     },
   };
 }
 
-function limitOf({ maxFileMegabytes }: NonNullable<Config["persistence"]>): { maxFileMegabytes?: number } {
-  return maxFileMegabytes === undefined ? {} : { maxFileMegabytes };
+type Limits = Pick<LoadedConfig["values"]["persistence"], "maxFileMegabytes" | "maxBlobMegabytes">;
+
+function limitsOf({ maxFileMegabytes, maxBlobMegabytes }: NonNullable<Config["persistence"]>): Limits {
+  return {
+    ...(maxFileMegabytes === undefined ? {} : { maxFileMegabytes }),
+    ...(maxBlobMegabytes === undefined ? {} : { maxBlobMegabytes }),
+  };
 }

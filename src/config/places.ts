@@ -3,6 +3,9 @@ import type { Config, Layout } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { homePaths } from "./paths.js";
 
+/** How much is kept for each conversation of outputs that are too long for the model. */
+export const defaultBlobMegabytes = 100;
+
 /** Where conversations are. */
 export interface ConversationPlaces {
   readonly layout: Layout;

@@ -1,5 +1,5 @@
-const mask = "[redacted]";
-const minSecretChars = 6;
+import { mask } from "../messages/redaction.js";
+import { formsOf, minSecretChars } from "./secret-forms.js";
 
 /**
  * Each looks at a character a bounded number of times: what must come first is either a fixed word or, where a run of
@@ -22,7 +22,10 @@ const shapes: readonly [RegExp, string][] = [
   [/(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_)\w{16,}/g, mask],
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g, mask],
 ];
-const secretVariable = /(?:_API_KEY|_TOKEN|_SECRET|_PASSWORD)$/i;
+/** `PWD` is the working directory, and what ends in `CREDENTIALS` is mostly the path of a file. */
+const secretVariable =
+  /(?:^|_)(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS)$|^PGPASSWORD$/i;
+const credentials = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]{0,200}:([^\s@]{1,500})@[^\s@]+$/i;
 
 /** Takes known secrets out of a text, and whatever has the shape of one. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
@@ -34,9 +37,13 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   };
 }
 
-/** The values of the variables that hold secrets by their name. */
+/** The values of the variables that hold secrets by their name, and the passwords in those that hold addresses. */
 export function secretsOf(env: Readonly<NodeJS.ProcessEnv>): string[] {
-  return Object.entries(env).flatMap(([name, value]) => (secretVariable.test(name) && value ? [value] : []));
+  return Object.entries(env).flatMap(([name, value = ""]) => {
+    if (secretVariable.test(name)) return value === "" ? [] : [value];
+    const password = credentials.exec(value)?.[1];
+    return password === undefined ? [] : [...new Set([password, decoded(password)])];
+  });
 }
 
 /** Whether a field's name says that its value is nobody's business. */
@@ -44,20 +51,10 @@ export function isSecretName(name: string): boolean {
   return /passw(?:or)?d|secret|api_?key|authorization|cookie|(?:^|_)token$|[a-z]Token$/i.test(name);
 }
 
-function formsOf(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const base64 = [0, 1, 2].map((shift) => base64At(secret, shift)).filter((form) => form.length >= minSecretChars);
-  const url = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
-  return [secret, json, ...base64, ...url, ...uriForms(secret)];
-}
-
-/** The characters base64 has for a text that begins at this offset of a group of three bytes, whatever stands around. */
-function base64At(secret: string, shift: number): string {
-  const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]);
-  return bytes.toString("base64").slice(shift === 0 ? 0 : shift + 1, Math.floor((bytes.length * 8) / 6));
-}
-
-function uriForms(secret: string): string[] {
-  const encoded = encodeURIComponent(secret.toWellFormed());
-  return [encoded, encoded.replaceAll("%20", "+")];
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir } from "node:fs/promises";
+import { chmod, copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderEntry } from "../messages/config.js";
@@ -17,6 +17,7 @@ import {
 import { configFormats } from "./config-format.js";
 import { withFileLock } from "./file-lock.js";
 import type { ConfigFlags } from "./load-config.js";
+import { makeDirectory } from "./make-directory.js";
 import { writeAtomic } from "./write-atomic.js";
 
 export interface SavedConfig {
@@ -27,7 +28,7 @@ export interface SavedConfig {
 
 /** Changes some settings and keeps the others; a setting given as undefined is taken out. */
 export async function saveConfig(home: string, change: ConfigFlags): Promise<SavedConfig> {
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await makeDirectory(home);
   return withFileLock(join(home, `${defaultName}.lock`), async () => {
     const file = await readConfigFile(home);
     const { config: old, ...rest } = file === undefined ? { config: {} } : await readOld(file);
@@ -69,6 +70,7 @@ function merged(old: Config, change: ConfigFlags): ConfigFlags {
   const turnLimits = { ...old.turnLimits, ...change.turnLimits };
   const compaction = { ...old.compaction, ...change.compaction };
   const history = { ...old.history, ...change.history };
+  const redaction = { ...old.redaction, ...change.redaction };
   const providers = mergedProviders(old.providers, change.providers);
   return {
     ...old,
@@ -77,6 +79,7 @@ function merged(old: Config, change: ConfigFlags): ConfigFlags {
     ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
     ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
     ...(Object.keys(history).length > 0 ? { history } : {}),
+    ...(Object.keys(redaction).length > 0 ? { redaction } : {}),
     ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
   };
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeDirectory } from "./make-directory.js";
 import { sweepStrays } from "./sweep-strays.js";
 
 /** Replaces a file whole: a reader, a crash or a second writer finds the old text or the new one, never a mixture. */
 export async function writeAtomic(path: string, text: string): Promise<void> {
   const directory = dirname(path);
   const temporary = `${path}.${process.pid}.${randomUUID()}.tmp`;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory);
   try {
     await writeNew(temporary, text);
     await rename(temporary, path);

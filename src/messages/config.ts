@@ -70,6 +70,13 @@ export const RequestLimits = z.strictObject({
   tokensPerMinute: z.number().positive().max(1_000_000_000_000).optional(),
 });
 export type RequestLimits = z.infer<typeof RequestLimits>;
+/** A name as it stands before a secret. Not an expression: one that takes for ever would stop every conversation. */
+export const SensitivePattern = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_. -]{1,62}[A-Za-z0-9]$/,
+    "expected a name of 3 to 64 letters, digits, _ - and . like api_key",
+  );
 
 /** What can be configured, all of it optional: what is not said has a default or is found out. */
 export const Config = z.strictObject({
@@ -95,6 +102,15 @@ export const Config = z.strictObject({
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)
     .optional(),
+  /** What is kept from the disk besides keys that are known. */
+  redaction: z
+    .strictObject({
+      /** Names whose values are not written: `api_key` for `api_key=…`. */
+      sensitivePatterns: z.array(SensitivePattern).max(100).optional(),
+      /** Whether what only looks like a key is taken for one. */
+      shapes: z.boolean().optional(),
+    })
+    .optional(),
   history: z
     .strictObject({
       /** How many of the newest turns the model sees; the rollout keeps all. */
@@ -109,6 +125,8 @@ export const Config = z.strictObject({
       directory: z.string().min(1).optional(),
       /** In a conversation whose file is longer no new turn begins. */
       maxFileMegabytes: z.number().positive().max(1_000_000).optional(),
+      /** How much is kept beside a conversation's file of outputs that were too long for the model; 0 for nothing. */
+      maxBlobMegabytes: z.number().nonnegative().max(1_000_000).optional(),
     })
     .optional(),
   export: z

@@ -118,6 +118,8 @@ const transient = {
     /** How the summary begins; empty when there is none. */
     summary: z.string(),
   }),
+  /** So many secrets of the turn were not written to disk: what was said has them, the rollout has not. */
+  secrets_redacted: z.object({ ...type("secrets_redacted"), count: z.number().int().positive() }),
   warning: z.object({ ...type("warning"), message: z.string() }),
   error: z.object({ ...type("error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
   /** A request failed and is sent again after a wait. */
@@ -163,6 +165,7 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.exec_command_end,
   transient.compaction_start,
   transient.compaction_end,
+  transient.secrets_redacted,
   transient.warning,
   transient.error,
   transient.stream_error,

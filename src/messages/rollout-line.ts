@@ -79,6 +79,13 @@ export const CodyPayload = z.discriminatedUnion("type", [
   z.object({ type: z.literal("named"), name: z.string() }),
   /** All that stands before it was imported, from a file as long as this. */
   z.object({ type: z.literal("imported"), from: z.string(), source_bytes: z.number(), ...ImportOrigin.shape }),
+  /** The model got a part of a call's output; the whole, as far as it was kept, is the file of this name beside the rollout. */
+  z.object({
+    type: z.literal("blob"),
+    call_id: z.string(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    bytes: z.number().int().nonnegative(),
+  }),
 ]);
 export type CodyPayload = z.infer<typeof CodyPayload>;
 

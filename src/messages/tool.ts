@@ -10,5 +10,10 @@ export const ToolSpec = z.object({
 export type ToolSpec = z.infer<typeof ToolSpec>;
 
 /** What a tool gives back: text for the model, and whether the call did what was asked. */
-export const ToolOutput = z.object({ content: z.string(), success: z.boolean() });
+export const ToolOutput = z.object({
+  content: z.string(),
+  success: z.boolean(),
+  /** Whether the text is only a part of what the call wrote: the whole is what it gave to `keep`. */
+  isPart: z.boolean().optional(),
+});
 export type ToolOutput = z.infer<typeof ToolOutput>;

@@ -1,19 +1,19 @@
 import type { Config } from "./config.js";
 
 /**
- * A configuration as files and callers may write it: `provider` may hold what `providers` is for,
- * `history.saveHistory` is another name of `persistence.enabled`, and `persistence.exportDirectory` of
- * `export.directory`.
+ * A configuration as files and callers may write it: `provider` may hold what `providers` is for, and some settings
+ * may have the names of the source documents.
  */
 export interface WrittenConfig extends Omit<Config, "provider" | "history" | "persistence"> {
   persistence?: (Config["persistence"] & { exportDirectory?: string | undefined }) | undefined;
   provider?: Config["provider"] | Config["providers"];
-  history?: (Config["history"] & { saveHistory?: boolean | undefined }) | undefined;
+  history?:
+    (Config["history"] & { saveHistory?: boolean | undefined; sensitivePatterns?: string[] | undefined }) | undefined;
 }
 
 /** The same as `Config` has it; what is wrong is left for the schema to refuse. Where both are said, our own name counts. */
 export function ownShape(written: unknown): unknown {
-  return isTable(written) ? ownProviders(ownHistory(ownExport(written))) : written;
+  return isTable(written) ? ownProviders(otherNames.reduce(renamed, written)) : written;
 }
 
 function ownProviders(written: Table): Table {
@@ -22,20 +22,19 @@ function ownProviders(written: Table): Table {
   return { ...others, providers: isTable(providers) ? combined(provider, providers) : (providers ?? provider) };
 }
 
-function ownHistory(written: Table): Table {
-  const { history, persistence = {}, ...others } = written;
-  if (!isTable(history) || !("saveHistory" in history) || !isTable(persistence)) return written;
-  const { saveHistory: enabled, ...rest } = history;
-  const left = Object.keys(rest).length > 0 ? { history: rest } : {};
-  return { ...others, ...left, persistence: { enabled, ...persistence } };
-}
+/** Where a setting stands in the source documents, and where it stands here. */
+const otherNames = [
+  { from: "history", name: "saveHistory", to: "persistence", own: "enabled" },
+  { from: "history", name: "sensitivePatterns", to: "redaction", own: "sensitivePatterns" },
+  { from: "persistence", name: "exportDirectory", to: "export", own: "directory" },
+] as const;
 
-function ownExport(written: Table): Table {
-  const { persistence, export: said = {}, ...others } = written;
-  if (!isTable(persistence) || !("exportDirectory" in persistence) || !isTable(said)) return written;
-  const { exportDirectory: directory, ...rest } = persistence;
-  const left = Object.keys(rest).length > 0 ? { persistence: rest } : {};
-  return { ...others, ...left, export: { directory, ...said } };
+function renamed(written: Table, { from, name, to, own }: (typeof otherNames)[number]): Table {
+  const { [from]: source, [to]: target = {}, ...others } = written;
+  if (!isTable(source) || !(name in source) || !isTable(target)) return written;
+  const { [name]: value, ...rest } = source;
+  const left = Object.keys(rest).length > 0 ? { [from]: rest } : {};
+  return { ...others, ...left, [to]: { [own]: value, ...target } };
 }
 
 export type Table = Readonly<Record<string, unknown>>;

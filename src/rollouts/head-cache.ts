@@ -1,4 +1,14 @@
-import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
 import { sep } from "node:path";
 import type { Head } from "./head.js";
 import { type CacheHeader, headerLine, isCacheHeader, lineOf, startOf, knownFile } from "./head-lines.js";
@@ -59,6 +69,7 @@ export class HeadCache {
     const temporary = `${this.#path}.${process.pid}.tmp`;
     try {
       writeFileSync(temporary, `${[first, ...lines].join("\n")}\n`, { mode: 0o600, flag: "wx" });
+      chmodSync(temporary, 0o600);
       renameSync(temporary, this.#path);
     } catch {
       rmSync(temporary, { force: true });

@@ -70,6 +70,8 @@ export async function writeName(
   const file = await open(path, appendFlags, 0o600);
   try {
     const { size } = await file.stat();
+    // A new one: the umask may have taken bits away.
+    if (size === 0) await file.chmod(0o600);
     const last = Buffer.alloc(1);
     if (size > 0) await file.read(last, 0, 1, size - 1);
     const entry = { id: bareId(id), thread_name: name, updated_at: new Date(namedAt).toISOString() };

@@ -27,6 +27,11 @@ export class BoundedOutput {
     this.#pushTail(bytes.subarray(forHead.length));
   }
 
+  /** Whether something was left out. */
+  get isCut(): boolean {
+    return this.#beyondHead > this.#tail.length;
+  }
+
   /** What was kept, as text; a line in the middle says how much was not. */
   text(): string {
     const head = this.#head.subarray(0, this.#headLength);

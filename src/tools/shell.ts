@@ -58,7 +58,7 @@ async function runShell(
   events.begin(argv, cwd);
   const problem = await workingFolderProblem(cwd, context);
   if (problem !== undefined) return notStarted(problem);
-  const output = new CommandOutput();
+  const output = new CommandOutput((bytes) => context.keep?.(bytes));
   try {
     const end = await runCommand({
       argv,
@@ -72,10 +72,11 @@ async function runShell(
       },
     });
     if (end === undefined) return notStarted(interruptedBefore);
-    const { stdout, stderr, merged } = output.end();
+    const { stdout, stderr, merged, isCut } = output.end();
     const exitCode = exitCodeOf(end);
     events.end({ stdout, stderr, exitCode, durationMs: end.durationMs });
-    return { content: commandReport(end, timeoutMs, merged), success: exitCode === 0 };
+    const content = commandReport(end, timeoutMs, merged);
+    return { content, success: exitCode === 0, ...(isCut ? { isPart: true } : {}) };
   } catch (error) {
     return notStarted(`cannot run ${argv[0]}: ${failureWords(error)}`);
   }

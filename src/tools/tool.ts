@@ -45,6 +45,8 @@ export interface ToolContext extends ToolScope {
   readonly stamps: FileStamps;
   /** What was compacted away, oldest first; absent when the conversation is not saved and nobody has it. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
+  /** Takes all that the call writes, in its order, so that it can be looked up when the model gets a part of it only. */
+  keep?(bytes: Uint8Array): void;
   emit(event: ToolEvent): void;
 }
 

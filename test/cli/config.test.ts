@@ -34,12 +34,15 @@ compaction.onFailure = keep  (default)
 compaction.prompt = (not set)  (default)
 contextWindow = (not set)  (default)
 toolEnv = (not set)  (default)
+redaction.sensitivePatterns = password,passwd,passphrase,api_key,secret,secret_key,access_key,private_key,client_secret,token,authorization  (default)
+redaction.shapes = false  (default)
 history.maxSize = 1000  (default)
 export.directory = ${join(cli.project, "Downloads")}  (default)
 persistence.enabled = true  (default)
 persistence.layout = cody  (default)
 persistence.directory = ${cli.conversations}  (default)
 persistence.maxFileMegabytes = (not set)  (default)
+persistence.maxBlobMegabytes = 100  (default)
 `);
 });
 

@@ -39,12 +39,15 @@ const allDefault = {
   "compaction.prompt": "default",
   contextWindow: "default",
   toolEnv: "default",
+  "redaction.sensitivePatterns": "default",
+  "redaction.shapes": "default",
   "history.maxSize": "default",
   "export.directory": "default",
   "persistence.enabled": "default",
   "persistence.layout": "default",
   "persistence.directory": "default",
   "persistence.maxFileMegabytes": "default",
+  "persistence.maxBlobMegabytes": "default",
 };
 
 test("without a file everything is default", async () => {
@@ -248,6 +251,18 @@ test("history says how many turns the model sees, and under another name whether
   });
 });
 
+test("history also says, under another name, what is kept from the disk", async () => {
+  const home = await homeWith({ history: { sensitivePatterns: ["pin"] }, redaction: { shapes: true } });
+  const loaded = await loadConfig({ home, env: {}, flags: {} });
+  expect(loaded.values.redaction).toEqual({ sensitivePatterns: ["pin"], shapes: true });
+  expect(loaded.values.history).toBeUndefined();
+  expect(loaded.sources).toEqual({
+    ...allDefault,
+    "redaction.sensitivePatterns": "config.json",
+    "redaction.shapes": "config.json",
+  });
+});
+
 test("persistence.enabled counts before history.saveHistory", async () => {
   const home = await homeWith({ history: { saveHistory: false }, persistence: { enabled: true } });
   expect((await loadConfig({ home, env: {}, flags: {} })).values).toEqual({
@@ -260,6 +275,7 @@ test.each([
   [{ maxSize: 1.5 }, "config.json: history.maxSize: expected int"],
   [{ saveHistory: "no" }, "config.json: persistence.enabled: expected boolean"],
   [{ size: 3 }, "config.json: history.size: unknown key"],
+  [{ sensitivePatterns: ["password", "(a+)+$"] }, "config.json: redaction.sensitivePatterns.1: expected a name"],
 ])("history cannot be %j", async (history, message) => {
   const home = await homeWith({ history });
   await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toThrow(message);

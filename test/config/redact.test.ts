@@ -92,6 +92,11 @@ test("secrets are the values of variables that are named like secrets", () => {
     PATH: "5",
     TOKENS: "6",
     X_TOKEN: "",
+    AWS_SECRET_ACCESS_KEY: "7",
+    PGPASSWORD: "8",
+    PWD: "9",
+    DATABASE_URL: "postgres://app:p%40ss@db/x",
+    HTTP_PROXY: "http://proxy.example:8080",
   };
-  expect(secretsOf(env)).toEqual(["1", "2", "3", "4"]);
+  expect(secretsOf(env)).toEqual(["1", "2", "3", "4", "7", "8", "p%40ss", "p@ss"]);
 });

@@ -14,6 +14,7 @@ import { copyBeginnings, sourceRollouts } from "./fuzz-sources.js";
 import { fuzzedRollout } from "./fuzzed-rollout.js";
 import { fuzzing, summarize } from "./rounds.js";
 import { newWorld } from "./world.js";
+import { plainRedactor } from "../support/redaction.js";
 
 const id = "conv_fuzzed";
 /** Above this a store lets threads read. */
@@ -68,7 +69,7 @@ test(
     await writeLargeRollout(path, id, largeBytes);
     const large = await readFile(path);
     const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined } as const;
-    const store = fileStore({ places, outbox: undefined, pool: openPool() });
+    const store = fileStore({ places, outbox: undefined, pool: openPool(), redactor: plainRedactor, maxBlobBytes: 0 });
     const sources = await sourceRollouts();
     await copyBeginnings(directory);
     const wrong: string[] = [];

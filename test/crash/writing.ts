@@ -8,6 +8,7 @@ import { spawn } from "../../src/actors/system/spawn.js";
 import type { OpenOutcome, SaveOutcome } from "../../src/messages/rollout-command.js";
 import type { FileSystem } from "../../src/rollouts/file-system.js";
 import { numberedLine } from "./numbered-lines.js";
+import { plainEncoder } from "../support/redaction.js";
 
 /** Where something is written, and who hears of it. */
 export interface Place {
@@ -51,7 +52,7 @@ export class Writing {
 
   async open(id: string, mode: "create" | "append", last = 0): Promise<WrittenConversation> {
     const path = join(this.#place.directory, `${id}.jsonl`);
-    const { outcome, rollout } = await this.#outbox.open({ conversationId: id, path, mode });
+    const { outcome, rollout } = await this.#outbox.open({ conversationId: id, path, mode, encode: plainEncoder });
     this.#place.opened(id, outcome);
     const conversation = new WrittenConversation(this.#place, id, rollout, last);
     this.#conversations.push(conversation);

@@ -15,6 +15,7 @@ import { appendCompaction, summary, writeLargeRollout } from "../support/large-r
 import { openManager } from "../support/open-conversation.js";
 import { says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { plainRedactor } from "../support/redaction.js";
 
 const id = "conv_large";
 /** Above this a rollout is read in a thread. */
@@ -170,7 +171,7 @@ test("what no thread can read is read here", async () => {
   await closed.close();
   const { bytes, skipped, state } = await foldLines(fileLines(path, id));
   const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined } as const;
-  const loaded = await fileStore({ places, outbox: undefined, pool: closed }).load(id);
+  const loaded = await fileStore({ places, outbox: undefined, pool: closed, redactor: plainRedactor, maxBlobBytes: 0 }).load(id);
   expect(loaded).toMatchObject({ bytes, skipped, state: { turns: state.turns } });
   expect(loaded.state.history).toHaveLength(state.history.length);
 });

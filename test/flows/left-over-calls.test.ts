@@ -65,6 +65,22 @@ test.each([true, false])(
   },
 );
 
+test("one whose secret is not in the file is not run, and the model is told to make it again", async () => {
+  const { home, conversationId, asked } = await killedWhileAsking(
+    callsAll({ name: "effect", callId: "a", arguments: '{"what":"password=hunter2"}' }),
+  );
+  expect(asked.command).toEqual(["effect", "password=hunter2"]);
+  const { events, runs, provider } = await resumed(home, conversationId);
+  await events.until("task_complete");
+  expect(events.types()).not.toContain("exec_approval_request");
+  expect(runs).toEqual([]);
+  expect(provider.requests[0]?.input.at(-1)).toEqual({
+    type: "function_call_output",
+    call_id: "a",
+    output: "not run: a secret in its arguments was not written to disk; make the call again",
+  });
+});
+
 test("under never it is refused", async () => {
   const { home, conversationId } = await killedWhileAsking(one);
   const asked: ResumeConfig = { approvalPolicy: "never", sandbox: "danger-full-access" };

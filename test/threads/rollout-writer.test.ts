@@ -13,6 +13,7 @@ import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/encode.js";
 import { entryUrl } from "../../src/workers/entry-url.js";
 import { bundleModule } from "../support/bundle.js";
+import { plainEncoder } from "../support/redaction.js";
 
 let directory = "";
 beforeEach(() => {
@@ -30,7 +31,7 @@ function said(text: string): OwnLine {
 }
 
 function request(id: string) {
-  return { conversationId: id, path: join(directory, `${id}.jsonl`), mode: "create" as const };
+  return { conversationId: id, path: join(directory, `${id}.jsonl`), mode: "create" as const, encode: plainEncoder };
 }
 
 const ids = Array.from({ length: 40 }, (_, index) => `c${index}`);

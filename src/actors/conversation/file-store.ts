@@ -3,14 +3,18 @@ import { sep } from "node:path";
 import { type ConversationPlaces, namedDirectories, namesFile } from "../../config/places.js";
 import { bareId } from "../../messages/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
+import type { TextRedactor } from "../../messages/redaction.js";
+import { lineEncoder } from "../../rollouts/encode.js";
 import { findById } from "../../rollouts/find-conversation.js";
 import { findSaved } from "../../rollouts/find-saved.js";
 import { newRolloutPath } from "../../rollouts/layout.js";
 import { listConversations } from "../../rollouts/list.js";
 import { readNames, withNames, writeName } from "../../rollouts/name-index.js";
+import { nodeRepairFiles as files } from "../../rollouts/repair-files.js";
 import { rolloutId } from "../../rollouts/rollout-id.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import type { CodexLocks } from "../rollout-writer/codex-lock.js";
+import { BlobStore } from "../rollout-writer/blob-store.js";
 import { type RolloutOutbox, unsavedRollout } from "../rollout-writer/outbox.js";
 import { reasonOf } from "../rollout-writer/reason.js";
 import { fileLines, foundLines } from "./file-lines.js";
@@ -30,14 +34,19 @@ export interface FileStoreParts {
   /** Absent when nothing that Codex could be writing is written. */
   readonly codexLocks?: CodexLocks | undefined;
   readonly pool: CpuPool;
+  /** Takes secrets out of all that is written. */
+  readonly redactor: TextRedactor;
+  /** How much of outputs that are too long for the model is kept for each conversation. */
+  readonly maxBlobBytes: number;
 }
 
 /** Conversations as files: new ones in one layout, those that are there in any. */
-export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts): Store {
+export function fileStore({ places, outbox, codexLocks, pool, redactor, maxBlobBytes }: FileStoreParts): Store {
   const { layout, directory, elsewhere, codexHome } = places;
   const named = namedDirectories(places);
   const directories = [directory, ...elsewhere];
   const known = new KnownPaths();
+  const encode = lineEncoder(redactor);
 
   async function pathOf(conversationId: string): Promise<string> {
     const before = await known.get(conversationId);
@@ -90,11 +99,14 @@ export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts):
       if (outbox === undefined) return { outcome: { status: "open", bytes: 0 }, rollout: unsavedRollout };
       const path = mode === "create" ? newPath(request) : await pathOf(conversationId);
       known.set({ id: conversationId, path });
-      const opening = { conversationId, path, mode, force };
+      const opening = { conversationId, path, mode, force, encode };
       const isCodex = (await codexLocks?.covers(path)) ?? false;
-      return codexLocks !== undefined && isCodex
-        ? await openForCodex(codexLocks, outbox, opening)
-        : await outbox.open(opening);
+      const opened =
+        codexLocks !== undefined && isCodex
+          ? await openForCodex(codexLocks, outbox, opening)
+          : await outbox.open(opening);
+      if (maxBlobBytes === 0) return opened;
+      return { ...opened, blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }) };
     },
     indexName: async (conversationId, { name, timestamp }, mode) => {
       if (outbox === undefined) return { status: "off" };
@@ -103,7 +115,8 @@ export function fileStore({ places, outbox, codexLocks, pool }: FileStoreParts):
         // What lies elsewhere is in no list.
         const place = named.find((candidate) => path.startsWith(candidate.directory + sep));
         const namedAt = Date.parse(timestamp) || 0;
-        if (place !== undefined) await writeName(place.names, conversationId, { name, namedAt }, mode);
+        const entry = { name: redactor.redact(name, () => undefined), namedAt };
+        if (place !== undefined) await writeName(place.names, conversationId, entry, mode);
         return { status: "saved" };
       } catch (error) {
         return { status: "not_saved", reason: `no list will show the name: ${reasonOf(error)}` };

@@ -32,6 +32,7 @@ const records: Uses<CodyPayload["type"]> = {
   approval_decided: "kept",
   named: "kept",
   imported: "passing",
+  blob: "passing",
 };
 
 const lines: Uses<OwnLine["type"]> = {

@@ -60,6 +60,10 @@ class LockedRollout implements Rollout {
     this.#rollout.append(line);
   }
 
+  takeRedacted(): number {
+    return this.#rollout.takeRedacted();
+  }
+
   flush(): Promise<SaveOutcome> {
     return this.#rollout.flush();
   }

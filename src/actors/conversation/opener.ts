@@ -24,6 +24,7 @@ import { firstLine } from "../../rollouts/first-line.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { CompactionParts } from "./compaction-parts.js";
+import { OutputRoom } from "./output-room.js";
 import { knownStrategies } from "./known-strategies.js";
 import type { Conversation } from "./handle.js";
 import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
@@ -71,6 +72,7 @@ export class ConversationOpener {
   readonly #parts: OpenerParts;
   readonly #providers: Providers;
   readonly #tools: Toolbox;
+  readonly #outputRoom = new OutputRoom();
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #gitInfos = new Map<string, Promise<GitInfo | undefined>>();
@@ -102,7 +104,7 @@ export class ConversationOpener {
     const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
-    const [{ outcome, rollout, notice: openNotice }, git] = await Promise.all([
+    const [{ outcome, rollout, blobs, notice: openNotice }, git] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
       this.#gitInfo(settings.cwd),
     ]);
@@ -124,6 +126,7 @@ export class ConversationOpener {
       state,
       settings,
       rollout,
+      blobs,
       sessionSource: source,
       goesOn: false,
       notice: joined([notice, openNotice, parentNotice, unlisted]),
@@ -146,6 +149,7 @@ export class ConversationOpener {
     const {
       outcome,
       rollout,
+      blobs,
       notice: openNotice,
     } = await this.#parts.store.open({
       conversationId,
@@ -170,6 +174,7 @@ export class ConversationOpener {
       state,
       settings,
       rollout,
+      blobs,
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
       notice: joined(notices),
@@ -215,6 +220,7 @@ export class ConversationOpener {
       tools: this.#tools.byName,
       toolSpecs: () => this.#tools.specs,
       toolEnv: this.#toolEnv,
+      outputRoom: this.#outputRoom,
       limits: effectiveLimits(this.#parts.config.turnLimits),
       compaction: this.#compaction(parts.conversationId),
       maxFileBytes: (this.#parts.config.persistence?.maxFileMegabytes ?? Infinity) * 1_000_000,
@@ -293,7 +299,7 @@ export class ConversationOpener {
   }
 }
 
-interface SpawnInput extends Pick<OpenedRollout, "rollout"> {
+interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs"> {
   readonly conversationId: string;
   readonly state: ConversationState;
   readonly settings: Settings;

@@ -7,6 +7,8 @@ import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
 import type { RequestGate } from "../limits/request-gate.js";
+import type { Room } from "../../tools/whole-output.js";
+import type { BlobStore } from "../rollout-writer/blob-store.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 import { ActiveTurn } from "./active-turn.js";
@@ -14,6 +16,7 @@ import { AutoCompaction } from "./auto-compaction.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
 import { earlierItems } from "./earlier-items.js";
+import { KeptOutputs } from "./kept-outputs.js";
 import { offeredTools } from "./offered-tools.js";
 import type { CompactionParts } from "./compaction-parts.js";
 import type { CallItem } from "./open-calls.js";
@@ -33,6 +36,10 @@ export interface TurnParts {
   readonly retry: RetryPolicy;
   readonly gate: RequestGate;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Where outputs that are too long for the model are kept; absent when they are not. */
+  readonly blobs?: BlobStore | undefined;
+  /** The room for them until then. */
+  readonly outputRoom: Room;
   /** The environment of tools. */
   readonly toolEnv: Readonly<Record<string, string>>;
   readonly limits: EffectiveLimits;
@@ -94,7 +101,8 @@ async function playOn(
   const id = turn.submissionId;
   const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
   using budget = new TurnBudget(parts.limits, signal);
-  const callWorld = callWorldOf(world, turn, settings, budget);
+  const outputs = parts.blobs === undefined ? undefined : new KeptOutputs(parts.blobs, parts.outputRoom, world, id);
+  const callWorld = callWorldOf(world, turn, settings, budget, outputs);
   const compaction = new AutoCompaction(world, settings, id);
   const end = await runSteps(
     {
@@ -122,6 +130,7 @@ async function playOn(
     leftOver,
     signal,
   );
+  await outputs?.settled();
   // An interrupt that comes later than this is too late: the line that ends the turn is written without a pause.
   const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
   if (decided.status === "failed") {
@@ -140,6 +149,7 @@ function callWorldOf(
   turn: ActiveTurn,
   settings: Settings,
   budget: TurnBudget,
+  outputs: KeptOutputs | undefined,
 ): CallWorld {
   return {
     turn,
@@ -150,6 +160,7 @@ function callWorldOf(
     env: parts.toolEnv,
     stamps: cell.stamps,
     running: new Set(),
+    outputs,
     ...earlierItems(parts, rollout, cell.state),
     newId: () => parts.newId(),
     publish: (msg) => publish(msg, turn.submissionId),

@@ -1,4 +1,5 @@
 import { jsonValue, parsed } from "../../messages/parse.js";
+import { mask } from "../../messages/redaction.js";
 import type { Tool } from "../../tools/tool.js";
 import { messageOf } from "../system/failures.js";
 import type { CallItem } from "./open-calls.js";
@@ -23,12 +24,16 @@ export type PreparedCall =
     }
   | { readonly type: "refused"; readonly call: CallItem; readonly reason: string };
 
+/** In this process the model must say it again: the file does not have what was to be run. */
+const notWhole = "not run: a secret in its arguments was not written to disk; make the call again";
+
 export function prepareCall({ call, isLeftOver }: PendingCall, tools: ReadonlyMap<string, Tool>): PreparedCall {
   const name = call.type === "local_shell_call" ? "local_shell" : call.name;
   const tool = call.type === "function_call" ? tools.get(name) : undefined;
   if (call.type !== "function_call" || tool === undefined) {
     return { type: "refused", call, reason: `there is no tool named ${name}` };
   }
+  if (isLeftOver && call.arguments.includes(mask)) return { type: "refused", call, reason: notWhole };
   try {
     const what = `the arguments of ${name}`;
     const args: unknown = parsed(tool.parameters, jsonValue(call.arguments, what), what);

@@ -35,9 +35,10 @@ async function linesUpTo(store: Store, id: string, afterTurn: number | undefined
   return lines.slice(0, end);
 }
 
-/** A conversation says itself what it is and how it is called. */
+/** A conversation says itself what it is and how it is called, and what is kept beside another is not beside it. */
 function isInherited(line: OwnLine): boolean {
-  return line.type !== "session_meta" && !(line.type === "cody" && line.payload.type === "named");
+  if (line.type === "cody") return line.payload.type !== "named" && line.payload.type !== "blob";
+  return line.type !== "session_meta";
 }
 
 /**

@@ -47,6 +47,8 @@ export class Recording {
     if (this.#closed) return;
     this.#write({ type: "event_msg", payload: msg });
     const outcome = await this.#rollout.flush();
+    const count = this.#rollout.takeRedacted();
+    if (count > 0) this.#publish({ type: "secrets_redacted", count }, submissionId);
     if (outcome.status === "not_saved") {
       this.#publish({ type: "warning", message: `Failed to save turn: ${outcome.reason}` }, submissionId);
     }

@@ -4,9 +4,11 @@ import { ToolOutput } from "../../messages/tool.js";
 import { cutMiddle } from "../../rollouts/cut-middle.js";
 import type { FileStamps } from "../../tools/file-stamps.js";
 import type { CommandLine, EarlierItem, ToolContext } from "../../tools/tool.js";
+import { WholeOutput } from "../../tools/whole-output.js";
 import { messageOf } from "../system/failures.js";
 import { within } from "../system/within.js";
 import type { ActiveTurn } from "./active-turn.js";
+import type { KeptOutputs } from "./kept-outputs.js";
 import type { Approvals } from "./approvals.js";
 import { approveCall } from "./approve-call.js";
 import type { PreparedCall } from "./prepare-call.js";
@@ -25,6 +27,8 @@ export interface CallWorld {
   readonly stamps: FileStamps;
   /** The calls that run now. */
   readonly running: Set<string>;
+  /** Where outputs are kept as a whole, and the room for them until then; absent when they are not kept. */
+  readonly outputs?: KeptOutputs | undefined;
   /** What was compacted away; absent when nothing is saved. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
   newId(): string;
@@ -36,7 +40,14 @@ export type RunnableCall = Extract<PreparedCall, { type: "run" }>;
 
 /** How a call ended: with a text for the model; without one when the turn ends, and `stop` when a person wants that. */
 export type CallEnd =
-  { readonly type: "output"; readonly text: string } | { readonly type: "no_output" } | { readonly type: "stop" };
+  | {
+      readonly type: "output";
+      readonly text: string;
+      /** What the text is only a part of. */
+      readonly whole?: string | undefined;
+    }
+  | { readonly type: "no_output" }
+  | { readonly type: "stop" };
 
 /** How long a tool that was told to stop may take. */
 const stopMs = 1_500;
@@ -61,10 +72,18 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
     }
     if (world.budget.signal.aborted) return { type: "no_output" };
   }
-  return output(await perform(call, command, world));
+  using whole = world.outputs === undefined ? undefined : new WholeOutput(world.outputs);
+  const { content, isPart } = await perform(call, command, world, whole);
+  const end = output(content);
+  return { ...end, whole: isPart === true ? whole?.text : end.text === content ? undefined : content };
 }
 
-async function perform(call: RunnableCall, command: CommandLine, world: CallWorld): Promise<string> {
+async function perform(
+  call: RunnableCall,
+  command: CommandLine,
+  world: CallWorld,
+  whole: WholeOutput | undefined,
+): Promise<PerformedCall> {
   const { turn, settings, budget, env, stamps, earlier } = world;
   let isOver = false;
   const context: ToolContext = {
@@ -77,17 +96,18 @@ async function perform(call: RunnableCall, command: CommandLine, world: CallWorl
     env,
     stamps,
     ...(earlier === undefined ? {} : { earlier }),
+    ...(whole === undefined ? {} : { keep: (bytes) => isOver || whole.push(bytes) }),
     // What comes after the output belongs to no turn any more.
     emit: (event) => isOver || world.publish(event),
   };
   world.running.add(call.callId);
   showRunning(world);
   const running = outputOf(async () => await call.tool.run(call.args, context), call.name);
-  const text = await orStopped(running, budget.signal);
+  const performed = await orStopped(running, budget.signal);
   isOver = true;
   world.running.delete(call.callId);
   showRunning(world);
-  return text ?? saidDeaf(call, world);
+  return performed ?? { content: saidDeaf(call, world) };
 }
 
 /** One of the calls that run stands for all. */
@@ -102,29 +122,31 @@ function saidDeaf({ name }: RunnableCall, world: CallWorld): string {
   return text;
 }
 
-async function outputOf(run: () => Promise<unknown>, name: string): Promise<string> {
+type PerformedCall = Pick<ToolOutput, "content" | "isPart">;
+
+async function outputOf(run: () => Promise<unknown>, name: string): Promise<PerformedCall> {
   try {
     const result = ToolOutput.safeParse(await run());
-    return result.success ? result.data.content : `${name} failed: it gave no text`;
+    return result.success ? result.data : { content: `${name} failed: it gave no text` };
   } catch (error) {
-    return `${name} failed: ${messageOf(error)}`;
+    return { content: `${name} failed: ${messageOf(error)}` };
   }
 }
 
 /** The tool's text, or nothing when it was told to stop and does not. */
-async function orStopped(running: Promise<string>, signal: AbortSignal): Promise<string | undefined> {
+async function orStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<void>((resolve) => {
     onAbort = () => resolve();
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", onAbort, { once: true });
   });
-  const text = await Promise.race([running, aborted]);
+  const result = await Promise.race([running, aborted]);
   if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-  if (typeof text === "string") return text;
+  if (result !== undefined) return result;
   return (await within(running, stopMs)) ? await running : undefined;
 }
 
-function output(text: string): CallEnd {
+function output(text: string): Extract<CallEnd, { type: "output" }> {
   return { type: "output", text: cutMiddle(text, maxOutputTokens) };
 }

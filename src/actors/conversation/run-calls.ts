@@ -20,7 +20,9 @@ export async function runCalls(
     // In the order of the calls, whichever was first: the same work gives the same history.
     for (const [index, end] of ends.entries()) {
       const call = group[index]?.call;
-      if (end.type === "output" && call !== undefined) outputsFor([call], end.text).forEach(record);
+      if (end.type !== "output" || call === undefined) continue;
+      outputsFor([call], end.text).forEach(record);
+      if (end.whole !== undefined) world.outputs?.keep(call.call_id ?? "", end.whole);
     }
     if (ends.some(({ type }) => type === "stop")) return "stopped";
     if (world.budget.signal.aborted) return "cut_off";

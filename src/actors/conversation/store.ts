@@ -1,6 +1,7 @@
 import type { OpenOutcome, SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
+import type { BlobStore } from "../rollout-writer/blob-store.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { ConversationState, RecordedName } from "./state.js";
 
@@ -19,6 +20,8 @@ export interface StoreOpen {
 export interface OpenedRollout {
   readonly outcome: OpenOutcome;
   readonly rollout: Rollout;
+  /** Where outputs of which the model gets a part are kept as a whole; absent when they are not. */
+  readonly blobs?: BlobStore | undefined;
   /** What a person should know about how it was opened. */
   readonly notice?: string;
 }

@@ -7,7 +7,7 @@ import type {
   SaveOutcome,
 } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
-import { encodeLine } from "../../rollouts/encode.js";
+import type { LineEncoder } from "../../rollouts/encode.js";
 import type { Ref } from "../system/actor.js";
 import { startDeadline } from "../system/deadline.js";
 import { Deferred } from "../system/deferred.js";
@@ -21,6 +21,8 @@ export interface OpenRequest {
   readonly conversationId: string;
   readonly path: string;
   readonly mode: "create" | "append";
+  /** What a line becomes on the disk. All that is written passes it, so it is where secrets are taken out. */
+  readonly encode: LineEncoder;
   /** Take it although its owner cannot be proved dead. */
   readonly force?: boolean;
 }
@@ -64,6 +66,8 @@ export class OutboxRollout implements Rollout {
   #failing = false;
   /** Whether someone waits for what was added to be durable. */
   #wantsSync = false;
+  /** The secrets that were taken out since somebody asked: each counts once, however often it was said. */
+  readonly #redacted = new Set<string>();
   #closing: Promise<SaveOutcome> | undefined;
 
   constructor(outbox: Outgoing, request: OpenRequest) {
@@ -89,8 +93,16 @@ export class OutboxRollout implements Rollout {
 
   append(line: OwnLine): void {
     if (this.#state === "closed" || this.#outbox.failure !== undefined) return;
-    this.#outbox.count(this.#lines.add(encodeLine(line)));
+    const { text, secrets } = this.#request.encode(line);
+    for (const secret of secrets) this.#redacted.add(secret);
+    this.#outbox.count(this.#lines.add(text));
     this.#send();
+  }
+
+  takeRedacted(): number {
+    const { size } = this.#redacted;
+    this.#redacted.clear();
+    return size;
   }
 
   async flush(): Promise<SaveOutcome> {

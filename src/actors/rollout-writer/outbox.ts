@@ -130,6 +130,7 @@ export const unsavedRollout: Rollout = {
   full: false,
   bytes: 0,
   append: () => {},
+  takeRedacted: () => 0,
   flush: async () => ({ status: "off" }),
   close: async () => ({ status: "off" }),
 };

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { redactionRules } from "../../config/redaction/rules.js";
+import { createTextRedactor } from "../../config/redaction/text-redactor.js";
 import { withCodexParts } from "../../messages/codex-parts.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import {
@@ -15,6 +17,7 @@ import { ResponseItem } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
+import { type LineEncoder, lineEncoder } from "../../rollouts/encode.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import { listConversations } from "../../rollouts/list.js";
 import { readRollout } from "../../rollouts/read.js";
@@ -43,7 +46,7 @@ export interface TurnRecorder {
 }
 
 export interface RecorderOptions {
-  /** For `XDG_RUNTIME_DIR`; without it sockets live in `/tmp`. */
+  /** For `XDG_RUNTIME_DIR`, without which sockets live in `/tmp`, and for the secrets that are kept from the disk. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => Date;
 }
@@ -62,12 +65,15 @@ export class RolloutRecorder implements TurnRecorder {
   readonly #baseDir: string;
   readonly #now: () => Date;
   readonly #outbox: RolloutOutbox;
+  readonly #encode: LineEncoder;
   readonly #files = new Map<string, Promise<OpenFile>>();
 
   constructor(baseDir: string, options: RecorderOptions = {}) {
     this.#baseDir = baseDir;
     this.#now = options.now ?? (() => new Date());
-    this.#outbox = openOutbox(options.env ?? {});
+    const { env = {} } = options;
+    this.#outbox = openOutbox(env);
+    this.#encode = lineEncoder(createTextRedactor(redactionRules({}, env)));
   }
 
   /** Resolves when the turn is durable. A turn that was refused goes on waiting; giving it again asks again. */
@@ -137,6 +143,7 @@ export class RolloutRecorder implements TurnRecorder {
       conversationId: shownId(conversationId),
       path,
       mode: exists ? "append" : "create",
+      encode: this.#encode,
     });
     if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
     const begins = !exists || (outcome.status === "open" && outcome.bytes === 0);

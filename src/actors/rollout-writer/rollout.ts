@@ -10,6 +10,8 @@ export interface Rollout {
   /** How long the file is with everything that waits; zero as long as nobody knows, or there is none. */
   readonly bytes: number;
   append(line: OwnLine): void;
+  /** How many secrets were kept from the disk since this was last asked. */
+  takeRedacted(): number;
   /** Answers for every line appended so far, within ten seconds. */
   flush(): Promise<SaveOutcome>;
   /** Flushes and lets go of the file and its lock. */

@@ -1,25 +1,22 @@
-import { namedDirectories } from "../../config/places.js";
 import { onlooker } from "../../actors/rollout-writer/process-identity.js";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
 import { ConversationInUseError } from "../../messages/errors.js";
-import { findSaved } from "../../rollouts/find-saved.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { lockHolder } from "../../rollouts/lock.js";
 import { nodeRepairFiles } from "../../rollouts/repair-files.js";
 import { needsRepair, type RolloutScan, scanRollout } from "../../rollouts/repair-scan.js";
 import { repairRollout } from "../../rollouts/repair-write.js";
-import { targetOf } from "../choose-conversation.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
-import { placesOf } from "../conversation-directory.js";
 import { withRolloutLocked } from "../locked-rollout.js";
+import { savedRollout } from "../saved-rollout.js";
 
 /** More damaged lines than these are only counted for a person. */
 const maxShown = 20;
 
 /** Says what is damaged in a conversation and what would be left of it; with --write it also drops what is damaged. */
 export async function repairCommand(context: CommandContext): Promise<number> {
-  const rollout = await wanted(context);
+  const rollout = await savedRollout(context);
   context.about(rollout.id);
   const { scan, backup } = context.flags.write ? await repaired(context, rollout) : await looked(rollout);
   const text = reportText(rollout, scan, backup).join("\n");
@@ -33,14 +30,6 @@ export async function repairCommand(context: CommandContext): Promise<number> {
 interface Outcome {
   readonly scan: RolloutScan;
   readonly backup: string | undefined;
-}
-
-async function wanted(context: CommandContext): Promise<RolloutName> {
-  const [text = ""] = context.args;
-  const places = await placesOf(context);
-  if (!text.endsWith(".jsonl")) return await findSaved(namedDirectories(places), text);
-  const { id, path = text } = await targetOf(context, places, text);
-  return { id, path };
 }
 
 async function looked({ id, path }: RolloutName): Promise<Outcome> {

@@ -6,6 +6,7 @@ import { checkRollout } from "../../rollouts/check-rollout.js";
 import { idOfName } from "../../rollouts/layout.js";
 import { lockHolder } from "../../rollouts/lock.js";
 import type { StoreEntry } from "../../rollouts/store-entries.js";
+import { checkBlobs } from "./check-blobs.js";
 import { checkLock } from "./check-lock.js";
 import { checkRights, type Ownership } from "./check-rights.js";
 import type { Finding, StoreFinding } from "./finding.js";
@@ -44,6 +45,7 @@ async function findingsOf({ kind, path }: OwnEntry, look: Look, id: string | und
   const stats = await lstat(path);
   // A folder may be a link: whoever made it wanted it to be followed.
   if (kind === "folder") return stats.isDirectory() ? rightsOf("folders") : [];
+  if (kind === "blobs") return stats.isDirectory() ? [...rightsOf("files"), ...(await checkBlobs(path, look))] : [];
   if (!stats.isFile()) return kind === "rollout" ? [{ kind: "not_regular", path }] : [];
   const rights = rightsOf("files");
   if (kind === "lock") return [...rights, ...(await checkLock(path, us))];

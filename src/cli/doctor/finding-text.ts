@@ -25,7 +25,10 @@ export function findingHelp(finding: Finding, repair: string): Help | undefined 
     case "exposed":
       return { lead: "Run", command: `chmod ${finding.remedy} ${path}` };
     case "temporary":
+    case "changed_blob":
       return { lead: "Run", command: `rm ${path}` };
+    case "orphaned_blobs":
+      return { lead: "Run", command: `rm -r ${path}` };
     case "far_lock":
     case "garbled_lock":
       return { lead: "If nobody is writing it any more", command: `rm ${path}` };
@@ -67,6 +70,10 @@ function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): strin
       return "a lock that cannot be read, so nobody may write the conversation";
     case "temporary":
       return "a temporary file that was left";
+    case "changed_blob":
+      return "an output that was kept as a whole and is not what it was";
+    case "orphaned_blobs":
+      return `${finding.blobs} output${finding.blobs === 1 ? "" : "s"} of a conversation that is gone`;
     default:
       return finding.sockets === 1
         ? "1 socket of a process that is gone; whoever starts next removes it"

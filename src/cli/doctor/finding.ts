@@ -16,6 +16,10 @@ export type StoreFinding = { readonly path: string; readonly id?: string } & (
   | { readonly kind: "far_lock"; readonly owner: string }
   | { readonly kind: "garbled_lock" }
   | { readonly kind: "temporary" }
+  /** Not the content its name stands for. */
+  | { readonly kind: "changed_blob" }
+  /** Nobody refers to it: the rollout it was kept for is gone. */
+  | { readonly kind: "orphaned_blobs"; readonly blobs: number }
   | { readonly kind: "dead_sockets"; readonly sockets: number }
   | { readonly kind: "unusable_config"; readonly reason: string }
 );
@@ -37,6 +41,8 @@ export const needsPerson = {
   far_lock: false,
   garbled_lock: true,
   temporary: false,
+  changed_blob: false,
+  orphaned_blobs: false,
   dead_sockets: false,
   unusable_config: true,
 } satisfies Record<Finding["kind"], boolean>;

@@ -10,6 +10,7 @@ import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import { encodeLine } from "../../../src/rollouts/encode.js";
 import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file-system.js";
 import { failing, Faults, Gate } from "./intercepted.js";
+import { plainEncoder } from "../../support/redaction.js";
 
 let directory = "";
 let socket: OwnerSocket;
@@ -38,7 +39,7 @@ function start(fileSystem: FileSystem = nodeFileSystem, options: Partial<Rollout
 }
 
 function request(id: string, mode: "create" | "append" = "create") {
-  return { conversationId: id, path: join(directory, `${id}.jsonl`), mode };
+  return { conversationId: id, path: join(directory, `${id}.jsonl`), mode, encode: plainEncoder };
 }
 
 function said(text: string | number): OwnLine {

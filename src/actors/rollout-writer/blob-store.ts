@@ -1,0 +1,92 @@
+import { setImmediate } from "node:timers/promises";
+import type { TextRedactor } from "../../messages/redaction.js";
+import { blobBytes, blobFolder, blobHash, hasBlob, writeBlob } from "../../rollouts/blobs.js";
+import type { RepairFiles } from "../../rollouts/repair-files.js";
+import { makeDirectory } from "./make-directory.js";
+import { reasonOf } from "./reason.js";
+
+export type BlobOutcome =
+  | { readonly status: "kept"; readonly sha256: string; readonly bytes: number }
+  | { readonly status: "not_kept"; readonly reason: string };
+
+export interface BlobStoreOptions {
+  readonly files: RepairFiles;
+  readonly rolloutPath: string;
+  readonly redactor: TextRedactor;
+  /** All that is kept for the conversation. */
+  readonly maxBytes: number;
+}
+
+/** So much is redacted without a pause. */
+const pieceChars = 128 * 1024;
+const keyBegin = "-----BEGIN ";
+const keyEnd = "-----END ";
+
+/** Keeps beside a rollout what its conversation produced and the model never saw, without secrets and each once. */
+export class BlobStore {
+  readonly #options: BlobStoreOptions;
+  readonly #folder: string;
+  #keptBytes: number | undefined;
+  #before: Promise<unknown> = Promise.resolve();
+
+  constructor(options: BlobStoreOptions) {
+    this.#options = options;
+    this.#folder = blobFolder(options.rolloutPath);
+  }
+
+  /** Never rejects: an output that is not kept is no reason to end a turn. One after another, for the bound's sake. */
+  keep(text: string): Promise<BlobOutcome> {
+    const keeping = this.#before
+      .then(() => this.#keep(text))
+      .catch((error: unknown): BlobOutcome => ({
+        status: "not_kept",
+        reason: reasonOf(error),
+      }));
+    this.#before = keeping;
+    return keeping;
+  }
+
+  async #keep(text: string): Promise<BlobOutcome> {
+    const { files, redactor, maxBytes } = this.#options;
+    const bytes = Buffer.from(await redacted(text, redactor));
+    const sha256 = blobHash(bytes);
+    this.#keptBytes ??= await blobBytes(files, this.#folder);
+    if (await hasBlob(files, this.#folder, sha256)) return { status: "kept", sha256, bytes: bytes.length };
+    if (this.#keptBytes + bytes.length > maxBytes) {
+      return {
+        status: "not_kept",
+        reason: `more than ${maxBytes / 1e6} MB would be kept (persistence.maxBlobMegabytes)`,
+      };
+    }
+    await makeDirectory(files, this.#folder);
+    await writeBlob(files, this.#folder, sha256, bytes);
+    this.#keptBytes += bytes.length;
+    return { status: "kept", sha256, bytes: bytes.length };
+  }
+}
+
+/** A long text line by line, so that nobody else waits for it. */
+async function redacted(text: string, redactor: TextRedactor): Promise<string> {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const to = pieceEnd(text, from);
+    pieces.push(redactor.redact(text.slice(from, to), () => undefined));
+    from = to;
+    await setImmediate();
+  }
+  return pieces.join("");
+}
+
+/** Behind a line break, and not in the middle of a key that has several lines. */
+function pieceEnd(text: string, from: number): number {
+  const lineEnd = endOfLine(text, from + pieceChars);
+  const begin = text.lastIndexOf(keyBegin, lineEnd);
+  if (begin < from || text.slice(begin, lineEnd).includes(keyEnd)) return lineEnd;
+  const end = text.indexOf(keyEnd, lineEnd);
+  return end === -1 || end > lineEnd + pieceChars ? lineEnd : endOfLine(text, end);
+}
+
+function endOfLine(text: string, at: number): number {
+  const end = at >= text.length ? -1 : text.indexOf("\n", at);
+  return end === -1 ? text.length : end + 1;
+}

@@ -1,0 +1,89 @@
+import { rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { reasonOf } from "../../actors/rollout-writer/reason.js";
+import { homePaths } from "../../config/paths.js";
+import { namesFile } from "../../config/places.js";
+import { redactionRules } from "../../config/redaction/rules.js";
+import { createTextRedactor } from "../../config/redaction/text-redactor.js";
+import { SensitivePattern } from "../../messages/config.js";
+import { ConversationInUseError } from "../../messages/errors.js";
+import { headCachePath } from "../../rollouts/head-cache.js";
+import type { RolloutName } from "../../rollouts/layout-files.js";
+import { nodeRepairFiles } from "../../rollouts/repair-files.js";
+import {
+  type ConversationScrub,
+  lookAtConversation,
+  scrubConversation,
+} from "../../rollouts/scrub/scrub-conversation.js";
+import type { FileScrub } from "../../rollouts/scrub/scrub-file.js";
+import { CommandError, exitCodes, usageError } from "../command-error.js";
+import { type CommandContext, printResult } from "../context.js";
+import { placesOf } from "../conversation-directory.js";
+import { watchSignals } from "../interruption.js";
+import { loadSettings } from "../load-settings.js";
+import { withRolloutLocked } from "../locked-rollout.js";
+import { readLines } from "../read-input.js";
+import { savedRollout } from "../saved-rollout.js";
+import { scrubJson, scrubText } from "../scrub-report.js";
+
+/** Says where secrets stand in a conversation that was saved with them; with --write it also takes them out. */
+export async function scrubCommand(context: CommandContext): Promise<number> {
+  const { flags } = context;
+  if (flags.write && flags.dryRun) throw usageError("--write and --dry-run: say one of them");
+  const rollout = await savedRollout(context);
+  context.about(rollout.id);
+  const scrub = await scrubOf(context, rollout);
+  const files = flags.write ? await scrubbed(context, rollout, scrub) : await lookAtConversation(scrub);
+  const result = [rollout, files, flags.write] as const;
+  await printResult(context, { text: scrubText(...result), json: scrubJson(...result) });
+  return 0;
+}
+
+async function scrubOf(context: CommandContext, { id, path }: RolloutName): Promise<ConversationScrub> {
+  const { flags, terminal } = context;
+  const places = await placesOf(context);
+  const { values } = await loadSettings(context);
+  const rules = redactionRules(values, terminal.env);
+  const redactor = createTextRedactor({
+    secrets: [...rules.secrets, ...(flags.stdin ? await secretLines(context) : [])],
+    names: [...rules.names, ...namesIn(flags.pattern)],
+    shapes: flags.shapes,
+  });
+  const names = namesFile(places.directory, places.codexHome);
+  return { conversationId: id, path, redactor, names, uid: process.getuid?.() ?? 0 };
+}
+
+function namesIn(text: string | undefined): string[] {
+  const names = text === undefined ? [] : text.split(",").map((name) => name.trim());
+  for (const name of names) {
+    const { error } = SensitivePattern.safeParse(name);
+    if (error !== undefined) throw usageError(`--pattern '${name}': ${error.issues[0]?.message}`);
+  }
+  return names;
+}
+
+async function secretLines(context: CommandContext): Promise<string[]> {
+  using interruption = watchSignals(context.terminal);
+  const lines: string[] = [];
+  for await (const line of readLines(context.terminal.stdin, interruption.signal)) if (line !== "") lines.push(line);
+  return lines;
+}
+
+async function scrubbed(context: CommandContext, rollout: RolloutName, scrub: ConversationScrub): Promise<FileScrub[]> {
+  const { id, path } = rollout;
+  try {
+    const files = await withRolloutLocked(context, rollout, () => scrubConversation(nodeRepairFiles, scrub));
+    // Only caches; what was read of a first line may stand in them.
+    if (files[0]?.hits[0]?.line === 1) {
+      for (const cache of [headCachePath(dirname(path)), homePaths(context.home).codexHeads])
+        await rm(cache, { force: true });
+    }
+    return files;
+  } catch (error) {
+    if (error instanceof ConversationInUseError) {
+      throw new CommandError(`Conversation '${id}' is in use by ${error.owner}`, exitCodes.failed);
+    }
+    if (!(error instanceof Error) || !("syscall" in error)) throw error;
+    throw new CommandError(`Conversation '${id}' could not be scrubbed: ${reasonOf(error)}`, exitCodes.failed);
+  }
+}

@@ -1,0 +1,15 @@
+import { namedDirectories } from "../config/places.js";
+import { findSaved } from "../rollouts/find-saved.js";
+import type { RolloutName } from "../rollouts/layout-files.js";
+import { targetOf } from "./choose-conversation.js";
+import type { CommandContext } from "./context.js";
+import { placesOf } from "./conversation-directory.js";
+
+/** The file of the conversation a command names first, by its id, its name, or the file itself. */
+export async function savedRollout(context: CommandContext): Promise<RolloutName> {
+  const [text = ""] = context.args;
+  const places = await placesOf(context);
+  if (!text.endsWith(".jsonl")) return await findSaved(namedDirectories(places), text);
+  const { id, path = text } = await targetOf(context, places, text);
+  return { id, path };
+}

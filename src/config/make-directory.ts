@@ -1,0 +1,23 @@
+import { chmod, mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** Makes a directory and those above it, each for this user alone whatever the umask; what exists stays as it is. */
+export async function makeDirectory(path: string): Promise<void> {
+  const made = await make(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeDirectory(dirname(path));
+    return await make(path);
+  });
+  if (made) await chmod(path, 0o700);
+}
+
+/** Whether it was not there before. */
+async function make(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}

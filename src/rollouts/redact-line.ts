@@ -1,0 +1,98 @@
+import { mask, type OnSecret, type TextRedactor } from "../messages/redaction.js";
+import { isRecord } from "./line-object.js";
+
+/** What holds a line together, is sealed, or means nothing to people: never a place for a secret of ours. */
+const structure = new Set(
+  (
+    "type id call_id turn_id approval_id item_id thread_id forked_from_id role status timestamp " +
+    "sha256 detail originator cli_version history_mode"
+  ).split(" "),
+);
+/** A path must stay the path it is, unless a known secret stands in it. */
+const paths = new Set(["cwd", "model", "provider", "model_provider", "api", "effort", "branch", "commit_hash"]);
+const images = new Set(["image_url", "images", "result"]);
+/** What a provider has signed, in the forms of all rollouts that can be read. */
+const signedTypes = new Set<unknown>(["reasoning", "thinking"]);
+const signatures = ["encrypted_content", "signature", "thinkingSignature"];
+const signedTexts = new Set(["content", "thinking", "text"]);
+const callTypes = new Set<unknown>(["function_call", "custom_tool_call"]);
+
+/** The same line without secrets; itself when there are none. Other than the lines of this program, any will do. */
+export function redactLine<T extends object>(line: T, redactor: TextRedactor, onSecret: OnSecret): T {
+  return redactObject(line, redactor, onSecret) as T;
+}
+
+function redactValue(value: unknown, key: string, redactor: TextRedactor, onSecret: OnSecret): unknown {
+  if (typeof value === "string") return redactString(value, key, redactor, onSecret);
+  if (Array.isArray(value)) return redactList(value, (item) => redactValue(item, key, redactor, onSecret));
+  return isRecord(value) ? redactObject(value, redactor, onSecret) : value;
+}
+
+function redactObject(value: object, redactor: TextRedactor, onSecret: OnSecret): object {
+  const fields = value as Readonly<Record<string, unknown>>;
+  const { type } = fields;
+  const isSigned = signedTypes.has(type) && signatures.some((key) => typeof fields[key] === "string");
+  return redactFields(value, (inner, key) => {
+    // A signature covers the text it stands beside.
+    if (isSigned && signedTexts.has(key)) return inner;
+    if (key === "name" && callTypes.has(type)) return inner;
+    return redactValue(inner, key, redactor, onSecret);
+  });
+}
+
+function redactString(text: string, key: string, redactor: TextRedactor, onSecret: OnSecret): string {
+  if (structure.has(key) || signatures.includes(key)) return text;
+  if (images.has(key) && text.startsWith("data:image/")) return text;
+  if (paths.has(key)) return redactor.redactKnown(text, onSecret);
+  if (key === "arguments" || key === "input") return redactJson(text, redactor, onSecret);
+  return redactText(text, key, redactor, onSecret);
+}
+
+function redactText(text: string, key: string, redactor: TextRedactor, onSecret: OnSecret): string {
+  const redacted = redactor.redact(text, onSecret);
+  if (!redactor.isSecretField(key, redacted)) return redacted;
+  onSecret("named", text);
+  return mask;
+}
+
+/** JSON as a model wrote it, and still JSON: changed in place where that does, so that it keeps its numbers and blanks. */
+function redactJson(text: string, redactor: TextRedactor, onSecret: OnSecret): string {
+  const before = parsed(text);
+  const redacted = redactor.redact(text, onSecret);
+  if (!isCompound(before)) return redacted;
+  const after = parsed(redacted);
+  const source = isCompound(after) ? after : before;
+  const clean = redactInner(source, "", redactor, onSecret);
+  return isCompound(after) && clean === after ? redacted : JSON.stringify(clean);
+}
+
+/** In what a model writes no name is ours, so none is spared. */
+function redactInner(value: unknown, key: string, redactor: TextRedactor, onSecret: OnSecret): unknown {
+  if (typeof value === "string") return redactText(value, key, redactor, onSecret);
+  if (Array.isArray(value)) return redactList(value, (item) => redactInner(item, key, redactor, onSecret));
+  return isRecord(value) ? redactFields(value, (inner, name) => redactInner(inner, name, redactor, onSecret)) : value;
+}
+
+/** Itself when nothing in it changed. */
+function redactList(values: readonly unknown[], redact: (value: unknown) => unknown): readonly unknown[] {
+  const redacted = values.map(redact);
+  return redacted.every((value, index) => value === values[index]) ? values : redacted;
+}
+
+function redactFields(value: object, redact: (inner: unknown, key: string) => unknown): object {
+  const entries = Object.entries(value) as [string, unknown][];
+  const redacted = entries.map(([key, inner]) => [key, redact(inner, key)] as const);
+  return redacted.every(([, inner], index) => inner === entries[index]?.[1]) ? value : Object.fromEntries(redacted);
+}
+
+function isCompound(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

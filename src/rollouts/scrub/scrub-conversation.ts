@@ -1,0 +1,78 @@
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { bareId } from "../../messages/conversation-id.js";
+import { blobFolder } from "../blobs.js";
+import { besideRollout } from "../layout.js";
+import type { RepairFiles } from "../repair-files.js";
+import { type FileScrub, lookForSecrets, scrubFile, type ScrubRequest } from "./scrub-file.js";
+
+export interface ConversationScrub extends ScrubRequest {
+  readonly path: string;
+  /** Where names of conversations are kept. */
+  readonly names?: string | undefined;
+}
+
+/** Every file that may hold what was said in a conversation: its rollout, what is kept beside it, and its name. */
+export async function lookAtConversation(scrub: ConversationScrub): Promise<FileScrub[]> {
+  const found: FileScrub[] = [];
+  for (const { path, request } of await filesOf(scrub)) found.push(await lookForSecrets(path, request));
+  for (const path of await blobsOf(scrub)) found.push(await lookAtBlob(path, scrub));
+  return found;
+}
+
+/** The same, taken out; an output that was kept as a whole goes as a whole. */
+export async function scrubConversation(files: RepairFiles, scrub: ConversationScrub): Promise<FileScrub[]> {
+  const temporary = besideRollout(scrub.path, "scrub.tmp");
+  const found: FileScrub[] = [];
+  for (const { path, request } of await filesOf(scrub)) found.push(await scrubFile(files, path, temporary, request));
+  for (const path of await blobsOf(scrub)) {
+    const blob = await lookAtBlob(path, scrub);
+    // It is named by its content, and the model never saw it.
+    if (blob.hitLines > 0) await files.remove(path);
+    found.push(blob);
+  }
+  return found;
+}
+
+/** A text of any kind, so it is looked at as a whole. */
+async function lookAtBlob(path: string, { redactor }: ConversationScrub): Promise<FileScrub> {
+  const text = await readFile(path, "utf8");
+  const found = { known: 0, named: 0, shaped: 0 };
+  const redacted = redactor.redact(text, (kind) => (found[kind] += 1));
+  const hitLines = redacted === text ? 0 : 1;
+  return { file: basename(path), lines: 1, found, hitLines, hits: [], isNumbered: false, kept: [] };
+}
+
+async function blobsOf({ path }: ConversationScrub): Promise<string[]> {
+  const folder = blobFolder(path);
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  return names.toSorted().map((name) => join(folder, name));
+}
+
+interface ScrubbedFile {
+  readonly path: string;
+  readonly request: ScrubRequest;
+}
+
+async function filesOf({ path, names, ...request }: ConversationScrub): Promise<ScrubbedFile[]> {
+  const beside = (await readdir(dirname(path))).filter((name) => isKept(name, path)).toSorted();
+  const own = [path, ...beside.map((name) => join(dirname(path), name))].map((file) => ({ path: file, request }));
+  const hasNames = names !== undefined && (await isFile(names));
+  const id = bareId(request.conversationId);
+  return hasNames ? [...own, { path: names, request: { ...request, isWanted: (line) => line.includes(id) } }] : own;
+}
+
+/** What a crash left of a line, and what was there before a repair. */
+function isKept(name: string, path: string): boolean {
+  return ["torn-", "backup-"].some((ending) => name.startsWith(basename(besideRollout(path, ending))));
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+}

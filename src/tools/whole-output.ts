@@ -1,0 +1,46 @@
+/** Room in memory that all calls of a process share. */
+export interface Room {
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
+/** What one output may have at most to be kept as a whole; of a longer one its beginning is kept. */
+export const maxWholeBytes = 10 * 1024 * 1024;
+
+/** All that a call wrote, for as long as there is room for it. Whoever makes it releases it. */
+export class WholeOutput implements Disposable {
+  readonly #room: Room;
+  readonly #maxBytes: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #status: "whole" | "beginning" | "lost" = "whole";
+
+  constructor(room: Room, maxBytes = maxWholeBytes) {
+    this.#room = room;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.#status !== "whole" || bytes.length === 0) return;
+    const piece = bytes.subarray(0, this.#maxBytes - this.#bytes);
+    if (!this.#room.take(piece.length)) {
+      this[Symbol.dispose]();
+      this.#status = "lost";
+      return;
+    }
+    this.#pieces.push(Buffer.from(piece));
+    this.#bytes += piece.length;
+    if (piece.length < bytes.length) this.#status = "beginning";
+  }
+
+  /** Undefined when there was no room. */
+  get text(): string | undefined {
+    return this.#status === "lost" ? undefined : Buffer.concat(this.#pieces).toString();
+  }
+
+  [Symbol.dispose](): void {
+    this.#room.give(this.#bytes);
+    this.#pieces = [];
+    this.#bytes = 0;
+  }
+}

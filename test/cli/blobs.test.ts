@@ -1,0 +1,73 @@
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+import { mockLlm, wireEnv } from "../support/wire-apis.js";
+
+const whole = `${Array.from({ length: 20_000 }, (_, index) => index + 1).join("\n")}\n`;
+
+/** A conversation in which a command has written more than the model gets. */
+async function talked(command = "seq 1 20000") {
+  const mock = await mockLlm([
+    { calls: [{ id: "call_1", name: "shell", arguments: { command } }] },
+    { text: "done" },
+    { text: "and so on" },
+  ]);
+  const cli = await Cli.open();
+  const env = { ...wireEnv(mock), XDG_RUNTIME_DIR: join(cli.project, "run") };
+  await mkdir(env.XDG_RUNTIME_DIR, { mode: 0o700 });
+  await cli.run(["chat", "--provider", "openai", "--sandbox", "danger-full-access", "go"], { env });
+  const [id = ""] = await cli.ids();
+  return { cli, env, id, folder: join(cli.conversations, `${id}.jsonl.blobs`) };
+}
+
+test("the whole output of a call is listed and printed", async () => {
+  const { cli, env, id, folder } = await talked();
+  expect((await cli.run(["output", id], { env })).stdout).toBe(`call_1  ${whole.length} bytes\n`);
+  const { code, stdout } = await cli.run(["output", id, "call_1"], { env });
+  expect([code, stdout === whole]).toEqual([0, true]);
+  const [sha256] = await readdir(folder);
+  expect(JSON.parse((await cli.run(["output", id, "--json"], { env })).stdout)).toEqual([
+    { type: "blob", call_id: "call_1", sha256, bytes: whole.length },
+  ]);
+  expect(await cli.run(["output", id, "call_2"], { env })).toMatchObject({
+    code: 1,
+    stderr: "✗ The whole output of call_2: none was kept; the conversation has what the model got\n",
+  });
+  await rm(folder, { recursive: true });
+  expect(await cli.run(["output", id, "call_1"], { env })).toMatchObject({
+    code: 1,
+    stderr: "✗ The whole output of call_1: it is not there any more\n",
+  });
+});
+
+test("doctor has nothing to say about outputs that are as they were, and tells of those that are not", async () => {
+  const { cli, env, id, folder } = await talked();
+  expect(await cli.run(["doctor"], { env })).toMatchObject({
+    code: 0,
+    stdout: "Checked 1 conversation: all is well\n",
+  });
+  const [name = ""] = await readdir(folder);
+  await writeFile(join(folder, name), "something else");
+  expect(await cli.run(["doctor"], { env })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("an output that was kept as a whole and is not what it was\n"),
+  });
+  await rm(join(folder, name));
+  await writeFile(join(folder, "a".repeat(64)), "", { mode: 0o644 });
+  await rename(join(cli.conversations, `${id}.jsonl`), join(cli.conversations, "conv_other.jsonl"));
+  const { code, stdout } = await cli.run(["doctor"], { env });
+  expect(code).toBe(1);
+  expect(stdout).toContain("others can read it (mode 644)");
+  expect(stdout).toContain(`· ${folder}: 1 output of a conversation that is gone\n  Run: rm -r ${folder}\n`);
+});
+
+test("a list and the next turn do not mind them, and scrub drops one with a secret", async () => {
+  const { cli, env, id, folder } = await talked("seq 1 20000; echo pin=4711");
+  expect(await cli.run(["list"], { env })).toMatchObject({ code: 0, stdout: expect.stringContaining("Total: 1 conv") });
+  expect(await cli.run(["chat", "go on"], { env })).toMatchObject({ code: 0, stdout: "and so on\n" });
+  const found = await cli.run(["scrub", id, "--pattern", "pin", "--write"], { env });
+  expect(found.stdout).toMatch(/\n {2}a whole output, [0-9a-f]{12}: 1 by name; it goes as a whole\n/);
+  expect(await readdir(folder)).toEqual([]);
+  expect((await cli.run(["scrub", id, "--pattern", "pin"], { env })).stdout).toBe(`${id}: no secrets were found\n`);
+});

@@ -1,0 +1,94 @@
+import { appendFile, copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli, finished, saysOn } from "../support/cli.js";
+
+const secret = "old-s3cret-0123456789";
+const env = { DEPLOY_TOKEN: secret };
+
+/** A conversation that was saved when nobody knew what is secret. */
+async function leaked(): Promise<{ cli: Cli; id: string; path: string }> {
+  const cli = await Cli.open();
+  const id = (await cli.run(["new", "--name", `about ${secret}`])).stdout.trim();
+  await cli.run(["chat", `my name is ${secret}`]);
+  await cli.run(["chat", "use AKIAIOSFODNN7EXAMPLE"]);
+  return { cli, id, path: join(cli.conversations, `${id}.jsonl`) };
+}
+
+async function everything(cli: Cli): Promise<string> {
+  const names = await readdir(cli.home, { recursive: true, withFileTypes: true });
+  const files = names.filter((name) => name.isFile()).map((name) => join(name.parentPath, name.name));
+  return (await Promise.all(files.map((file) => readFile(file, "latin1")))).join("\n");
+}
+
+test("without --write it is said where secrets stand, by line and kind, and never what they are", async () => {
+  const { cli, id, path } = await leaked();
+  const before = await readFile(path);
+  const { code, stdout, stderr } = await cli.run(["scrub", id], { env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(new RegExp(`^${id}: \\d+ known, \\d+ by shape in \\d+ lines\n {2}line 2: 1 known\n`));
+  expect(stdout).toContain("  .names.jsonl: 1 known in 1 line\n");
+  expect(stdout).toMatch(new RegExp(`\nNothing was changed. To take them out: cody scrub ${id} --write\n$`));
+  expect(stdout).not.toContain(secret);
+  expect(await readFile(path)).toEqual(before);
+});
+
+test("with --write they are gone from all that is kept, and the conversation goes on", async () => {
+  const { cli, id, path } = await leaked();
+  await copyFile(path, `${path}.backup-2026-01-01`);
+  await writeFile(`${path}.torn-1`, `{"text":"${secret}`);
+  await cli.run(["list"]);
+  const { code, stdout } = await cli.run(["scrub", id, "--write"], { env });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(new RegExp(`^✓ Scrubbed ${id}: `));
+  expect(stdout).toContain(`  ${basename(path)}.torn-1: 1 known in 1 line\n`);
+  const all = await everything(cli);
+  expect(all).not.toContain(secret);
+  expect(all).not.toContain("AKIAIOSFODNN7EXAMPLE");
+  expect((await cli.run(["scrub", id], { env })).stdout).toBe(`${id}: no secrets were found\n`);
+  expect((await cli.run(["list", "--json"])).stdout).toContain('"name":"about [redacted]"');
+  expect((await cli.run(["chat", "what's my name?"])).stdout).toContain("[redacted]");
+  expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
+});
+
+test("what only looks like a key can be left, and other names and values be named", async () => {
+  const { cli, id } = await leaked();
+  await cli.run(["chat", "pin=4711 and correct horse"]);
+  expect((await cli.run(["scrub", id, "--no-shapes"])).stdout).toBe(`${id}: no secrets were found\n`);
+  expect((await cli.run(["scrub", id, "--no-shapes", "--pattern", "pin"])).stdout).toContain("by name");
+  const found = await cli.run(["scrub", id, "--stdin", "--write", "--json"], { input: "correct horse\n\n" });
+  expect(JSON.parse(found.stdout)).toMatchObject({
+    id,
+    scrubbed: true,
+    found: { known: expect.any(Number), named: 0 },
+  });
+  expect(await everything(cli)).not.toContain("correct horse");
+});
+
+test.each([
+  [["--pattern", "(a+)+"], "✗ --pattern '(a+)+': expected a name"],
+  [["--write", "--dry-run"], "✗ --write and --dry-run: say one of them"],
+])("%j is wrong use", async (flags, message) => {
+  const { cli, id } = await leaked();
+  expect(await cli.run(["scrub", id, ...flags])).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+});
+
+test("a conversation that is in use is not touched", async () => {
+  const { cli, id, path } = await leaked();
+  const child = cli.start(["chat", "hello"], { middle: "hold" });
+  await saysOn(child.stdout, "");
+  const before = await readFile(path);
+  const { code, stderr } = await cli.run(["scrub", id, "--write"], { env });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`Conversation '${id}' is in use by`) });
+  expect((await readFile(path)).subarray(0, before.length)).toEqual(before);
+  child.kill("SIGTERM");
+  await finished(child);
+});
+
+test("a line another program adds meanwhile is not lost to a name of the same conversation", async () => {
+  const { cli, id } = await leaked();
+  await appendFile(join(cli.conversations, ".names.jsonl"), `{"id":"other","thread_name":"${secret}"}\n`);
+  await cli.run(["scrub", id, "--write"], { env });
+  const names = (await readFile(join(cli.conversations, ".names.jsonl"), "utf8")).trimEnd().split("\n");
+  expect(names[1]).toBe(`{"id":"other","thread_name":"${secret}"}`);
+});
