@@ -20,16 +20,15 @@ export class Carrying {
 
   constructor(parts: Pick<TurnLinesParts, "thoughts" | "knownProvider">, source: Source) {
     this.#source = source;
-    const { cwd, losses } = { cwd: folderOf(source), losses: source.losses };
-    const { thoughts } = parts;
+    const { losses, facts } = source;
     this.#turns = new TurnLines({
       losses,
-      cwd,
-      thoughts,
+      cwd: folderOf(source),
+      thoughts: parts.thoughts,
       newId: uuidv7,
       knownProvider: (name) => parts.knownProvider(name),
     });
-    const { provider } = source.facts;
+    const { provider } = facts;
     if (provider !== undefined && parts.knownProvider(provider) === undefined) losses.count("provider");
     this.#lines = this.#carried();
   }

@@ -2,39 +2,37 @@
  * What there may be in a source that an imported conversation does not have. Each is counted where it stood:
  * messages, parts of messages, entries or lines.
  */
-export const lossKinds = [
-  "abandoned_entries",
-  "attachments",
-  "documents",
-  "duplicates",
-  "error_marks",
-  "errors",
-  "excluded",
-  "extension_data",
-  "file_snapshots",
-  "images",
-  "labels",
-  "local_commands",
-  "provider",
-  "server_tools",
-  "settings",
-  "sidechain_entries",
-  "signatures",
-  "stray_outputs",
-  "subagent_files",
-  "synthetic_messages",
-  "system_messages",
-  "system_notes",
-  "thoughts",
-  "too_long",
-  "tool_details",
-  "unanswered_calls",
-  "unfinished",
-  "unknown_lines",
-  "unknown_parts",
-  "usage",
-] as const;
-export type LossKind = (typeof lossKinds)[number];
+export type LossKind =
+  | "abandoned_entries"
+  | "attachments"
+  | "documents"
+  | "duplicates"
+  | "error_marks"
+  | "errors"
+  | "excluded"
+  | "extension_data"
+  | "file_snapshots"
+  | "images"
+  | "labels"
+  | "local_commands"
+  | "provider"
+  | "server_tools"
+  | "settings"
+  | "sidechain_entries"
+  | "signatures"
+  | "stray_outputs"
+  | "subagent_files"
+  | "synthetic_messages"
+  | "system_messages"
+  | "system_notes"
+  | "thoughts"
+  | "too_long"
+  | "tool_details"
+  | "unanswered_calls"
+  | "unfinished"
+  | "unknown_lines"
+  | "unknown_parts"
+  | "usage";
 
 /** A line that could not be read; `detail` never quotes the file. */
 export interface DamagedLine {

@@ -1,3 +1,4 @@
+import { ImportError } from "../../messages/errors.js";
 import { readClaudeSource } from "./claude-source.js";
 import { detectFormat } from "./detect-format.js";
 import { readEntrySource } from "./entry-source.js";
@@ -22,7 +23,15 @@ const readers = {
 /** Looks into a file; rejects with an `ImportError` when there is no conversation in it that could be read. */
 export async function openSource(path: string, from?: ImportFormat): Promise<Source> {
   const file = await sourceFile(path);
-  const format = from ?? (await detectFormat(file));
-  const losses = new Losses();
-  return { file, format, losses, ...(await readers[format](file, losses)) };
+  try {
+    const format = from ?? (await detectFormat(file));
+    const losses = new Losses();
+    return { file, format, losses, ...(await readers[format](file, losses)) };
+  } catch (error) {
+    throw isOfDisk(error) ? new ImportError(path, `it cannot be read (${error.code})`) : error;
+  }
+}
+
+function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && "code" in error;
 }
