@@ -10,7 +10,7 @@ import { met, printTable } from "./support/table.js";
 import { temporaryDirectory } from "./support/temporary-directory.js";
 import { writeConversations } from "./support/write-conversations.js";
 
-const rounds = 11;
+const rounds = 7;
 const conversations = 10_000;
 /** A folder that has just changed is not believed. */
 const settledMs = 2_500;
