@@ -29,8 +29,9 @@ const stdoutDescriptor = 1;
 async function printed(text: Buffer): Promise<Error | undefined> {
   let written = 0;
   try {
-    const isTerminal = fstatSync(stdoutDescriptor).isCharacterDevice();
-    while (!isTerminal && written < text.length) written += writeSync(stdoutDescriptor, text, written);
+    if (!fstatSync(stdoutDescriptor).isCharacterDevice()) {
+      while (written < text.length) written += writeSync(stdoutDescriptor, text, written);
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // A reader that has left does not mind; one that is slow is waited for.
