@@ -19,10 +19,11 @@ export async function build({ declarations }) {
   const entries = files.map((file) => `workers/entries/${file.slice(0, -".ts".length)}`);
   // What several programs share becomes chunks to be loaded, so what short commands never start is bundled apart.
   const rare = entries.filter((name) => pools.has(name));
+  const together = await bundle({ format: "cjs", input: { list: "src/cli/quick-list.ts" } });
   const common = ["cli/main", ...entries.filter((name) => !pools.has(name))];
   await Promise.all([
     bundle({ format: "esm", input: { index: "src/index.ts" }, directory: "dist" }),
-    bundle({ format: "cjs", input: sourcesOf(common), directory: "dist" }),
+    bundle({ format: "cjs", input: sourcesOf(common), directory: "dist", together }),
     bundle({ format: "cjs", input: sourcesOf(rare), directory: "dist" }),
   ]);
   await chmod(main, 0o755);

@@ -15,18 +15,18 @@ export async function writeConversations(home: string, count: number): Promise<v
   await mkdir(conversations, { recursive: true, mode: 0o700 });
   for (let index = 0; index < count; index += 1) {
     const id = newConversationId();
-    await writeFile(join(conversations, `${id}.jsonl`), rollout(id), { mode: 0o600 });
+    await writeFile(join(conversations, `${id}.jsonl`), rollout(id, index), { mode: 0o600 });
   }
 }
 
-function rollout(conversationId: string): string {
+function rollout(conversationId: string, index: number): string {
   const now = new Date();
   const timestamp = now.toISOString();
   const labels = { provider: "offline", model: "offline", cwd: "/somewhere", source: "non_interactive" as const };
   const question: OwnLine = {
     timestamp,
     type: "response_item",
-    payload: { type: "message", role: "user", content: [{ type: "input_text", text: "What is 2+2?" }] },
+    payload: { type: "message", role: "user", content: [{ type: "input_text", text: `What is ${index}+2?` }] },
   };
   const answers = Array.from({ length: answersEach }, () => line);
   return [firstLine({ conversationId, now, ...labels }), question, ...answers].map(encodeLine).join("");

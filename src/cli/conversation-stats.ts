@@ -1,5 +1,5 @@
 import type { ConversationFacts, ModelUsage, Tokens } from "../rollouts/index/conversation-facts.js";
-import type { SavedConversation } from "./project-conversations.js";
+import type { SavedConversation } from "./named-conversations.js";
 
 interface Used extends Tokens {
   turns: number;

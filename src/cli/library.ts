@@ -6,12 +6,8 @@ import { withIndex } from "../rollouts/index/with-index.js";
 import type { CommandContext } from "./context.js";
 import { placesOf } from "./conversation-directory.js";
 import { ordered } from "./list-order.js";
-import {
-  conversationsEverywhere,
-  ofProject,
-  type SavedConversation,
-  savedConversations,
-} from "./project-conversations.js";
+import type { SavedConversation } from "./named-conversations.js";
+import { conversationsEverywhere, ofProject, savedConversations } from "./project-conversations.js";
 import { sinceOf } from "./since-flag.js";
 
 /** All that is saved in some places, and what of it a command is to look at, newest first. */

@@ -1,7 +1,7 @@
 import { type Cursor, cursorText, parsedCursor } from "../rollouts/cursor.js";
 import { usageError } from "./command-error.js";
 import type { Flags } from "./flags.js";
-import type { SavedConversation } from "./project-conversations.js";
+import type { SavedConversation } from "./named-conversations.js";
 
 interface Order {
   /** What a conversation is sorted by; null for what has none of it, which comes last. */

@@ -12,7 +12,14 @@ if (others.length === 0 && (first === "--version" || first === "-v")) {
   // Node 20 has no compile cache.
   const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: () => void };
   enableCompileCache?.();
-  void import("./run-process.js").then(({ runProcess }) => runProcess());
+  void start();
+}
+
+async function start(): Promise<void> {
+  const { printQuickList } = first === "list" ? await import("./quick-list.js") : {};
+  if ((await printQuickList?.(others)) === true) return;
+  const { runProcess } = await import("./run-process.js");
+  await runProcess();
 }
 
 /** Reads package.json and writes to the descriptor, because loading our own modules or a stream takes longer. */

@@ -72,3 +72,8 @@ export function outputTo(stream: OutputStream): Output {
 function shown({ text, isMarked = false }: TextPart): string {
   return isMarked ? bold + harmless(text) + notBold : harmless(text);
 }
+
+/** What a person is told when their output did not arrive. */
+export function unwritten(failure: Error): string {
+  return `The output could not be written: ${failure.message}`;
+}

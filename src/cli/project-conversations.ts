@@ -1,12 +1,9 @@
 import { homePaths } from "../config/paths.js";
-import { codexSessions, type ConversationPlaces, everyDirectory, namesFile } from "../config/places.js";
-import type { ConversationSummary } from "../rollouts/list.js";
+import { codexSessions, type ConversationPlaces, everyDirectory } from "../config/places.js";
 import { listConversationsSync, type SyncListOptions } from "../rollouts/list-sync.js";
-import { readNamesSync, withNames } from "../rollouts/name-index.js";
 import type { CommandContext } from "./context.js";
+import { namedConversations, type SavedConversation } from "./named-conversations.js";
 import { ProjectMembers } from "./project-members.js";
-
-export type SavedConversation = ConversationSummary & { readonly name?: string };
 
 /** The saved conversations, newest first. */
 export function savedConversations(
@@ -18,10 +15,7 @@ export function savedConversations(
   const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
   const cached: SyncListOptions = isCodex ? { cache: codexHeads } : {};
   const own: SyncListOptions = directory === conversations ? { cache: heads, own: { now: Date.now() } } : cached;
-  return withNames(
-    listConversationsSync(directory, { ...own, ...page }),
-    readNamesSync(namesFile(directory, codexHome)),
-  );
+  return namedConversations(directory, codexHome, listConversationsSync(directory, { ...own, ...page }));
 }
 
 /** Those of every place conversations are kept in; of two with one id the one `cody resume` would take. */

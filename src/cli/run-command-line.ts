@@ -8,6 +8,7 @@ import type { CommandContext } from "./context.js";
 import { describeError } from "./describe-error.js";
 import { type Diagnostics, openDiagnostics } from "./diagnostics.js";
 import type { Flags } from "./flags.js";
+import { unwritten } from "./output.js";
 import { type ParsedCommand, parseArguments } from "./parse-arguments.js";
 import type { Terminal } from "./terminal.js";
 
@@ -54,7 +55,7 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
   } finally {
     await outbox?.stop();
   }
-  throw new CommandError(`The output could not be written: ${stdout.failure.message}`, exitCodes.failed);
+  throw new CommandError(unwritten(stdout.failure), exitCodes.failed);
 }
 
 async function startOutbox(env: Terminal["env"]): Promise<RolloutOutbox> {

@@ -4,7 +4,8 @@ import type * as z from "zod";
 import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { ownShape } from "../messages/written-config.js";
-import { configFormats, type ConfigName, configNames } from "./config-format.js";
+import { configFormats } from "./config-format.js";
+import { type ConfigName, configNames } from "./config-names.js";
 
 const advice = "Edit it or run: cody set-provider";
 

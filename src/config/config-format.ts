@@ -2,10 +2,7 @@ import type * as JsoncParser from "jsonc-parser";
 import { InvalidInputError } from "../messages/errors.js";
 import { jsonValue } from "../messages/parse.js";
 import type { ConfigEdit } from "./config-edits.js";
-
-/** The files a configuration may be in. */
-export const configNames = ["config.json", "config.jsonc", "config.yaml", "config.yml"] as const;
-export type ConfigName = (typeof configNames)[number];
+import type { ConfigName } from "./config-names.js";
 
 /** How a configuration is written down. What reads and writes the rarer ones is loaded when there is such a file. */
 interface ConfigFormat {

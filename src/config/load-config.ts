@@ -1,7 +1,7 @@
 import type { CompactionConfig } from "../messages/compaction.js";
 import type { Config, Layout, TurnLimits } from "../messages/config.js";
 import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./config-file.js";
-import type { ConfigName } from "./config-format.js";
+import type { ConfigName } from "./config-names.js";
 import { conversationPlaces } from "./places.js";
 import { choiceOf } from "./provider-choice.js";
 import { configuredKeys } from "./vendors.js";

@@ -12,7 +12,7 @@ import {
 import { sep } from "node:path";
 import type { Head } from "./head.js";
 import { type CacheHeader, headerLine, isCacheHeader, lineOf, startOf, knownFile } from "./head-lines.js";
-import { openFlags } from "./list.js";
+import { openFlags } from "./open-flags.js";
 
 /** A file as it is now, by its name below the directory. */
 export interface SeenFile {

@@ -2,7 +2,8 @@ import { closeSync, lstatSync, openSync, readSync, type Stats, statSync } from "
 import { basename, sep } from "node:path";
 import { type CacheHeader, knownFile, type KnownFile, parsedHeader } from "./head-lines.js";
 import { idOfName } from "./layout.js";
-import { type ConversationSummary, openFlags, updatedAt } from "./list.js";
+import type { ConversationSummary } from "./list.js";
+import { openFlags, updatedAt } from "./open-flags.js";
 
 /** The conversation behind which a page begins. */
 export interface ListPosition {

@@ -5,7 +5,8 @@ import { HeadCache, headCachePath, type SeenFile } from "./head-cache.js";
 import type { CacheHeader } from "./head-lines.js";
 import { comesAfter, knownList, type ListPosition } from "./known-list.js";
 import { rolloutsInSync } from "./layout-files.js";
-import { type ConversationSummary, type ListOptions, newestFirst, openFlags, updatedAt } from "./list.js";
+import { type ConversationSummary, type ListOptions, newestFirst } from "./list.js";
+import { openFlags, updatedAt } from "./open-flags.js";
 
 export interface SyncListOptions extends ListOptions {
   /** Only what a list has behind this conversation. */

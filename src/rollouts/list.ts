@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import * as fs from "node:fs";
 import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
 import { rolloutsIn } from "./layout-files.js";
+import { openFlags, updatedAt } from "./open-flags.js";
 
 /** One saved conversation, as far as the start of its file and its inode tell. */
 export interface ConversationSummary extends Head {
@@ -17,8 +18,6 @@ export interface ListOptions {
   readonly limit?: number;
 }
 
-/** Neither follows a link nor waits for the other end of a pipe. */
-export const openFlags = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 /** Enough to keep the four threads of Node's pool busy, few enough not to hold up everybody else's files. */
 const concurrency = 32;
 
@@ -81,10 +80,6 @@ interface Dated {
 /** Ids are ordered by time too, for files that changed in the same millisecond. */
 export function newestFirst(a: Dated, b: Dated): number {
   return updatedAt(b.stats) - updatedAt(a.stats) || (a.id < b.id ? 1 : -1);
-}
-
-export function updatedAt({ mtimeMs }: Pick<Stats, "mtimeMs">): number {
-  return Math.floor(mtimeMs);
 }
 
 function statOrUndefined(path: string): Promise<Stats | undefined> {

@@ -1,9 +1,8 @@
 import * as fs from "node:fs";
-import { open } from "node:fs/promises";
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
 import { isPrintable } from "../messages/conversation-name.js";
 import { isRecord } from "./line-object.js";
-import { openFlags } from "./list.js";
+import { openFlags } from "./open-flags.js";
 
 /** How a conversation is called, and since when, in milliseconds since 1970. */
 export interface NameEntry {
@@ -26,7 +25,7 @@ const newline = 0x0a;
 /** The names of the conversations in a directory, by id; none when there is no index. */
 export async function readNames(path: string): Promise<Names> {
   try {
-    const file = await open(path, openFlags);
+    const file = await fs.promises.open(path, openFlags);
     try {
       const stats = await file.stat();
       const { from, buffer } = newestPart(stats);
@@ -67,7 +66,7 @@ export async function writeName(
 ): Promise<void> {
   const said = (await readNames(path)).get(id);
   if (said?.name === name || (mode === "mend" && said !== undefined && said.namedAt > namedAt)) return;
-  const file = await open(path, appendFlags, 0o600);
+  const file = await fs.promises.open(path, appendFlags, 0o600);
   try {
     const { size } = await file.stat();
     // A new one: the umask may have taken bits away.

@@ -7,7 +7,7 @@ import { fromIndexOrFiles, wantedLibrary } from "../library.js";
 import { limitOf } from "../limit-flag.js";
 import { localTime } from "../local-time.js";
 import type { TextPart } from "../output.js";
-import type { SavedConversation } from "../project-conversations.js";
+import type { SavedConversation } from "../named-conversations.js";
 
 const defaultLimit = 20;
 

@@ -3,7 +3,7 @@ import { factsInFiles } from "../../rollouts/index/scan.js";
 import { type CommandContext, printResult } from "../context.js";
 import { conversationStats, type ConversationStats } from "../conversation-stats.js";
 import { fromIndexOrFiles, wantedLibrary } from "../library.js";
-import type { SavedConversation } from "../project-conversations.js";
+import type { SavedConversation } from "../named-conversations.js";
 import { tokenText } from "../token-text.js";
 
 /** More projects than these are only counted for a person. */

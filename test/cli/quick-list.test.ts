@@ -1,0 +1,79 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli, commandOf, finished } from "../support/cli.js";
+import { metaLine, user } from "../rollouts/index/library.js";
+
+const count = 2_000;
+
+/** So many conversations that the order of the last list is believed, in a folder that has not changed for long. */
+async function library(): Promise<Cli> {
+  const cli = await Cli.open();
+  mkdirSync(cli.conversations, { recursive: true });
+  for (let index = 0; index < count; index += 1) {
+    const path = join(cli.conversations, `conv_${index}.jsonl`);
+    writeFileSync(path, metaLine(`conv_${index}`) + user("Grüße"));
+    utimesSync(path, 1_000 + index, 1_000 + index);
+  }
+  utimesSync(cli.conversations, 1_000, 1_000);
+  return cli;
+}
+
+/** The long way: a flag that only the command itself knows. */
+const longWay = ["--sort", "updated"];
+
+test("a page that is known from the last list is the same as one that is looked up", async () => {
+  const cli = await library();
+  for (const args of [["--limit", "2"], ["--json", "--limit", "3"], [], ["--json"]]) {
+    const expected = await cli.run(["list", ...args, ...longWay]);
+    expect(expected).toMatchObject({ code: 0, stderr: "" });
+    expect(await cli.run(["list", ...args])).toEqual(expected);
+  }
+});
+
+test("what has changed since is listed, wherever conversations are", async () => {
+  const cli = await library();
+  await cli.run(["list"]);
+  await cli.run(["rename", "conv_7", "lucky"]);
+  expect((await cli.run(["list", "--limit", "1"])).stdout).toMatch(
+    /^Saved Conversations:\n\n {2}conv_7\n {4}Name: lucky\n/,
+  );
+  const elsewhere = join(cli.project, "elsewhere");
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, "conv_there.jsonl"), metaLine("conv_there"));
+  writeFileSync(join(cli.home, "config.json"), JSON.stringify({ persistence: { directory: elsewhere } }));
+  expect((await cli.run(["list", "--limit", "1"])).stdout).toContain("  conv_there (empty)\n");
+});
+
+test("mistakes are told as ever", async () => {
+  const cli = await library();
+  await cli.run(["list"]);
+  expect(await cli.run(["list", "--limit", "0"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--limit"),
+  });
+  expect(await cli.run(["list", "--limit"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--limit") });
+  expect(await cli.run(["list", "--frob"])).toMatchObject({ code: 2 });
+  expect((await cli.run(["list", "--help"])).stdout).toContain("cody list [options]");
+});
+
+test("a slow reader gets all of it, one that leaves is no reason to complain, and a full disk is", async () => {
+  const cli = await library();
+  const { stdout } = await cli.run(["list", ...longWay]);
+  expect(stdout.length).toBeGreaterThan(65_536);
+  const slow = cli.start(["list"]);
+  await once(slow.stdout, "readable");
+  expect(await finished(slow)).toMatchObject({ code: 0, stdout });
+  const left = cli.start(["list"]);
+  await once(left.stdout, "readable");
+  left.stdout.destroy();
+  expect(await once(left, "close")).toEqual([0, null]);
+  const [program, ...args] = commandOf(["list"]);
+  const full = spawn("sh", ["-c", 'exec "$0" "$@" > /dev/full', program, ...args], { env: cli.env, stdio: "pipe" });
+  expect(await finished(full)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("The output could not be written"),
+  });
+});
