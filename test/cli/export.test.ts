@@ -142,6 +142,16 @@ test("a slow reader gets every byte of a large export", async () => {
   expect(bytes).toBe((await stat(join(cli.project, "whole.jsonl"))).size);
 });
 
+test.each(["codex", "html"])("no more of a large conversation is kept than a turn: %s", async (format) => {
+  const cli = await Cli.open();
+  const id = "conv_01932d4c-89ab-7890-abcd-123456789abc";
+  await mkdir(cli.conversations, { recursive: true, mode: 0o700 });
+  await writeLargeRollout(join(cli.conversations, `${id}.jsonl`), id, 20_000_000);
+  // Its lines would not fit.
+  const env = { NODE_OPTIONS: "--max-old-space-size=56" };
+  expect(await cli.run(["export", id, "--format", format, "--output", "a"], { env })).toMatchObject({ code: 0 });
+});
+
 test("what a person gets wrong is said", async () => {
   const { cli } = await withConversation();
   expect(await cli.run(["export", "--format", "pdf"])).toMatchObject({
