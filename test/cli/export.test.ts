@@ -183,6 +183,18 @@ test("--json says where the file is", async () => {
   expect((await stat(path)).size).toBe(bytes);
 });
 
+test("what a format has no place for is said", async () => {
+  const { cli, id } = await withConversation();
+  const path = join(cli.conversations, `${id}.jsonl`);
+  const ghost = { type: "ghost_snapshot", ghost_commit: { id: "abc" } };
+  const line = JSON.stringify({ timestamp: "2026-11-16T00:00:00.000Z", type: "response_item", payload: ghost });
+  await writeFile(path, `${await readFile(path, "utf8")}${line}\n`);
+  expect(await cli.run(["export", id, "--format", "envoy"])).toMatchObject({
+    code: 0,
+    stderr: "Left out, because envoy has no place for it: 1 × ghost_snapshot\n",
+  });
+});
+
 test("the prompt exports this conversation, another, and all of them", async () => {
   const { cli, id } = await withConversation();
   const lines = [
