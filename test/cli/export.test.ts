@@ -142,6 +142,16 @@ test("a slow reader gets every byte of a large export", async () => {
   expect(bytes).toBe((await stat(join(cli.project, "whole.jsonl"))).size);
 });
 
+test.each(["codex", "html"])("no more of a large conversation is kept than a turn: %s", async (format) => {
+  const cli = await Cli.open();
+  const id = "conv_01932d4c-89ab-7890-abcd-123456789abc";
+  await mkdir(cli.conversations, { recursive: true, mode: 0o700 });
+  await writeLargeRollout(join(cli.conversations, `${id}.jsonl`), id, 20_000_000);
+  // Its lines would not fit.
+  const env = { NODE_OPTIONS: "--max-old-space-size=56" };
+  expect(await cli.run(["export", id, "--format", format, "--output", "a"], { env })).toMatchObject({ code: 0 });
+});
+
 test("what a person gets wrong is said", async () => {
   const { cli } = await withConversation();
   expect(await cli.run(["export", "--format", "pdf"])).toMatchObject({
@@ -171,6 +181,18 @@ test("--json says where the file is", async () => {
   const { path, bytes, ...rest } = JSON.parse(stdout) as { path: string; bytes: number };
   expect(rest).toEqual({ id, format: "envoy", left: {} });
   expect((await stat(path)).size).toBe(bytes);
+});
+
+test("what a format has no place for is said", async () => {
+  const { cli, id } = await withConversation();
+  const path = join(cli.conversations, `${id}.jsonl`);
+  const ghost = { type: "ghost_snapshot", ghost_commit: { id: "abc" } };
+  const line = JSON.stringify({ timestamp: "2026-11-16T00:00:00.000Z", type: "response_item", payload: ghost });
+  await writeFile(path, `${await readFile(path, "utf8")}${line}\n`);
+  expect(await cli.run(["export", id, "--format", "envoy"])).toMatchObject({
+    code: 0,
+    stderr: "Left out, because envoy has no place for it: 1 × ghost_snapshot\n",
+  });
 });
 
 test("the prompt exports this conversation, another, and all of them", async () => {

@@ -5,8 +5,8 @@ import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import { bareId } from "../../src/messages/conversation-id.js";
 import { ConversationInUseError } from "../../src/messages/errors.js";
-import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
 import { Codex } from "../support/codex.js";
+import { expectInOrder, inputOf, shape } from "../support/model-input.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { openMock } from "../support/open-mock-llm.js";
 import { rolloutLines } from "../support/rollout-lines.js";
@@ -40,42 +40,6 @@ async function both(script: { readonly cody: readonly MockReply[]; readonly code
     return manager;
   };
   return { codex, open, codyRequests: cody.requests, codexRequests: model.requests };
-}
-
-type Requests = Awaited<ReturnType<typeof both>>["codexRequests"];
-
-/** What a model was given, without ids and what else is not said to it. */
-function inputOf(requests: Requests, at: number): unknown[] {
-  const body = requests.at(at)?.body as { readonly input: readonly ResponseItem[] } | undefined;
-  return (body?.input ?? []).map(shape);
-}
-
-function shape(item: ResponseItem): unknown {
-  switch (item.type) {
-    case "message":
-      return { [item.role]: messageText(item) };
-    case "reasoning":
-      return { reasoning: item.summary, sealed: item.encrypted_content };
-    case "function_call":
-      return { call: item.call_id, name: item.name, arguments: item.arguments };
-    case "function_call_output":
-      return { output: item.output, of: item.call_id };
-    default:
-      return { other: item.type };
-  }
-}
-
-/** All of them, one after another, whatever stands between. */
-function expectInOrder(given: readonly unknown[], expected: readonly unknown[]): void {
-  let from = 0;
-  const found = expected.map((item) => {
-    const text = JSON.stringify(item);
-    const at = given.findIndex((each, index) => index >= from && JSON.stringify(each) === text);
-    if (at === -1) return undefined;
-    from = at + 1;
-    return item;
-  });
-  expect(found).toEqual(expected);
 }
 
 /** A second turn that is stopped while its command runs. */

@@ -37,7 +37,7 @@ export async function exportCommand(context: CommandContext): Promise<number> {
     return interruption.exitCode ?? exitCode;
   } catch (error) {
     if (interruption.exitCode === undefined) throw error;
-    await context.tell("Stopped: nothing was exported");
+    await context.tell("Stopped");
     return interruption.exitCode;
   }
 }

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { ExportFormat } from "../../rollouts/export/export-format.js";
 import type { ExportedConversation } from "../../rollouts/export/export-lines.js";
-import { countText } from "../../rollouts/export/facts-text.js";
 import type { Target } from "../choose-conversation.js";
 import type { CommandContext } from "../context.js";
 import type { Workspace } from "../workspace.js";
@@ -49,6 +48,6 @@ export function lossText(
   format: ExportFormat,
   left: Iterable<readonly [kind: string, count: number]>,
 ): string | undefined {
-  const kinds = [...left].map(([kind, count]) => countText(count, kind));
+  const kinds = [...left].map(([kind, count]) => `${count} × ${kind}`);
   return kinds.length === 0 ? undefined : `Left out, because ${format} has no place for it: ${kinds.join(", ")}`;
 }

@@ -75,7 +75,7 @@ export class EntryWriter {
     yield* this.#endRow();
     const message = this.#messageOf(part);
     if (message !== undefined) yield this.#message(message, [item], timestamp);
-    else this.#leave("instructions");
+    else this.#leave("developer message");
   }
 
   *model({ model, provider }: TurnContext, timestamp: string): Generator<string> {

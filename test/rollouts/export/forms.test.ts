@@ -222,3 +222,9 @@ test("what a form has no place for is counted", async () => {
   for await (const _ of envoy) expect(envoy.format).toBe("envoy");
   expect(Object.fromEntries(envoy.left)).toEqual({ input_image: 1, ghost_snapshot: 1, "call without a result": 1 });
 });
+
+test("a tree has no place for what a developer told the model", async () => {
+  const tree = await exported([metaLine(), ...turnOf(developer("be kind"), user("go"), assistant("ok"))], "diligent");
+  for await (const _ of tree) expect(tree.format).toBe("diligent");
+  expect(Object.fromEntries(tree.left)).toEqual({ "developer message": 1 });
+});

@@ -1,56 +1,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { OwnLine } from "../../../src/messages/rollout-line.js";
-import { assistant, call, output, thought, user } from "../../compaction/items.js";
+import { assistant, call, output, user } from "../../compaction/items.js";
 import { anyConversation, exportedText, itemLine, metaLine, turnOf } from "./lines.js";
+import { everywhere, hostileTexts } from "./hostile.js";
 import { readPage } from "./page.js";
 
-function everywhere(text: string): OwnLine[] {
-  return [
-    metaLine(),
-    ...turnOf(
-      user(text),
-      { ...user(""), content: [{ type: "input_image", image_url: text }] },
-      thought(text),
-      call("call_1", text, { [text]: text, old_string: text, new_string: text }),
-      { type: "function_call", name: "x", call_id: "call_2", arguments: text },
-      output("call_1", text),
-      { type: "function_call_output", call_id: "call_2", output: [{ type: "input_image", image_url: text }] },
-      { type: "web_search_call", action: { type: text } },
-      assistant(text),
-    ),
-    { timestamp: text, type: "compacted", payload: { message: text, replacement_history: [] } },
-    { timestamp: text, type: "cody", payload: { type: "named", name: text || "x" } },
-  ];
-}
-
-/** What a page must not obey, wherever it stands. */
-const hostile = [
-  "<script>document.title = 'owned'</script>",
-  "</title><script>alert(1)</script>",
-  "</details></section></main><script>alert(1)</script>",
-  '"><img src=x onerror=alert(1)>',
-  "' onmouseover='alert(1)",
-  "<svg onload=alert(1)><a xlink:href=javascript:alert(1)>x</a></svg>",
-  "[click](javascript:alert(1)) [x](data:text/html,<script>alert(1)</script>) [y](JaVaScRiPt:alert(1))",
-  "[click](java&#115;cript:alert(1)) [z](\u0001javascript:alert(1)) <javascript:alert(1)>",
-  '[a](https://example.com/"onclick="alert(1) "title\'>")',
-  "![pixel](http://127.0.0.1:1/pixel.png) ![i](data:image/svg+xml;base64,PHN2Zz4=)",
-  "<style>@import url(http://127.0.0.1:1/x.css)</style>",
-  '<meta http-equiv="refresh" content="0;url=http://127.0.0.1:1/">',
-  '<base href="http://127.0.0.1:1/"><form action=x><iframe srcdoc="<script>alert(1)</script>">',
-  "<!-- <![CDATA[ ]]> --> <!doctype html> <?php",
-  "```html\n</pre><script>alert(1)</script>\n```",
-  "| a | b |\n|---|---|\n| <script>x</script> | [l](javascript:1) |",
-  "--- a\n+++ b\n@@ -1 +1 @@\n-<script>\n+</pre><script>alert(1)</script>",
-  "*** Begin Patch\n*** Update File: </code><script>\n+x",
-  "&lt;script&gt; &amp;lt; &#60;script&#62; &#x202e;",
-  "\u0000\u0008\u001b[31m\u202e\u2066\u200b\ufeff\ud800\u{e0041}",
-  "data:image/png;base64,iVBORw0KGgo=",
-  'data:image/png;base64,iVBOR"onerror="alert(1)',
-  ">".repeat(20_000),
-  "- ".repeat(5_000),
-];
+const hostile = hostileTexts("http://127.0.0.1:1");
 
 test.each(hostile.map((text) => [text.slice(0, 60), text] as const))("nothing of %j is obeyed", async (_, text) => {
   expect(readPage(await exportedText(everywhere(text), "html")).problems).toEqual([]);

@@ -1,4 +1,5 @@
 import { toolLine } from "../../../messages/call-line.js";
+import { quotedCommand } from "../../../messages/quoted-command.js";
 import type { ToolOutputContent } from "../../../messages/response-item.js";
 import { isRecord } from "../../line-object.js";
 import type { Part } from "../parts.js";
@@ -23,7 +24,7 @@ function argumentsHtml(given: string): string {
   const isEdit = typeof before === "string" && typeof after === "string";
   const rows = Object.entries(value).filter(([key]) => !isEdit || !["old_string", "new_string"].includes(key));
   const edit = isEdit ? diffHtml(`${signed(before, "-")}${signed(after, "+")}`) : "";
-  return rows.map(([key, each]) => `<h5>${escaped(key)}</h5>${valueHtml(each)}`).join("") + edit;
+  return rows.map(([key, each]) => givenHtml(key, each)).join("") + edit;
 }
 
 function signed(text: string, sign: "-" | "+"): string {
@@ -35,8 +36,20 @@ function signed(text: string, sign: "-" | "+"): string {
     .join("\n")}\n`;
 }
 
-function valueHtml(value: unknown): string {
-  return codeHtml(typeof value === "string" ? value : jsonText(value));
+/** What fits on a line stands beside its name. */
+function givenHtml(key: string, value: unknown): string {
+  const text = valueText(key, value);
+  return text.length > maxInlineChars || /[\r\n]/.test(text)
+    ? `<h5>${escaped(key)}</h5>${codeHtml(text)}`
+    : `<p class="given"><span>${escaped(key)}</span> <code>${escaped(text)}</code></p>`;
+}
+
+const maxInlineChars = 80;
+
+function valueText(key: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  const isCommand = key === "command" && Array.isArray(value) && value.every((word) => typeof word === "string");
+  return isCommand ? quotedCommand(value) : jsonText(value);
 }
 
 function outputHtml(output: ToolOutputContent): string {

@@ -48,7 +48,6 @@ code, pre { font-family: ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consola
 pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem 0.9rem; margin: 0.5rem 0; line-height: 1.45; overflow: auto; max-height: 32rem; white-space: pre; tab-size: 4; unicode-bidi: plaintext; }
 .diff { padding-left: 0; padding-right: 0; }
 .diff span { display: block; padding: 0 0.9rem; min-width: max-content; }
-.diff { white-space: pre; text-indent: 0; }
 .diff .add { background: var(--add); color: var(--add-text); }
 .diff .del { background: var(--del); color: var(--del-text); }
 .diff .hunk { background: var(--hunk); color: var(--quiet); }
@@ -60,9 +59,12 @@ summary:hover { background: var(--soft); }
 summary code { color: var(--text); overflow-wrap: anywhere; }
 details[open] > summary { border-bottom: 1px solid var(--line); border-radius: 6px 6px 0 0; }
 details > :not(summary) { margin-left: 0.8rem; margin-right: 0.8rem; }
+details > :last-child:not(summary) { margin-bottom: 0.8rem; }
+.given { margin-top: 0.35rem; margin-bottom: 0.35rem; font-size: 0.9rem; }
+.given > span { color: var(--quiet); margin-right: 0.5rem; font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.8rem; }
 details > .prose, details > .plain { margin: 0.7rem 0.8rem; font-size: 0.92rem; }
-details h4 { font-size: 0.8rem; color: var(--quiet); margin: 0.8rem 0 0.2rem; }
-details h5 { font-size: 0.8rem; font-weight: 500; color: var(--quiet); margin: 0.5rem 0 0; font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+details h4 { font-size: 0.8rem; color: var(--quiet); margin-top: 0.8rem; margin-bottom: 0.2rem; }
+details h5 { font-size: 0.8rem; font-weight: 500; color: var(--quiet); margin-top: 0.5rem; margin-bottom: 0; font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .thought .prose { color: var(--quiet); }
 .context .plain { max-height: 24rem; overflow: auto; }
 .badge { background: var(--warn); color: var(--warn-text); border-radius: 999px; padding: 0.05rem 0.55rem; font-size: 0.78rem; white-space: nowrap; }

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { ConversationNotFoundError, EmptyRolloutError, InvalidInputError } from "../../src/messages/errors.js";
+import type { ExportedConversation } from "../../src/rollouts/export/export-lines.js";
+import { createMockRecorder } from "../support/mock-recorder.js";
+import { openManager } from "../support/open-conversation.js";
+import { says, scripted } from "../support/scripted-provider.js";
+
+async function textOf(exported: ExportedConversation): Promise<string> {
+  let text = "";
+  for await (const piece of exported) text += piece;
+  return text;
+}
+
+async function opened(options: Parameters<typeof openManager>[0] = {}) {
+  const provider = scripted([says("Hello Alice."), says("Yes.")]);
+  const { manager } = await openManager({ providers: [provider], config: { provider: "scripted" }, ...options });
+  const { conversation, conversationId } = await manager.newConversation({ model: "m", name: "Greeting" });
+  return { manager, conversation, conversationId };
+}
+
+test("a conversation that is open is exported as far as it has come, by id, name or file", async () => {
+  const { manager, conversation, conversationId } = await opened();
+  await conversation.processMessage("I am Alice");
+  for (const text of [conversationId, "Greeting", conversation.rolloutPath ?? ""]) {
+    const exported = await manager.exportConversation(text, { format: "json" });
+    expect(exported).toMatchObject({ conversationId, title: "Greeting", format: "json" });
+    expect(exported.fileName()).toMatch(/^cody-.*-greeting-[0-9a-f]{8}\.json$/);
+    expect(JSON.parse(await textOf(exported))).toMatchObject({
+      conversation_id: conversationId,
+      counts: { turns: 1, messages: 2 },
+      history: conversation.getHistory(),
+    });
+  }
+});
+
+test("what is said while it is being written is not in it", async () => {
+  const { manager, conversation, conversationId } = await opened();
+  await conversation.processMessage("I am Alice");
+  const exported = await manager.exportConversation(conversationId, { format: "markdown" });
+  await conversation.processMessage("Are you sure?");
+  const text = await textOf(exported);
+  expect(text).toContain("I am Alice");
+  expect(text).not.toContain("Are you sure?");
+});
+
+test("what a recorder keeps is exported as well", async () => {
+  const { manager, conversation, conversationId } = await opened({ recorder: createMockRecorder() });
+  await conversation.processMessage("I am Alice");
+  expect(await textOf(await manager.exportConversation(conversationId, { format: "markdown" }))).toContain(
+    "> I am Alice",
+  );
+});
+
+test("nothing is exported that is not there, empty, or asked for too late", async () => {
+  const { manager, conversationId } = await opened();
+  const options = { format: "codex" } as const;
+  await expect(manager.exportConversation("nobody", options)).rejects.toThrow(ConversationNotFoundError);
+  await expect(manager.exportConversation("no.jsonl", options)).rejects.toThrow(ConversationNotFoundError);
+  await expect(manager.exportConversation(conversationId, options)).rejects.toThrow(EmptyRolloutError);
+  await manager.shutdown();
+  await expect(manager.exportConversation(conversationId, options)).rejects.toThrow(InvalidInputError);
+});

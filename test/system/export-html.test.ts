@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { everywhere, hostileTexts } from "../rollouts/export/hostile.js";
+import { exportedText } from "../rollouts/export/lines.js";
+import { openInChromium } from "../support/chromium.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** Somebody who would like to be asked for something. */
+async function listen(): Promise<{ origin: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+async function open(page: string): Promise<string> {
+  const path = join(await temporaryFolder(), "page.html");
+  await writeFile(path, page);
+  return await openInChromium(pathToFileURL(path).href);
+}
+
+function titleOf(dom: string): string {
+  return /<title>([^<]*)<\/title>/.exec(dom)?.[1] ?? "";
+}
+
+test("a page that obeys what it shows is found out", async () => {
+  const { origin, asked } = await listen();
+  const image = `<img src="${origin}/broken.png" onerror="document.title='owned'">`;
+  const dom = await open(`<!doctype html><title>mine</title><style>@import url(${origin}/x.css)</style>${image}`);
+  expect(titleOf(dom)).toBe("owned");
+  expect(asked.toSorted()).toEqual(["/broken.png", "/x.css"]);
+});
+
+test.each([
+  ["as it is", (page: string) => page],
+  ["with everything unfolded", (page: string) => page.replaceAll("<details ", '<details open="" ')],
+])("in a browser nothing of a hostile conversation runs, and nothing is asked for: %s", async (_, shown) => {
+  const { origin, asked } = await listen();
+  const lines = [...hostileTexts(origin).flatMap(everywhere), ...everywhere("the end")];
+  const dom = await open(shown(await exportedText(lines, "html")));
+  expect(titleOf(dom)).toBe("the end");
+  expect(dom.match(/<(?:script|iframe|form|base|object|svg|link|video)\b/gi)).toBeNull();
+  expect(asked).toEqual([]);
+});
