@@ -8,6 +8,7 @@ import {
   listFlags,
   mockLlmFlags,
   nameFlags,
+  pinFlags,
   renameFlags,
   repairFlags,
   resumeFlags,
@@ -25,6 +26,8 @@ const loaders = {
   chat: async () => (await managerCommands()).chat,
   resume: async () => (await managerCommands()).resume,
   rename: async () => (await managerCommands()).rename,
+  pin: async () => (await managerCommands()).pin,
+  unpin: async () => (await managerCommands()).unpin,
   compact: async () => (await managerCommands()).compact,
   context: async () => (await managerCommands()).context,
   "set-provider": async () => (await managerCommands()).setProvider,
@@ -45,7 +48,7 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
-const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "rename", "compact", ""]);
+const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "rename", "pin", "unpin", "compact", ""]);
 
 /** Whether a command is going to write a conversation. */
 export function writes(name: CommandName): boolean {
@@ -76,6 +79,15 @@ export function defineCommands(): CAC {
   for (const [flag, description] of resumeFlags) resume.option(flag, description);
   const rename = cli.command("rename <id> <name>", "Call a saved conversation something else");
   for (const [flag, description] of renameFlags) rename.option(flag, description);
+  const pin = cli.command(
+    "pin <id>",
+    "Keep a conversation when old ones are cleaned up (/pin is about what the model is told)",
+  );
+  const unpin = cli.command("unpin <id>", "Let a pinned conversation be cleaned up like others");
+  for (const [flag, description] of pinFlags) {
+    pin.option(flag, description);
+    unpin.option(flag, description);
+  }
   const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");
   for (const [flag, description] of compactFlags) compact.option(flag, description);
   cli.command("context [id]", "Show what the model sees of a conversation, by size");

@@ -92,6 +92,8 @@ export const nameFlags: readonly Definition[] = [
 
 export const renameFlags: readonly Definition[] = [codexFlag];
 
+export const pinFlags: readonly Definition[] = [codexFlag];
+
 export const doctorFlags: readonly Definition[] = [codexFlag];
 
 export const mockLlmFlags: readonly Definition[] = [

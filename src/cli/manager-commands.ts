@@ -4,6 +4,7 @@ import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { newCommand } from "./commands/new.js";
+import { pinCommand, unpinCommand } from "./commands/pin.js";
 import { renameCommand } from "./commands/rename.js";
 import { resumeCommand } from "./commands/resume.js";
 import { setAuthCommand } from "./commands/set-auth.js";
@@ -16,6 +17,8 @@ export const managerCommands = {
   chat: chatCommand,
   resume: resumeCommand,
   rename: renameCommand,
+  pin: pinCommand,
+  unpin: unpinCommand,
   compact: compactCommand,
   context: contextCommand,
   setProvider: setProviderCommand,

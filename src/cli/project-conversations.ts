@@ -1,25 +1,27 @@
 import { homePaths } from "../config/paths.js";
-import { codexSessions, type ConversationPlaces, namesFile } from "../config/places.js";
+import { type ConversationPlaces, isCodexs, namesFile, pinsFile } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
 import type { ConversationSummary } from "../rollouts/list.js";
 import { listConversationsSync } from "../rollouts/list-sync.js";
 import { readNamesSync, withNames } from "../rollouts/name-index.js";
+import { readPinsSync, withPins } from "../rollouts/pin-index.js";
 import type { CommandContext } from "./context.js";
 
-export type SavedConversation = ConversationSummary & { readonly name?: string };
+export type SavedConversation = ConversationSummary & { readonly name?: string; readonly pinned?: true };
 
 /** The saved conversations, newest first. */
 export function savedConversations(
   { home }: Pick<CommandContext, "home">,
-  { directory, codexHome }: ConversationPlaces,
+  places: ConversationPlaces,
   limit?: number,
 ): SavedConversation[] {
-  const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
+  const { directory, codexHome } = places;
   const conversations = listConversationsSync(directory, {
-    ...(isCodex ? { cache: homePaths(home).codexHeads } : {}),
+    ...(isCodexs(directory, places) ? { cache: homePaths(home).codexHeads } : {}),
     ...(limit === undefined ? {} : { limit }),
   });
-  return withNames(conversations, readNamesSync(namesFile(directory, codexHome)));
+  const named = withNames(conversations, readNamesSync(namesFile(directory, codexHome)));
+  return withPins(named, readPinsSync(pinsFile(directory, places)));
 }
 
 /** Those of one project. */

@@ -7,6 +7,8 @@ export interface HomePaths {
   readonly active: string;
   /** What the heads of Codex's rollouts said: nothing of ours is put into its own directory. */
   readonly codexHeads: string;
+  /** Which of Codex's conversations are pinned. */
+  readonly codexPins: string;
 }
 
 /** Where cody keeps everything of one user: `$CODY_HOME`, else `~/.cody`. */
@@ -21,6 +23,7 @@ export function homePaths(home: string): HomePaths {
     logs: join(home, "logs"),
     active: join(home, "active"),
     codexHeads: join(home, "codex-heads.json"),
+    codexPins: join(home, "codex-pins.jsonl"),
   };
 }
 

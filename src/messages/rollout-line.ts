@@ -68,6 +68,8 @@ export const CodyPayload = z.discriminatedUnion("type", [
   }),
   /** How the conversation is called from now on. */
   z.object({ type: z.literal("named"), name: z.string() }),
+  /** Whether it stays when old conversations are cleaned up. */
+  z.object({ type: z.literal("pinned"), pinned: z.boolean() }),
 ]);
 export type CodyPayload = z.infer<typeof CodyPayload>;
 

@@ -13,5 +13,6 @@ test("everything has its place inside", () => {
     logs: "/home/alice/.cody/logs",
     active: "/home/alice/.cody/active",
     codexHeads: "/home/alice/.cody/codex-heads.json",
+    codexPins: "/home/alice/.cody/codex-pins.jsonl",
   });
 });

@@ -169,7 +169,7 @@ test("what no thread can read is read here", async () => {
   const closed = openCpuPool();
   await closed.close();
   const { bytes, skipped, state } = await foldLines(fileLines(path, id));
-  const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined } as const;
+  const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined, home: "" } as const;
   const loaded = await fileStore({ places, outbox: undefined, pool: closed }).load(id);
   expect(loaded).toMatchObject({ bytes, skipped, state: { turns: state.turns } });
   expect(loaded.state.history).toHaveLength(state.history.length);

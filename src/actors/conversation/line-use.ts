@@ -31,6 +31,7 @@ const records: Uses<CodyPayload["type"]> = {
   approval_requested: "kept",
   approval_decided: "kept",
   named: "kept",
+  pinned: "kept",
 };
 
 const lines: Uses<OwnLine["type"]> = {

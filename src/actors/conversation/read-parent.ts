@@ -23,9 +23,10 @@ export async function readParent(store: Store, id: string, afterTurn: number | u
   return { id, lines: isPaginated(state) ? lines.flatMap(legacyLines) : lines, recorded, notice };
 }
 
-/** A conversation says itself what it is and how it is called. */
+/** A conversation says itself what it is, how it is called and whether it is pinned. */
 function isInherited(line: OwnLine): boolean {
-  return line.type !== "session_meta" && !(line.type === "cody" && line.payload.type === "named");
+  if (line.type === "cody") return line.payload.type !== "named" && line.payload.type !== "pinned";
+  return line.type !== "session_meta";
 }
 
 /**

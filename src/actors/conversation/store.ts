@@ -2,7 +2,7 @@ import type { OpenOutcome, SaveOutcome } from "../../messages/rollout-command.js
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import type { ConversationState, RecordedName } from "./state.js";
+import type { ConversationState, RecordedName, RecordedPin } from "./state.js";
 
 export interface StoreOpen {
   readonly conversationId: string;
@@ -56,6 +56,8 @@ export interface Store {
    * said there.
    */
   indexName(conversationId: string, named: RecordedName, mode: "rename" | "mend"): Promise<SaveOutcome>;
+  /** The same for whether it is pinned. */
+  indexPin(conversationId: string, pin: RecordedPin, mode: "pin" | "mend"): Promise<SaveOutcome>;
   list(): Promise<ConversationMetadata[]>;
   close(): Promise<void>;
 }

@@ -27,8 +27,8 @@ function listText(conversations: readonly SavedConversation[]): string {
   return ["Saved Conversations:", "", ...entries, `Total: ${conversations.length} conversation(s)`].join("\n");
 }
 
-function entryText({ id, name, provider, model, updatedAt, empty, damaged }: SavedConversation): string {
-  const mark = damaged ? " (damaged)" : empty ? " (empty)" : "";
+function entryText({ id, name, pinned, provider, model, updatedAt, empty, damaged }: SavedConversation): string {
+  const mark = (damaged ? " (damaged)" : empty ? " (empty)" : "") + (pinned ? " (pinned)" : "");
   const labels = `${provider ?? "unknown"} (${model ?? "unknown"})`;
   const called = name === undefined ? "" : `    Name: ${name}\n`;
   return `  ${id}${mark}\n${called}    Provider: ${labels}\n    Updated: ${localTime(updatedAt)}\n`;

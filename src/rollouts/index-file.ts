@@ -1,0 +1,63 @@
+import * as fs from "node:fs";
+import { open } from "node:fs/promises";
+import { openFlags } from "./list.js";
+
+/** Some hundred thousand lines; of a longer file the newest part counts. */
+const maxIndexBytes = 16 * 1024 * 1024;
+const appendFlags =
+  fs.constants.O_RDWR |
+  fs.constants.O_APPEND |
+  fs.constants.O_CREAT |
+  fs.constants.O_NOFOLLOW |
+  fs.constants.O_NONBLOCK;
+const newline = 0x0a;
+
+/** The lines of an index beside the conversations; none when there is no index, or it cannot be read. */
+export async function readIndex(path: string): Promise<string[]> {
+  try {
+    const file = await open(path, openFlags);
+    try {
+      const { from, buffer } = newestPart(await file.stat());
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
+      return buffer.toString("utf8", 0, bytesRead).split("\n");
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return [];
+  }
+}
+
+/** The same for a command that does nothing else. */
+export function readIndexSync(path: string): string[] {
+  try {
+    const fd = fs.openSync(path, openFlags);
+    try {
+      const { from, buffer } = newestPart(fs.fstatSync(fd));
+      return buffer.toString("utf8", 0, fs.readSync(fd, buffer, 0, buffer.length, from)).split("\n");
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch {
+    return [];
+  }
+}
+
+/** Puts a line at the end. An index is a copy of what stands in rollouts, so nobody waits for the disk. */
+export async function appendToIndex(path: string, entry: Readonly<Record<string, unknown>>): Promise<void> {
+  const file = await open(path, appendFlags, 0o600);
+  try {
+    const { size } = await file.stat();
+    const last = Buffer.alloc(1);
+    if (size > 0) await file.read(last, 0, 1, size - 1);
+    // Who died in the middle of a line must not take the next one with it.
+    await file.appendFile(`${size > 0 && last[0] !== newline ? "\n" : ""}${JSON.stringify(entry)}\n`);
+  } finally {
+    await file.close();
+  }
+}
+
+function newestPart(stats: fs.Stats): { from: number; buffer: Buffer } {
+  const length = stats.isFile() ? Math.min(stats.size, maxIndexBytes) : 0;
+  return { from: stats.size - length, buffer: Buffer.allocUnsafe(length) };
+}
