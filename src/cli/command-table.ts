@@ -2,6 +2,7 @@ import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
 import {
+  cleanFlags,
   compactFlags,
   doctorFlags,
   globalFlags,
@@ -12,6 +13,7 @@ import {
   renameFlags,
   repairFlags,
   resumeFlags,
+  undeleteFlags,
 } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
@@ -34,6 +36,8 @@ const loaders = {
   "set-auth": async () => (await managerCommands()).setAuth,
   config: async () => (await managerCommands()).config,
   // Apart from the others, and rarely needed.
+  clean: async () => (await import("./commands/clean.js")).cleanCommand,
+  undelete: async () => (await import("./commands/undelete.js")).undeleteCommand,
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   // Apart from the others: it loads a server that nobody else needs.
@@ -88,6 +92,13 @@ export function defineCommands(): CAC {
     pin.option(flag, description);
     unpin.option(flag, description);
   }
+  const clean = cli.command("clean", "Move conversations older than 7 days into the trash");
+  for (const [flag, description] of cleanFlags) clean.option(flag, description);
+  const undelete = cli.command(
+    "undelete [id]",
+    "Bring a conversation back from the trash; without an id, show what is there",
+  );
+  for (const [flag, description] of undeleteFlags) undelete.option(flag, description);
   const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");
   for (const [flag, description] of compactFlags) compact.option(flag, description);
   cli.command("context [id]", "Show what the model sees of a conversation, by size");

@@ -16,6 +16,8 @@ export interface Flags {
   readonly script?: string;
   readonly log?: string;
   readonly strategy?: string;
+  /** How old a conversation must be to be cleaned up. */
+  readonly olderThan?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -32,6 +34,12 @@ export interface Flags {
   /** Only say what would be done. */
   readonly dryRun: boolean;
   readonly undo: boolean;
+  /** All there is, instead of what is old. */
+  readonly all: boolean;
+  /** What is in the trash. */
+  readonly trash: boolean;
+  /** Do what cannot be taken back. */
+  readonly yes: boolean;
   readonly help: boolean;
   readonly version: boolean;
   /** False after `--no-persistence`. */
@@ -93,6 +101,17 @@ export const nameFlags: readonly Definition[] = [
 export const renameFlags: readonly Definition[] = [codexFlag];
 
 export const pinFlags: readonly Definition[] = [codexFlag];
+
+export const cleanFlags: readonly Definition[] = [
+  ["--older-than <age>", "Those nothing was said in for so long: 12h, 7d (default) or 2w"],
+  ["--all", "All of this project; with --trash, all that is in the trash"],
+  ["--project", "Only conversations of this project"],
+  ["--dry-run", "Only say what would be moved"],
+  ["--trash", "Remove for good what has been in the trash for 30 days; says what without --yes"],
+  ["--yes", "Really remove it for good"],
+];
+
+export const undeleteFlags: readonly Definition[] = [["--list", "Show what is in the trash, as without an id"]];
 
 export const doctorFlags: readonly Definition[] = [codexFlag];
 

@@ -43,7 +43,7 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
     await stdout.write(`${flags.help ? help : version}\n`);
     return 0;
   }
-  const wanted = flags.list ? "list" : name;
+  const wanted = name === "" && flags.list ? "list" : name;
   // Its thread takes as long to start as the command takes to load: both at once.
   const outbox = writes(wanted) && flags.persistence ? await startOutbox(context.terminal.env) : undefined;
   const command = await loadCommand(wanted);

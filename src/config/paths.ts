@@ -9,6 +9,12 @@ export interface HomePaths {
   readonly codexHeads: string;
   /** Which of Codex's conversations are pinned. */
   readonly codexPins: string;
+  /** Deleted conversations, until they are removed for good. */
+  readonly trash: string;
+  /** What was announced, and when. */
+  readonly retention: string;
+  /** A line for everything that was announced, moved, brought back or removed. */
+  readonly retentionLog: string;
 }
 
 /** Where cody keeps everything of one user: `$CODY_HOME`, else `~/.cody`. */
@@ -24,6 +30,9 @@ export function homePaths(home: string): HomePaths {
     active: join(home, "active"),
     codexHeads: join(home, "codex-heads.json"),
     codexPins: join(home, "codex-pins.jsonl"),
+    trash: join(home, "trash"),
+    retention: join(home, "retention.json"),
+    retentionLog: join(home, "retention.jsonl"),
   };
 }
 

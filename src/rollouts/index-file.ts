@@ -1,5 +1,7 @@
 import * as fs from "node:fs";
-import { open } from "node:fs/promises";
+import { open, rename, writeFile } from "node:fs/promises";
+import { shownId } from "../messages/conversation-id.js";
+import { isRecord } from "./line-object.js";
 import { openFlags } from "./list.js";
 
 /** Some hundred thousand lines; of a longer file the newest part counts. */
@@ -54,6 +56,25 @@ export async function appendToIndex(path: string, entry: Readonly<Record<string,
     await file.appendFile(`${size > 0 && last[0] !== newline ? "\n" : ""}${JSON.stringify(entry)}\n`);
   } finally {
     await file.close();
+  }
+}
+
+/** Takes the lines of these conversations out of an index. */
+export async function forgetInIndex(path: string, ids: ReadonlySet<string>): Promise<void> {
+  const lines = await readIndex(path);
+  const kept = lines.filter((line) => !ids.has(idOf(line)));
+  if (kept.length === lines.length) return;
+  const temporary = `${path}.${process.pid}.tmp`;
+  await writeFile(temporary, kept.join("\n"), { mode: 0o600, flag: "wx" });
+  await rename(temporary, path);
+}
+
+function idOf(line: string): string {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) && typeof value["id"] === "string" ? shownId(value["id"]) : "";
+  } catch {
+    return "";
   }
 }
 

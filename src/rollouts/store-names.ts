@@ -18,7 +18,7 @@ const endings: readonly (readonly [pattern: RegExp, name: StoreName])[] = [
 export function storeName(name: string): StoreName {
   if (idOfName(name) !== undefined) return "rollout";
   if (name === headCache || indexes.has(name)) return "cache";
-  if (name.startsWith(`${headCache}.`) && name.endsWith(".tmp")) return "temporary";
+  if (/^\.(?:heads\.json|names\.jsonl|pins\.jsonl)\..+\.tmp$/.test(name)) return "temporary";
   const ending = beside.exec(name)?.[1] ?? "";
   return endings.find(([pattern]) => pattern.test(ending))?.[1] ?? "foreign";
 }

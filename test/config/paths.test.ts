@@ -14,5 +14,8 @@ test("everything has its place inside", () => {
     active: "/home/alice/.cody/active",
     codexHeads: "/home/alice/.cody/codex-heads.json",
     codexPins: "/home/alice/.cody/codex-pins.jsonl",
+    trash: "/home/alice/.cody/trash",
+    retention: "/home/alice/.cody/retention.json",
+    retentionLog: "/home/alice/.cody/retention.jsonl",
   });
 });
