@@ -1,6 +1,7 @@
 import { resolveSettings } from "../actors/conversation/resolve-settings.js";
 import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
 import { effectiveCompaction } from "../config/compaction-settings.js";
+import { effectiveRetention } from "../config/retention-settings.js";
 import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
@@ -26,6 +27,7 @@ export async function effectiveConfig(
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
   const compaction = effectiveCompaction(values.compaction);
+  const retention = effectiveRetention(values.persistence);
   const { provider, api, model, baseUrl, approvalPolicy, sandbox } = settings;
   const shown: Record<(typeof configKeys)[number], ConfigValue | undefined> = {
     provider,
@@ -57,6 +59,8 @@ export async function effectiveConfig(
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,
     "persistence.directory": values.persistence.directory,
+    "persistence.retentionDays": retention.retentionDays ?? false,
+    "persistence.maxConversationsPerProject": retention.maxConversationsPerProject ?? false,
     "persistence.maxFileMegabytes": values.persistence.maxFileMegabytes,
   };
   const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources, file }, settings) };

@@ -50,11 +50,18 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
   try {
     const exitCode = await command({ ...context, outbox });
     await stdout.flush();
+    if (writes(wanted)) await cleanUp(context);
     if (stdout.failure === undefined) return exitCode;
   } finally {
     await outbox?.stop();
   }
   throw new CommandError(`The output could not be written: ${stdout.failure.message}`, exitCodes.failed);
+}
+
+/** When the command has said what it had to say. */
+async function cleanUp(context: CommandContext): Promise<void> {
+  const { automaticRetention } = await import("./retention/automatic-retention.js");
+  await automaticRetention(context);
 }
 
 async function startOutbox(env: Terminal["env"]): Promise<RolloutOutbox> {

@@ -25,6 +25,8 @@ export interface LoadedConfig {
       readonly enabled: boolean;
       readonly layout: Layout;
       readonly directory: string;
+      readonly retentionDays?: number | false;
+      readonly maxConversationsPerProject?: number | false;
       readonly maxFileMegabytes?: number;
     };
   };
@@ -73,7 +75,12 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       ...choice,
       ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
       ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
-      persistence: { enabled: persistence.enabled ?? true, layout, directory, ...limitOf(persistence) },
+      persistence: {
+        enabled: persistence.enabled ?? true,
+        layout,
+        directory,
+        ...limitsOf(persistence),
+      },
     },
     sources: {
       provider: sourceOf((config) => config.provider),
@@ -105,11 +112,22 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),
+      "persistence.retentionDays": sourceOf((config) => config.persistence?.retentionDays),
+      "persistence.maxConversationsPerProject": sourceOf((config) => config.persistence?.maxConversationsPerProject),
       "persistence.maxFileMegabytes": sourceOf((config) => config.persistence?.maxFileMegabytes),
     },
   };
 }
 
-function limitOf({ maxFileMegabytes }: NonNullable<Config["persistence"]>): { maxFileMegabytes?: number } {
-  return maxFileMegabytes === undefined ? {} : { maxFileMegabytes };
+type Persistence = NonNullable<Config["persistence"]>;
+
+/** Of the limits those that are said. */
+function limitsOf({ retentionDays, maxConversationsPerProject, maxFileMegabytes }: Persistence): {
+  [K in "retentionDays" | "maxConversationsPerProject" | "maxFileMegabytes"]?: NonNullable<Persistence[K]>;
+} {
+  return {
+    ...(retentionDays === undefined ? {} : { retentionDays }),
+    ...(maxConversationsPerProject === undefined ? {} : { maxConversationsPerProject }),
+    ...(maxFileMegabytes === undefined ? {} : { maxFileMegabytes }),
+  };
 }

@@ -38,6 +38,8 @@ history.maxSize = 1000  (default)
 persistence.enabled = true  (default)
 persistence.layout = cody  (default)
 persistence.directory = ${cli.conversations}  (default)
+persistence.retentionDays = 30  (default)
+persistence.maxConversationsPerProject = 100  (default)
 persistence.maxFileMegabytes = (not set)  (default)
 `);
 });

@@ -61,6 +61,8 @@ test("config --json has every setting and who said it", async () => {
       "persistence.enabled": true,
       "persistence.layout": "cody",
       "persistence.directory": cli.conversations,
+      "persistence.retentionDays": 30,
+      "persistence.maxConversationsPerProject": 100,
       "persistence.maxFileMegabytes": null,
     },
     sources: {
@@ -93,6 +95,8 @@ test("config --json has every setting and who said it", async () => {
       "persistence.enabled": "default",
       "persistence.layout": "default",
       "persistence.directory": "default",
+      "persistence.retentionDays": "default",
+      "persistence.maxConversationsPerProject": "default",
       "persistence.maxFileMegabytes": "default",
     },
   });

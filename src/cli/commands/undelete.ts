@@ -28,10 +28,14 @@ export async function undeleteCommand(context: CommandContext): Promise<number> 
     await printResult(context, { text: listText(entries), json });
     return 0;
   }
-  const { id, path } = await bin.restore(text).catch((error: unknown) => {
+  const { id, path, why } = await bin.restore(text).catch((error: unknown) => {
     throw explained(error, text);
   });
-  await printResult(context, { text: `✓ Brought back conversation: ${id}\n  File: ${path}`, json: { id, path } });
+  const hint = why === "retention" ? `\n  To keep it from being cleaned up again: cody pin ${id}` : "";
+  await printResult(context, {
+    text: `✓ Brought back conversation: ${id}\n  File: ${path}${hint}`,
+    json: { id, path },
+  });
   return 0;
 }
 

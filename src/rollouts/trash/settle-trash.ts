@@ -16,7 +16,7 @@ import type { TrashFiles } from "./trash-files.js";
 export async function settleTrash(files: TrashFiles, trash: string, owner: LockOwner): Promise<void> {
   for (const name of (await files.stats(trash)) === undefined ? [] : await files.names(trash)) {
     const folder = join(trash, name);
-    if ((await files.stats(folder))?.isDirectory() !== true) continue;
+    if ((await files.stats(folder))?.isDirectory() !== true || (await isSettled(files, folder))) continue;
     await locked(folder, name, owner, async () => {
       const entry = await readEntry(files, folder);
       if (entry !== undefined) await settle(files, entry);
@@ -26,6 +26,15 @@ export async function settleTrash(files: TrashFiles, trash: string, owner: LockO
       if (!(error instanceof ConversationInUseError) && !(error instanceof Error && "code" in error)) throw error;
     });
   }
+}
+
+/** Looked at before the lock, because it is so with nearly all of them. */
+async function isSettled(files: TrashFiles, folder: string): Promise<boolean> {
+  const entry = await readEntry(files, folder);
+  if (entry === undefined || (await files.stats(join(folder, removingName))) !== undefined) return false;
+  const places = entry.files.map(({ name }) => placesOf(entry, name));
+  const left = await Promise.all(places.map(async ([from]) => (await files.stats(from)) !== undefined));
+  return !left.includes(true);
 }
 
 async function settle(files: TrashFiles, entry: Trashed): Promise<void> {
