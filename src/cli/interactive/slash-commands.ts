@@ -1,6 +1,7 @@
 import { tellNotCompacted } from "../compaction/not-compacted.js";
 import { contextText } from "../compaction/context-text.js";
 import { type CommandContext, printLine } from "../context.js";
+import { conversationsText } from "./conversations-command.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
 type Then = "stay" | "leave";
@@ -46,6 +47,14 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
     { usage: "compact [instructions]", description: "Summarize the old part of the conversation", run: compact },
   ],
   ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
+  [
+    "conversations",
+    {
+      usage: "conversations [clean|clean-all]",
+      description: "Show the conversations of this project; move those older than 7 days, or all, into the trash",
+      run: conversations,
+    },
+  ],
   ["clear", { description: "Begin a new conversation", run: clear }],
   ["exit", { description: "Leave", run: leave }],
   ["quit", { description: "Leave", run: leave }],
@@ -102,6 +111,11 @@ async function pin({ context, current, text, signal }: SlashCall): Promise<Then>
   const player = await current.player();
   await player.watch(player.conversation.pin(text), signal);
   await tellAside(context, [`Pinned: ${text}`]);
+  return "stay";
+}
+
+async function conversations({ context, current, text }: SlashCall): Promise<Then> {
+  await tellAside(context, await conversationsText(context, current, text));
   return "stay";
 }
 
