@@ -68,8 +68,10 @@ test.each(scenarios)(
       const state = isThere ? "there" : entry === undefined ? "gone" : "trashed";
       expect(isThere && entry !== undefined, `death ${deathAt}`).toBe(false);
       expect(isDone ? endings[work].done : endings[work].died, `death ${deathAt}`).toContain(state);
-      if (state === "gone") return;
       if (entry !== undefined) await restore(files, entry, socket.owner);
+      await settleTrash(files, trash, socket.owner);
+      expect(await readdir(trash).catch(() => []), `death ${deathAt}`).toEqual([]);
+      if (state === "gone") return;
       expect(await everything(directory), `death ${deathAt}`).toEqual(conversation);
     }
 

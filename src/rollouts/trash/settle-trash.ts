@@ -15,8 +15,10 @@ import type { TrashFiles } from "./trash-files.js";
  */
 export async function settleTrash(files: TrashFiles, trash: string, owner: LockOwner): Promise<void> {
   for (const name of (await files.stats(trash)) === undefined ? [] : await files.names(trash)) {
-    const folder = join(trash, name);
-    if ((await files.stats(folder))?.isDirectory() !== true || (await isSettled(files, folder))) continue;
+    // A lock may be left of a folder that is gone: taken and released, it is gone too.
+    const folder = join(trash, name.replace(/\.lock$/, ""));
+    const isFolder = (await files.stats(folder))?.isDirectory() === true;
+    if (isFolder ? await isSettled(files, folder) : !name.endsWith(".lock")) continue;
     await locked(folder, name, owner, async () => {
       const entry = await readEntry(files, folder);
       if (entry !== undefined) await settle(files, entry);
@@ -48,8 +50,8 @@ async function settle(files: TrashFiles, entry: Trashed): Promise<void> {
 
 /** Before anything is moved its folder says so, and after everything is removed it says nothing any more. */
 async function isEmptied(files: TrashFiles, folder: string): Promise<boolean> {
-  const names = (await files.stats(folder)) === undefined ? [folder] : await files.names(folder);
-  return names.every((name) => name === entryName || name === removingName);
+  if ((await files.stats(folder)) === undefined) return false;
+  return (await files.names(folder)).every((name) => name === entryName || name === removingName);
 }
 
 async function follow(files: TrashFiles, entry: Trashed): Promise<void> {
