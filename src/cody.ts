@@ -15,6 +15,7 @@ import type {
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
 import { ConversationOpener } from "./actors/conversation/opener.js";
+import { pinSaved } from "./actors/conversation/pin-saved.js";
 import { readParent } from "./actors/conversation/read-parent.js";
 import { renameSaved } from "./actors/conversation/rename-saved.js";
 import { recorderStore } from "./actors/conversation/recorder-store.js";
@@ -224,6 +225,19 @@ export class ConversationManager {
     return await exportLines({ conversationId: id, read: () => this.#store.read(id) }, format);
   }
 
+  /** Pins a conversation, so that it stays when old ones are cleaned up, or takes its pin away; it may be open or not. */
+  async pinConversation(
+    text: string,
+    { pinned = true, force = false }: RenameOptions & { readonly pinned?: boolean } = {},
+  ): Promise<SaveOutcome> {
+    this.#refuseAfterShutdown();
+    const conversationId = await this.#find(text);
+    const live = this.#live.get(conversationId);
+    if (live !== undefined && live.ending === undefined) return await live.setPinned(pinned);
+    await live?.ending;
+    return await this.#track(pinSaved(this.#store, { conversationId, pinned, now: this.#now(), force }));
+  }
+
   async #find(text: string): Promise<string> {
     return this.getConversation(text)?.id ?? (await this.#store.find(text));
   }
@@ -263,8 +277,11 @@ export class ConversationManager {
 
   #metadata(live: Conversation): ConversationMetadata {
     const { provider, model, cwd } = live.settings;
-    const name = live.name === undefined ? {} : { name: live.name };
-    return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turns === 0, ...name };
+    const marks = {
+      ...(live.name === undefined ? {} : { name: live.name }),
+      ...(live.pinned ? ({ pinned: true } as const) : {}),
+    };
+    return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turns === 0, ...marks };
   }
 
   async #end(): Promise<void> {

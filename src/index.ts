@@ -29,6 +29,13 @@ export type { ConversationConfig } from "./actors/conversation/resolve-settings.
 export type { RetryPolicy } from "./actors/conversation/sampling.js";
 export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/run-compact-task.js";
 export type { Settings } from "./actors/conversation/settings.js";
+export { ConversationPersistence, type PersistenceOptions } from "./actors/persistence/conversation-persistence.js";
+export { type RetentionReport, type RetentionRun, runRetention } from "./actors/retention/run-retention.js";
+export { type DeleteOptions, TrashBin, type TrashBinParts } from "./actors/retention/trash-bin.js";
+export { conversationPlaces, type ConversationPlaces } from "./config/places.js";
+export type { RetentionSettings } from "./config/retention-settings.js";
+export type { CoreMessage } from "./rollouts/core-messages.js";
+export type { Trashed } from "./rollouts/trash/trash-entry.js";
 export type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export {
@@ -86,6 +93,7 @@ export { defineTool, type ToolDefinition } from "./tools/define-tool.js";
 export type { Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";
 export type { RolloutTurn } from "./rollouts/turns.js";
 export * from "./messages/approval.js";
+export type { CleanupResult, ConversationDeleteResult, TrashReason } from "./messages/cleanup.js";
 export * from "./messages/compaction.js";
 export * from "./messages/compaction-report.js";
 /** Two shapes under the seed documents' names. */

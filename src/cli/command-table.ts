@@ -2,6 +2,7 @@ import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
 import {
+  cleanFlags,
   compactFlags,
   doctorFlags,
   forkFlags,
@@ -12,12 +13,14 @@ import {
   listFlags,
   mockLlmFlags,
   nameFlags,
+  pinFlags,
   renameFlags,
   repairFlags,
   resumeFlags,
   searchFlags,
   statsFlags,
   scrubFlags,
+  undeleteFlags,
 } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
@@ -33,6 +36,8 @@ const loaders = {
   resume: async () => (await managerCommands()).resume,
   fork: async () => (await managerCommands()).fork,
   rename: async () => (await managerCommands()).rename,
+  pin: async () => (await managerCommands()).pin,
+  unpin: async () => (await managerCommands()).unpin,
   compact: async () => (await managerCommands()).compact,
   context: async () => (await managerCommands()).context,
   "set-provider": async () => (await managerCommands()).setProvider,
@@ -46,6 +51,8 @@ const loaders = {
   export: async () => (await managerCommands()).export,
   // Apart from the others, and rarely needed.
   import: async () => (await import("./commands/import.js")).importCommand,
+  clean: async () => (await import("./commands/clean.js")).cleanCommand,
+  undelete: async () => (await import("./commands/undelete.js")).undeleteCommand,
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   relink: async () => (await import("./commands/relink.js")).relinkCommand,
   output: async () => (await import("./commands/output.js")).outputCommand,
@@ -63,7 +70,18 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return loaders[name]();
 }
 
-const writing: ReadonlySet<CommandName> = new Set(["new", "chat", "resume", "fork", "rename", "compact", "import", ""]);
+const writing: ReadonlySet<CommandName> = new Set([
+  "new",
+  "chat",
+  "resume",
+  "fork",
+  "rename",
+  "pin",
+  "unpin",
+  "compact",
+  "import",
+  "",
+]);
 
 /** Whether a command is going to write a conversation. */
 export function writes(name: CommandName): boolean {
@@ -103,6 +121,22 @@ export function defineCommands(): CAC {
   const rename = cli.command("rename <id> <name>", "Call a saved conversation something else");
   for (const [flag, description] of renameFlags) rename.option(flag, description);
   cli.command("relink [old] [new]", "Show folders of conversations that are gone, or say where one is now");
+  const pin = cli.command(
+    "pin <id>",
+    "Keep a conversation when old ones are cleaned up (/pin is about what the model is told)",
+  );
+  const unpin = cli.command("unpin <id>", "Let a pinned conversation be cleaned up like others");
+  for (const [flag, description] of pinFlags) {
+    pin.option(flag, description);
+    unpin.option(flag, description);
+  }
+  const clean = cli.command("clean", "Move conversations older than 7 days into the trash");
+  for (const [flag, description] of cleanFlags) clean.option(flag, description);
+  const undelete = cli.command(
+    "undelete [id]",
+    "Bring a conversation back from the trash; without an id, show what is there",
+  );
+  for (const [flag, description] of undeleteFlags) undelete.option(flag, description);
   const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");
   for (const [flag, description] of compactFlags) compact.option(flag, description);
   cli.command("context [id]", "Show what the model sees of a conversation, by size");

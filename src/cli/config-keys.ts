@@ -41,6 +41,8 @@ const readers = {
   "persistence.enabled": asBoolean,
   "persistence.layout": asText,
   "persistence.directory": asText,
+  "persistence.retentionDays": asNumberOrNone,
+  "persistence.maxConversationsPerProject": asNumberOrNone,
   "persistence.maxFileMegabytes": asNumber,
   "persistence.maxBlobMegabytes": asNumber,
 } satisfies Record<ConfigKey, (text: string) => ConfigValue>;
@@ -101,6 +103,11 @@ function asBoolean(text: string): boolean | string {
 
 function asNumber(text: string): number | string {
   return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/** What has no bound says so. */
+function asNumberOrNone(text: string): number | string | boolean {
+  return text === "false" ? false : asNumber(text);
 }
 
 /** Separated by commas; an empty text is none. */

@@ -3,6 +3,7 @@ import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
 import { effectiveCompaction } from "../config/compaction-settings.js";
 import { defaultBlobMegabytes } from "../config/places.js";
 import { defaultPatterns } from "../config/redaction/rules.js";
+import { effectiveRetention } from "../config/retention-settings.js";
 import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
@@ -29,6 +30,7 @@ export async function effectiveConfig(
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
   const compaction = effectiveCompaction(values.compaction);
+  const retention = effectiveRetention(values.persistence);
   const { provider, api, model, baseUrl, approvalPolicy, sandbox } = settings;
   const shown: Record<(typeof configKeys)[number], ConfigValue | undefined> = {
     provider,
@@ -63,6 +65,8 @@ export async function effectiveConfig(
     "persistence.enabled": values.persistence.enabled,
     "persistence.layout": values.persistence.layout,
     "persistence.directory": values.persistence.directory,
+    "persistence.retentionDays": retention.retentionDays ?? false,
+    "persistence.maxConversationsPerProject": retention.maxConversationsPerProject ?? false,
     "persistence.maxFileMegabytes": values.persistence.maxFileMegabytes,
     "persistence.maxBlobMegabytes": values.persistence.maxBlobMegabytes ?? defaultBlobMegabytes,
   };

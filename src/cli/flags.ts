@@ -29,6 +29,8 @@ export interface Flags {
   readonly from?: string;
   /** Names whose values are secrets, besides those that are configured. */
   readonly pattern?: string;
+  /** How old a conversation must be to be cleaned up. */
+  readonly olderThan?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -45,8 +47,12 @@ export interface Flags {
   /** Only say what would be done. */
   readonly dryRun: boolean;
   readonly undo: boolean;
-  /** Every place conversations are kept in, or every conversation instead of one. */
+  /** All there is: every place conversations are kept in, or every conversation instead of one, or of the old ones. */
   readonly all: boolean;
+  /** What is in the trash. */
+  readonly trash: boolean;
+  /** Do what cannot be taken back. */
+  readonly yes: boolean;
   readonly help: boolean;
   readonly version: boolean;
   /** False after `--no-persistence`. */
@@ -158,6 +164,19 @@ export const nameFlags: readonly Definition[] = [
 ];
 
 export const renameFlags: readonly Definition[] = [codexFlag];
+
+export const pinFlags: readonly Definition[] = [codexFlag];
+
+export const cleanFlags: readonly Definition[] = [
+  ["--older-than <age>", "Those nothing was said in for so long: 12h, 7d (default) or 2w"],
+  ["--all", "All of this project; with --trash, all that is in the trash"],
+  ["--project", "Only conversations of this project"],
+  ["--dry-run", "Only say what would be moved"],
+  ["--trash", "Remove for good what has been in the trash for 30 days; says what without --yes"],
+  ["--yes", "Really remove it for good"],
+];
+
+export const undeleteFlags: readonly Definition[] = [["--list", "Show what is in the trash, as without an id"]];
 
 export const doctorFlags: readonly Definition[] = [codexFlag];
 

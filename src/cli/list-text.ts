@@ -48,8 +48,8 @@ function listText(conversations: readonly SavedConversation[], next: string | un
   return ["Saved Conversations:", "", ...entries, total, ...(next === undefined ? [] : [`More: ${next}`])].join("\n");
 }
 
-function entryText({ id, name, provider, model, updatedAt, empty, damaged }: SavedConversation): string {
-  const mark = damaged ? " (damaged)" : empty ? " (empty)" : "";
+function entryText({ id, name, pinned, provider, model, updatedAt, empty, damaged }: SavedConversation): string {
+  const mark = (damaged ? " (damaged)" : empty ? " (empty)" : "") + (pinned ? " (pinned)" : "");
   const labels = `${provider ?? "unknown"} (${model ?? "unknown"})`;
   const called = name === undefined ? "" : `    Name: ${name}\n`;
   return `  ${id}${mark}\n${called}    Provider: ${labels}\n    Updated: ${localTime(updatedAt)}\n`;

@@ -7,6 +7,7 @@ import { exportCommand } from "./commands/export.js";
 import { interactiveCommand } from "./commands/interactive.js";
 import { modelsCommand } from "./commands/models.js";
 import { newCommand } from "./commands/new.js";
+import { pinCommand, unpinCommand } from "./commands/pin.js";
 import { renameCommand } from "./commands/rename.js";
 import { resumeCommand } from "./commands/resume.js";
 import { setAuthCommand } from "./commands/set-auth.js";
@@ -20,6 +21,8 @@ export const managerCommands = {
   resume: resumeCommand,
   fork: forkCommand,
   rename: renameCommand,
+  pin: pinCommand,
+  unpin: unpinCommand,
   compact: compactCommand,
   context: contextCommand,
   setProvider: setProviderCommand,

@@ -1,14 +1,16 @@
-import { namesFile } from "../config/places.js";
+import { type ConversationPlaces, namesFile, pinsFile } from "../config/places.js";
 import type { ConversationSummary } from "../rollouts/list.js";
 import { readNamesSync, withNames } from "../rollouts/name-index.js";
+import { readPinsSync, withPins } from "../rollouts/pin-index.js";
 
-export type SavedConversation = ConversationSummary & { readonly name?: string };
+export type SavedConversation = ConversationSummary & { readonly name?: string; readonly pinned?: true };
 
 /** What a list has found in a directory, with what is kept there beside the files. */
 export function namedConversations(
   directory: string,
-  codexHome: string | undefined,
+  places: Pick<ConversationPlaces, "codexHome" | "home">,
   found: readonly ConversationSummary[],
 ): SavedConversation[] {
-  return withNames(found, readNamesSync(namesFile(directory, codexHome)));
+  const named = withNames(found, readNamesSync(namesFile(directory, places.codexHome)));
+  return withPins(named, readPinsSync(pinsFile(directory, places)));
 }

@@ -60,6 +60,8 @@ const nothingGiven: Flags = {
   dryRun: false,
   undo: false,
   all: false,
+  trash: false,
+  yes: false,
   help: false,
   version: false,
   stdin: false,

@@ -15,7 +15,7 @@ export function savedConversations(
   const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
   const cached: SyncListOptions = isCodex ? { cache: codexHeads } : {};
   const own: SyncListOptions = directory === conversations ? { cache: heads, own: { now: Date.now() } } : cached;
-  return namedConversations(directory, codexHome, listConversationsSync(directory, { ...own, ...page }));
+  return namedConversations(directory, { codexHome, home }, listConversationsSync(directory, { ...own, ...page }));
 }
 
 /** Those of every place conversations are kept in; of two with one id the one `cody resume` would take. */

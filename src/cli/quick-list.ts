@@ -57,7 +57,11 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   const limit = flags.limit === undefined ? undefined : Number(flags.limit);
   const found = knownList(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
   if (found === undefined) return undefined;
-  return pageText(namedConversations(conversations, undefined, found), { limit, order: "updated", flags });
+  return pageText(namedConversations(conversations, { codexHome: undefined, home }, found), {
+    limit,
+    order: "updated",
+    flags,
+  });
 }
 
 interface QuickFlags {

@@ -44,18 +44,25 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
     await stdout.write(`${flags.help ? help : version}\n`);
     return 0;
   }
-  const wanted = flags.list ? "list" : name;
+  const wanted = name === "" && flags.list ? "list" : name;
   // Its thread takes as long to start as the command takes to load: both at once.
   const outbox = writes(wanted) && flags.persistence ? await startOutbox(context.terminal.env) : undefined;
   const command = await loadCommand(wanted);
   try {
     const exitCode = await command({ ...context, outbox });
     await stdout.flush();
+    if (writes(wanted)) await cleanUp(context);
     if (stdout.failure === undefined) return exitCode;
   } finally {
     await outbox?.stop();
   }
   throw new CommandError(unwritten(stdout.failure), exitCodes.failed);
+}
+
+/** When the command has said what it had to say. */
+async function cleanUp(context: CommandContext): Promise<void> {
+  const { automaticRetention } = await import("./retention/automatic-retention.js");
+  await automaticRetention(context);
 }
 
 async function startOutbox(env: Terminal["env"]): Promise<RolloutOutbox> {

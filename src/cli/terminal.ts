@@ -15,6 +15,8 @@ export interface Terminal {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
+  /** The clock, in milliseconds since 1970; the machine's by default. */
+  readonly now?: () => number;
   /** Providers besides the built-in ones. */
   readonly providers?: readonly Provider[];
   /** Tools besides the built-in ones, or in their place. */

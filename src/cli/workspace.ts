@@ -118,6 +118,13 @@ export class Workspace implements AsyncDisposable {
     return this.#manager.importConversations(path, options);
   }
 
+  /** Says of a conversation that was found whether it is pinned. */
+  async pin({ id }: Target, pinned: boolean): Promise<SaveOutcome> {
+    this.#context.about(id);
+    const { force } = this.#context.flags;
+    return await explainedAsync(this.#manager.pinConversation(id, { pinned, force }));
+  }
+
   async active(): Promise<ActiveConversation | undefined> {
     return await readActive(this.#context.home, this.key);
   }

@@ -29,6 +29,8 @@ export interface LoadedConfig {
       readonly enabled: boolean;
       readonly layout: Layout;
       readonly directory: string;
+      readonly retentionDays?: number | false;
+      readonly maxConversationsPerProject?: number | false;
       readonly maxFileMegabytes?: number;
       readonly maxBlobMegabytes?: number;
     };
@@ -113,17 +115,20 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "persistence.enabled": sourceOf((config) => config.persistence?.enabled),
       "persistence.layout": sourceOf((config) => config.persistence?.layout),
       "persistence.directory": sourceOf((config) => config.persistence?.directory),
+      "persistence.retentionDays": sourceOf((config) => config.persistence?.retentionDays),
+      "persistence.maxConversationsPerProject": sourceOf((config) => config.persistence?.maxConversationsPerProject),
       "persistence.maxFileMegabytes": sourceOf((config) => config.persistence?.maxFileMegabytes),
       "persistence.maxBlobMegabytes": sourceOf((config) => config.persistence?.maxBlobMegabytes),
     },
   };
 }
 
-type Limits = Pick<LoadedConfig["values"]["persistence"], "maxFileMegabytes" | "maxBlobMegabytes">;
+const limitKeys = ["retentionDays", "maxConversationsPerProject", "maxFileMegabytes", "maxBlobMegabytes"] as const;
+type Limits = Pick<LoadedConfig["values"]["persistence"], (typeof limitKeys)[number]>;
 
-function limitsOf({ maxFileMegabytes, maxBlobMegabytes }: NonNullable<Config["persistence"]>): Limits {
-  return {
-    ...(maxFileMegabytes === undefined ? {} : { maxFileMegabytes }),
-    ...(maxBlobMegabytes === undefined ? {} : { maxBlobMegabytes }),
-  };
+/** Of the limits those that are said. */
+function limitsOf(persistence: NonNullable<Config["persistence"]>): Limits {
+  return Object.fromEntries(
+    limitKeys.flatMap((key) => (persistence[key] === undefined ? [] : [[key, persistence[key]]])),
+  );
 }

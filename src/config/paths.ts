@@ -13,6 +13,14 @@ export interface HomePaths {
   readonly codexHeads: string;
   /** What was said, to be searched; only a copy. */
   readonly index: string;
+  /** Which of Codex's conversations are pinned. */
+  readonly codexPins: string;
+  /** Deleted conversations, until they are removed for good. */
+  readonly trash: string;
+  /** What was announced, and when. */
+  readonly retention: string;
+  /** A line for everything that was announced, moved, brought back or removed. */
+  readonly retentionLog: string;
 }
 
 /** Where cody keeps everything of one user: `$CODY_HOME`, else `~/.cody`. */
@@ -30,6 +38,10 @@ export function homePaths(home: string): HomePaths {
     heads: join(home, "heads.json"),
     codexHeads: join(home, "codex-heads.json"),
     index: join(home, "index.sqlite"),
+    codexPins: join(home, "codex-pins.jsonl"),
+    trash: join(home, "trash"),
+    retention: join(home, "retention.json"),
+    retentionLog: join(home, "retention.jsonl"),
   };
 }
 

@@ -15,6 +15,8 @@ export interface ConversationPlaces {
   readonly elsewhere: readonly string[];
   /** Codex's home, whose rollouts Codex may be writing. */
   readonly codexHome: string | undefined;
+  /** cody's own. */
+  readonly home: string;
 }
 
 export interface PlacesInput {
@@ -33,7 +35,7 @@ export function conversationPlaces({ home, codexHome, persistence }: PlacesInput
   if (directory === undefined) throw new InvalidInputError("layout codex: there is no home directory; set CODEX_HOME");
   const known = [own, ...(codex === undefined ? [] : [codex])];
   const elsewhere = known.includes(directory) ? known.filter((place) => place !== directory) : [];
-  return { layout, directory, elsewhere, codexHome };
+  return { layout, directory, elsewhere, codexHome, home };
 }
 
 /** Every directory conversations are kept in, the one that counts first, also when somebody chose it. */
@@ -56,8 +58,19 @@ export function namedDirectories({
 
 /** Codex has a file of its own for names, and shows only what stands there. */
 export function namesFile(directory: string, codexHome: string | undefined): string {
-  const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
-  return isCodex ? join(codexHome, "session_index.jsonl") : join(directory, ".names.jsonl");
+  return codexHome !== undefined && directory === codexSessions(codexHome)
+    ? join(codexHome, "session_index.jsonl")
+    : join(directory, ".names.jsonl");
+}
+
+/** Where it is kept which conversations of a directory are pinned: nothing of ours is put into Codex's. */
+export function pinsFile(directory: string, places: Pick<ConversationPlaces, "codexHome" | "home">): string {
+  return isCodexs(directory, places) ? homePaths(places.home).codexPins : join(directory, ".pins.jsonl");
+}
+
+/** Whether a directory is the one Codex keeps its rollouts in. */
+export function isCodexs(directory: string, { codexHome }: Pick<ConversationPlaces, "codexHome">): boolean {
+  return codexHome !== undefined && directory === codexSessions(codexHome);
 }
 
 /** Where Codex keeps its rollouts. */

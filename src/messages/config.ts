@@ -123,6 +123,10 @@ export const Config = z.strictObject({
       /** For new conversations; those that are there are read in any. */
       layout: Layout.optional(),
       directory: z.string().min(1).optional(),
+      /** How old conversations may become before they are announced and cleaned up; 0 or false: as old as they like. */
+      retentionDays: z.union([z.literal(false), z.number().int().min(0).max(36_500)]).optional(),
+      /** How many of one project are kept; 0 or false: all. */
+      maxConversationsPerProject: z.union([z.literal(false), z.number().int().min(0).max(10_000_000)]).optional(),
       /** In a conversation whose file is longer no new turn begins. */
       maxFileMegabytes: z.number().positive().max(1_000_000).optional(),
       /** How much is kept beside a conversation's file of outputs that were too long for the model; 0 for nothing. */

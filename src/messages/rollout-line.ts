@@ -86,6 +86,8 @@ export const CodyPayload = z.discriminatedUnion("type", [
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
     bytes: z.number().int().nonnegative(),
   }),
+  /** Whether it stays when old conversations are cleaned up. */
+  z.object({ type: z.literal("pinned"), pinned: z.boolean() }),
 ]);
 export type CodyPayload = z.infer<typeof CodyPayload>;
 

@@ -3,6 +3,8 @@ export interface ConversationMetadata {
   readonly id: string;
   /** How it is called, if it is. */
   readonly name?: string;
+  /** It stays when old conversations are cleaned up. */
+  readonly pinned?: true;
   /** Milliseconds since 1970 of the last change. */
   readonly updatedAt: number;
   readonly provider?: string;

@@ -1,8 +1,7 @@
-import * as fs from "node:fs";
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
 import { isPrintable } from "../messages/conversation-name.js";
+import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
 import { isRecord } from "./line-object.js";
-import { openFlags } from "./open-flags.js";
 
 /** How a conversation is called, and since when, in milliseconds since 1970. */
 export interface NameEntry {
@@ -12,51 +11,19 @@ export interface NameEntry {
 
 export type Names = ReadonlyMap<string, NameEntry>;
 
-/** Some hundred thousand names; of a longer file the newest part counts. */
-const maxIndexBytes = 16 * 1024 * 1024;
-const appendFlags =
-  fs.constants.O_RDWR |
-  fs.constants.O_APPEND |
-  fs.constants.O_CREAT |
-  fs.constants.O_NOFOLLOW |
-  fs.constants.O_NONBLOCK;
-const newline = 0x0a;
-
 /** The names of the conversations in a directory, by id; none when there is no index. */
 export async function readNames(path: string): Promise<Names> {
-  try {
-    const file = await fs.promises.open(path, openFlags);
-    try {
-      const stats = await file.stat();
-      const { from, buffer } = newestPart(stats);
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
-      return namesIn(buffer.toString("utf8", 0, bytesRead));
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return new Map();
-  }
+  return namesIn(await readIndex(path));
 }
 
 /** The same for a command that does nothing else. */
 export function readNamesSync(path: string): Names {
-  try {
-    const fd = fs.openSync(path, openFlags);
-    try {
-      const { from, buffer } = newestPart(fs.fstatSync(fd));
-      return namesIn(buffer.toString("utf8", 0, fs.readSync(fd, buffer, 0, buffer.length, from)));
-    } finally {
-      fs.closeSync(fd);
-    }
-  } catch {
-    return new Map();
-  }
+  return namesIn(readIndexSync(path));
 }
 
 /**
- * Says in the index how a conversation is called; to `mend` it, only when nothing newer is said there. A copy of what
- * stands in the rollout, so nobody waits for the disk; in the form Codex has for its own.
+ * Says in the index how a conversation is called; to `mend` it, only when nothing newer is said there. In the form
+ * Codex has for its own.
  */
 export async function writeName(
   path: string,
@@ -66,19 +33,7 @@ export async function writeName(
 ): Promise<void> {
   const said = (await readNames(path)).get(id);
   if (said?.name === name || (mode === "mend" && said !== undefined && said.namedAt > namedAt)) return;
-  const file = await fs.promises.open(path, appendFlags, 0o600);
-  try {
-    const { size } = await file.stat();
-    // A new one: the umask may have taken bits away.
-    if (size === 0) await file.chmod(0o600);
-    const last = Buffer.alloc(1);
-    if (size > 0) await file.read(last, 0, 1, size - 1);
-    const entry = { id: bareId(id), thread_name: name, updated_at: new Date(namedAt).toISOString() };
-    // Who died in the middle of a line must not take the next one with it.
-    await file.appendFile(`${size > 0 && last[0] !== newline ? "\n" : ""}${JSON.stringify(entry)}\n`);
-  } finally {
-    await file.close();
-  }
+  await appendToIndex(path, { id: bareId(id), thread_name: name, updated_at: new Date(namedAt).toISOString() });
 }
 
 /** What a list has of each conversation, and how it is called. */
@@ -92,14 +47,9 @@ export function withNames<T extends { readonly id: string }>(
   });
 }
 
-function newestPart(stats: fs.Stats): { from: number; buffer: Buffer } {
-  const length = stats.isFile() ? Math.min(stats.size, maxIndexBytes) : 0;
-  return { from: stats.size - length, buffer: Buffer.allocUnsafe(length) };
-}
-
 /** The last entry of an id counts; what is no entry is passed over. */
-function namesIn(text: string): Names {
-  return new Map(text.split("\n").flatMap(entryOf));
+function namesIn(lines: readonly string[]): Names {
+  return new Map(lines.flatMap(entryOf));
 }
 
 function entryOf(line: string): [id: string, entry: NameEntry][] {

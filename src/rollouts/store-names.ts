@@ -6,7 +6,7 @@ export type StoreName = "rollout" | "lock" | "temporary" | "kept" | "blobs" | "c
 /** Behind the name of the rollout a file stands beside, or what stands for that beside Codex's. */
 const beside = /(?:.\.jsonl|^\.cody-[0-9a-f]{16})\.(.+)$/;
 const headCache = ".heads.json";
-const nameIndex = ".names.jsonl";
+const indexes = new Set([".names.jsonl", ".pins.jsonl"]);
 
 const endings: readonly (readonly [pattern: RegExp, name: StoreName])[] = [
   [/^lock(?:\.after\.[0-9a-f]{32})?$/, "lock"],
@@ -18,8 +18,8 @@ const endings: readonly (readonly [pattern: RegExp, name: StoreName])[] = [
 /** What cody puts where rollouts lie. */
 export function storeName(name: string): StoreName {
   if (idOfName(name) !== undefined) return "rollout";
-  if (name === headCache || name === nameIndex) return "cache";
-  if (name.startsWith(`${headCache}.`) && name.endsWith(".tmp")) return "temporary";
+  if (name === headCache || indexes.has(name)) return "cache";
+  if (/^\.(?:heads\.json|names\.jsonl|pins\.jsonl)\..+\.tmp$/.test(name)) return "temporary";
   const ending = beside.exec(name)?.[1] ?? "";
   return endings.find(([pattern]) => pattern.test(ending))?.[1] ?? "foreign";
 }

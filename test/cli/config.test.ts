@@ -41,6 +41,8 @@ export.directory = ${join(cli.project, "Downloads")}  (default)
 persistence.enabled = true  (default)
 persistence.layout = cody  (default)
 persistence.directory = ${cli.conversations}  (default)
+persistence.retentionDays = 30  (default)
+persistence.maxConversationsPerProject = 100  (default)
 persistence.maxFileMegabytes = (not set)  (default)
 persistence.maxBlobMegabytes = 100  (default)
 `);

@@ -46,6 +46,8 @@ const allDefault = {
   "persistence.enabled": "default",
   "persistence.layout": "default",
   "persistence.directory": "default",
+  "persistence.retentionDays": "default",
+  "persistence.maxConversationsPerProject": "default",
   "persistence.maxFileMegabytes": "default",
   "persistence.maxBlobMegabytes": "default",
 };

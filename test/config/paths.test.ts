@@ -16,5 +16,9 @@ test("everything has its place inside", () => {
     heads: "/home/alice/.cody/heads.json",
     codexHeads: "/home/alice/.cody/codex-heads.json",
     index: "/home/alice/.cody/index.sqlite",
+    codexPins: "/home/alice/.cody/codex-pins.jsonl",
+    trash: "/home/alice/.cody/trash",
+    retention: "/home/alice/.cody/retention.json",
+    retentionLog: "/home/alice/.cody/retention.jsonl",
   });
 });

@@ -19,7 +19,7 @@ test("CODEX_HOME says where Codex lives, else it is .codex in the home", () => {
 
 test("only layout codex puts new conversations where Codex looks", () => {
   const input = { home, codexHome: codex };
-  const usual = { layout: "cody", directory: own, elsewhere: [sessions], codexHome: codex };
+  const usual = { layout: "cody", directory: own, elsewhere: [sessions], codexHome: codex, home };
   expect(conversationPlaces({ ...input, persistence: undefined })).toEqual(usual);
   expect(conversationPlaces({ ...input, persistence: { layout: "project" } })).toEqual({ ...usual, layout: "project" });
   expect(conversationPlaces({ ...input, persistence: { layout: "codex" } })).toEqual({
@@ -27,13 +27,14 @@ test("only layout codex puts new conversations where Codex looks", () => {
     directory: sessions,
     elsewhere: [own],
     codexHome: codex,
+    home,
   });
 });
 
 test("a directory somebody chose is all there is, one of the usual two is not", () => {
   const places = (directory: string) =>
     conversationPlaces({ home, codexHome: codex, persistence: { layout: "codex", directory } });
-  expect(places("kept")).toEqual({ layout: "codex", directory: `${home}/kept`, elsewhere: [], codexHome: codex });
+  expect(places("kept")).toEqual({ layout: "codex", directory: `${home}/kept`, elsewhere: [], codexHome: codex, home });
   expect(places(sessions).elsewhere).toEqual([own]);
   expect(places("conversations")).toMatchObject({ directory: own, elsewhere: [sessions] });
 });

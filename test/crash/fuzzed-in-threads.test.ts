@@ -68,7 +68,7 @@ test(
     await mkdir(directory);
     await writeLargeRollout(path, id, largeBytes);
     const large = await readFile(path);
-    const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined } as const;
+    const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined, home: "" } as const;
     const store = fileStore({ places, outbox: undefined, pool: openPool(), redactor: plainRedactor, maxBlobBytes: 0 });
     const sources = await sourceRollouts();
     await copyBeginnings(directory);

@@ -170,8 +170,14 @@ test("what no thread can read is read here", async () => {
   const closed = openCpuPool();
   await closed.close();
   const { bytes, skipped, state } = await foldLines(fileLines(path, id));
-  const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined } as const;
-  const loaded = await fileStore({ places, outbox: undefined, pool: closed, redactor: plainRedactor, maxBlobBytes: 0 }).load(id);
+  const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined, home: "" } as const;
+  const loaded = await fileStore({
+    places,
+    outbox: undefined,
+    pool: closed,
+    redactor: plainRedactor,
+    maxBlobBytes: 0,
+  }).load(id);
   expect(loaded).toMatchObject({ bytes, skipped, state: { turns: state.turns } });
   expect(loaded.state.history).toHaveLength(state.history.length);
 });

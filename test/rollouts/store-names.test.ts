@@ -16,8 +16,8 @@ test.each(rollouts)("what stands beside %s is known by its name", (rollout) => {
 });
 
 test("the cache of a list and the names are known, and so is what a killed list left of one", () => {
-  const names = [".heads.json", ".names.jsonl", ".heads.json.7.tmp"];
-  expect(names.map(storeName)).toEqual(["cache", "cache", "temporary"]);
+  const names = [".heads.json", ".names.jsonl", ".pins.jsonl", ".heads.json.7.tmp"];
+  expect(names.map(storeName)).toEqual(["cache", "cache", "cache", "temporary"]);
 });
 
 test.each(["notes.txt", "notes.tmp", "a.lock", ".jsonl", ".jsonl.lock", "a b.jsonl", ".cody-0.lock", "2026"])(

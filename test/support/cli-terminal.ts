@@ -14,6 +14,8 @@ export interface FakeOptions {
   readonly home?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The clock, in milliseconds since 1970. */
+  readonly now?: () => number;
   /** The flags that say who answers; without them the scripted model. */
   readonly answering?: readonly string[];
 }
@@ -49,6 +51,7 @@ export class FakeTerminal {
       stderr: outputTo(this.#stderr),
       providers: [provider],
       tools,
+      ...(options.now === undefined ? {} : { now: options.now }),
       onSignal: (listener) => {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);

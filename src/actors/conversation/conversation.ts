@@ -41,7 +41,8 @@ export type ConversationOp =
   | (Omit<Extract<Op, { type: "user_turn" }>, "items"> & { readonly items: readonly InlineInput[] })
   | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] }
   | { readonly type: "clear_history" }
-  | { readonly type: "rename"; readonly name: string };
+  | { readonly type: "rename"; readonly name: string }
+  | { readonly type: "set_pinned"; readonly pinned: boolean };
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
@@ -53,6 +54,7 @@ export interface ConversationAnswers {
   readonly undo_compaction: CompactionOutcome;
   readonly clear_history: "cleared" | "busy";
   readonly rename: "renamed";
+  readonly set_pinned: "recorded";
 }
 
 export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, Own> = {
@@ -203,6 +205,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       rename: ({ name }, _signal, id) => {
         recording.line({ type: "cody", payload: { type: "named", name } }, id);
         return "renamed";
+      },
+      set_pinned: ({ pinned }, _signal, id) => {
+        recording.line({ type: "cody", payload: { type: "pinned", pinned } }, id);
+        return "recorded";
       },
       undo: unsupported,
       review: unsupported,

@@ -1,16 +1,18 @@
 import { lstat, realpath } from "node:fs/promises";
 import { sep } from "node:path";
-import { type ConversationPlaces, namedDirectories, namesFile } from "../../config/places.js";
+import { type ConversationPlaces, namedDirectories, namesFile, pinsFile } from "../../config/places.js";
 import { bareId } from "../../messages/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
 import type { TextRedactor } from "../../messages/redaction.js";
 import { lineEncoder } from "../../rollouts/encode.js";
+import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { findById } from "../../rollouts/find-conversation.js";
-import { findSaved } from "../../rollouts/find-saved.js";
+import { findSaved, type NamedDirectory } from "../../rollouts/find-saved.js";
 import { newRolloutPath } from "../../rollouts/layout.js";
 import { listConversations } from "../../rollouts/list.js";
 import { readNames, withNames, writeName } from "../../rollouts/name-index.js";
 import { nodeRepairFiles as files } from "../../rollouts/repair-files.js";
+import { readPins, withPins, writePin } from "../../rollouts/pin-index.js";
 import { rolloutId } from "../../rollouts/rollout-id.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import type { CodexLocks } from "../rollout-writer/codex-lock.js";
@@ -64,6 +66,23 @@ export function fileStore({ places, outbox, codexLocks, pool, redactor, maxBlobB
     return newRolloutPath(layout, directory, { conversationId, now, cwd });
   }
 
+  /** What lies elsewhere is in no list. */
+  async function indexed(
+    what: string,
+    conversationId: string,
+    write: (place: NamedDirectory) => Promise<void>,
+  ): Promise<SaveOutcome> {
+    if (outbox === undefined) return { status: "off" };
+    try {
+      const path = await pathOf(conversationId);
+      const place = named.find((candidate) => path.startsWith(candidate.directory + sep));
+      if (place !== undefined) await write(place);
+      return { status: "saved" };
+    } catch (error) {
+      return { status: "not_saved", reason: `no list will show ${what}: ${reasonOf(error)}` };
+    }
+  }
+
   return {
     find: async (text) => {
       const found = await findSaved(named, text);
@@ -109,20 +128,21 @@ export function fileStore({ places, outbox, codexLocks, pool, redactor, maxBlobB
       return { ...opened, blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }) };
     },
     indexName: async (conversationId, { name, timestamp }, mode) => {
-      if (outbox === undefined) return { status: "off" };
-      try {
-        const path = await pathOf(conversationId);
-        // What lies elsewhere is in no list.
-        const place = named.find((candidate) => path.startsWith(candidate.directory + sep));
-        const namedAt = Date.parse(timestamp) || 0;
-        const entry = { name: redactor.redact(name, () => undefined), namedAt };
-        if (place !== undefined) await writeName(place.names, conversationId, entry, mode);
-        return { status: "saved" };
-      } catch (error) {
-        return { status: "not_saved", reason: `no list will show the name: ${reasonOf(error)}` };
-      }
+      const namedAt = Date.parse(timestamp) || 0;
+      return await indexed("the name", conversationId, ({ names }) =>
+        writeName(names, conversationId, { name: redactor.redact(name, () => undefined), namedAt }, mode),
+      );
     },
-    list: async () => withNames(await listConversations(directory), await readNames(namesFile(directory, codexHome))),
+    indexPin: async (conversationId, { pinned, timestamp }, mode) => {
+      const pinnedAt = Date.parse(timestamp) || 0;
+      return await indexed("the pin", conversationId, (place) =>
+        writePin(pinsFile(place.directory, places), conversationId, { pinned, pinnedAt }, mode),
+      );
+    },
+    list: async () => {
+      const all = withNames(await listConversations(directory), await readNames(namesFile(directory, codexHome)));
+      return withPins(all, await readPins(pinsFile(directory, places)));
+    },
     close: async () => outbox?.stop(),
   };
 }

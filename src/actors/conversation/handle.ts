@@ -45,6 +45,8 @@ export interface HandleParts {
   summarize(items: readonly ResponseItem[]): Promise<SummaryOutcome>;
   /** Puts its new name where lists look for it. */
   onRenamed(): Promise<SaveOutcome>;
+  /** Puts it where lists look for it whether it is pinned. */
+  onPinned(): Promise<SaveOutcome>;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;
 }
@@ -92,6 +94,18 @@ export class Conversation {
     await this.#parts.ref.ask({ type: "rename", name: conversationName(name) });
     const saved = await this.flush();
     return saved.status === "saved" ? await this.#parts.onRenamed() : saved;
+  }
+
+  /** Whether it stays when old conversations are cleaned up. */
+  get pinned(): boolean {
+    return this.#parts.cell.state.pin?.pinned ?? false;
+  }
+
+  /** Says whether it stays when old conversations are cleaned up; `pin` is about what the model is told. */
+  async setPinned(pinned: boolean): Promise<SaveOutcome> {
+    await this.#parts.ref.ask({ type: "set_pinned", pinned });
+    const saved = await this.flush();
+    return saved.status === "saved" ? await this.#parts.onPinned() : saved;
   }
 
   /** The settings the next turn runs with. */

@@ -33,6 +33,7 @@ const records: Uses<CodyPayload["type"]> = {
   named: "kept",
   imported: "passing",
   blob: "passing",
+  pinned: "kept",
 };
 
 const lines: Uses<OwnLine["type"]> = {

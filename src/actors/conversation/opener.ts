@@ -168,6 +168,7 @@ export class ConversationOpener {
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     await this.#indexName(conversationId, state, "mend");
+    await this.#indexPin(conversationId, state, "mend");
     const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
     return this.#spawn({
       conversationId,
@@ -183,6 +184,10 @@ export class ConversationOpener {
 
   async #indexName(id: string, { named }: ConversationState, mode: "rename" | "mend"): Promise<SaveOutcome> {
     return named === undefined ? { status: "saved" } : await this.#parts.store.indexName(id, named, mode);
+  }
+
+  async #indexPin(id: string, { pin }: ConversationState, mode: "pin" | "mend"): Promise<SaveOutcome> {
+    return pin === undefined ? { status: "saved" } : await this.#parts.store.indexPin(id, pin, mode);
   }
 
   /** A file without its first line, left by a crash right after it was made, gets one. */
@@ -234,6 +239,7 @@ export class ConversationOpener {
       newId: uuidv7,
       onEvent: (event) => this.#parts.onEvent(event),
       onRenamed: () => this.#indexName(parts.conversationId, parts.state, "rename"),
+      onPinned: () => this.#indexPin(parts.conversationId, parts.state, "pin"),
       onEnd: () => this.#parts.onEnd(parts.conversationId),
     });
     this.#parts.onOpen(conversation);

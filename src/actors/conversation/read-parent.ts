@@ -1,5 +1,5 @@
 import { EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
-import type { OwnLine } from "../../messages/rollout-line.js";
+import type { CodyPayload, OwnLine } from "../../messages/rollout-line.js";
 import { legacyLines } from "../../rollouts/legacy-lines.js";
 import { TurnEnds } from "../../rollouts/turn-ends.js";
 import type { Parent } from "./opener.js";
@@ -35,9 +35,11 @@ async function linesUpTo(store: Store, id: string, afterTurn: number | undefined
   return lines.slice(0, end);
 }
 
-/** A conversation says itself what it is and how it is called, and what is kept beside another is not beside it. */
+const ownRecords: ReadonlySet<string> = new Set<CodyPayload["type"]>(["named", "pinned", "blob"]);
+
+/** A conversation says itself what it is, how it is called, whether it is pinned, and what is kept beside it. */
 function isInherited(line: OwnLine): boolean {
-  if (line.type === "cody") return line.payload.type !== "named" && line.payload.type !== "blob";
+  if (line.type === "cody") return !ownRecords.has(line.payload.type);
   return line.type !== "session_meta";
 }
 

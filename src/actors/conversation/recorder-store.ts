@@ -26,6 +26,7 @@ export function recorderStore(recorder: TurnRecorder): Store {
       rollout: recorderRollout(recorder, conversationId, { provider, model }),
     }),
     indexName: async () => ({ status: "off" }),
+    indexPin: async () => ({ status: "off" }),
     list: async () => await recorder.list(),
     close: async () => undefined,
   };

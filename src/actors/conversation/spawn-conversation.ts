@@ -29,6 +29,7 @@ export interface ConversationParts extends TurnParts {
   /** Hears every event, before the conversation's own readers. */
   onEvent(event: Event): void;
   onRenamed(): Promise<SaveOutcome>;
+  onPinned(): Promise<SaveOutcome>;
   /** Called once, when the conversation has ended. */
   onEnd(): void;
   readonly goesOn: boolean;
@@ -155,6 +156,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     contextUsage: () => contextUsage({ parts, cell }),
     summarize: (items) => summarizeItems({ parts, cell }, items),
     onRenamed: () => parts.onRenamed(),
+    onPinned: () => parts.onPinned(),
     onShutdown: () => {
       ending ??= shutDown();
       return ending;

@@ -17,6 +17,8 @@ export interface ConversationState {
   turnContext: TurnContext | undefined;
   /** How it is called, and since when. */
   named: RecordedName | undefined;
+  /** Whether it is pinned, and since when. */
+  pin: RecordedPin | undefined;
   history: ResponseItem[];
   usage: TokenUsageInfo | null;
   /** What the newest count covers: so many tokens are the first so many items and all that goes before them. */
@@ -38,6 +40,11 @@ export interface RecordedName {
   readonly timestamp: string;
 }
 
+export interface RecordedPin {
+  readonly pinned: boolean;
+  readonly timestamp: string;
+}
+
 /** A request, and the answer if there was one. */
 export interface RecordedApproval {
   readonly request: ExecApprovalRequest;
@@ -50,6 +57,7 @@ export function emptyState(): ConversationState {
     metadata: undefined,
     turnContext: undefined,
     named: undefined,
+    pin: undefined,
     history: [],
     usage: null,
     counted: undefined,
@@ -84,6 +92,7 @@ export function apply(state: ConversationState, line: RolloutLine): void {
       break;
     case "cody":
       if (line.payload.type === "named") applyName(state, line.payload.name, line.timestamp);
+      else if (line.payload.type === "pinned") state.pin = { pinned: line.payload.pinned, timestamp: line.timestamp };
       else applyRecord(state, line.payload);
       break;
     case "response_item":

@@ -3,7 +3,7 @@ import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
 import type { BlobStore } from "../rollout-writer/blob-store.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import type { ConversationState, RecordedName } from "./state.js";
+import type { ConversationState, RecordedName, RecordedPin } from "./state.js";
 
 export interface StoreOpen {
   readonly conversationId: string;
@@ -59,6 +59,8 @@ export interface Store {
    * said there.
    */
   indexName(conversationId: string, named: RecordedName, mode: "rename" | "mend"): Promise<SaveOutcome>;
+  /** The same for whether it is pinned. */
+  indexPin(conversationId: string, pin: RecordedPin, mode: "pin" | "mend"): Promise<SaveOutcome>;
   list(): Promise<ConversationMetadata[]>;
   close(): Promise<void>;
 }

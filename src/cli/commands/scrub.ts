@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { forgetCopies } from "../../actors/retention/forget-copies.js";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
-import { homePaths } from "../../config/paths.js";
 import { namesFile } from "../../config/places.js";
 import { redactionRules } from "../../config/redaction/rules.js";
 import { createTextRedactor } from "../../config/redaction/text-redactor.js";
@@ -69,15 +69,18 @@ async function secretLines(context: CommandContext): Promise<string[]> {
   return lines;
 }
 
+/** What was read of it may stand in what is kept to be quick. */
+async function forgetWhatWasSaid(context: CommandContext, { id, path }: RolloutName): Promise<void> {
+  await rm(headCachePath(dirname(path)), { force: true });
+  if (await forgetCopies(context.home, [id])) return;
+  await context.tell("The index of what was said still has it, because it is in use. Then: cody index rebuild");
+}
+
 async function scrubbed(context: CommandContext, rollout: RolloutName, scrub: ConversationScrub): Promise<FileScrub[]> {
-  const { id, path } = rollout;
+  const { id } = rollout;
   try {
     const files = await withRolloutLocked(context, rollout, () => scrubConversation(nodeRepairFiles, scrub));
-    // Only caches; what was read of a first line may stand in them.
-    if (files[0]?.hits[0]?.line === 1) {
-      for (const cache of [headCachePath(dirname(path)), homePaths(context.home).codexHeads])
-        await rm(cache, { force: true });
-    }
+    if (files.some(({ hits }) => hits.length > 0)) await forgetWhatWasSaid(context, rollout);
     return files;
   } catch (error) {
     if (error instanceof ConversationInUseError) {

@@ -7,14 +7,12 @@ import { checkRights } from "./check-rights.js";
 import type { StoreFinding } from "./finding.js";
 import { isLeftTemporary } from "./left-temporary.js";
 
-/** What lies beside the conversations: the configuration, the pointers to active conversations, the debug log. */
+/** What lies beside the conversations: configuration, pointers to active conversations, debug log, trash. */
 export async function checkHome(home: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
-  const { active, logs } = homePaths(home);
-  const inHome = (await namesIn(home)).filter((name) =>
-    /^(?:config\.(?:json|ya?ml)|(?:codex-)?heads\.json|index\.sqlite)/.test(name),
-  );
+  const { active, logs, trash } = homePaths(home);
+  const inHome = (await namesIn(home)).filter((name) => ownFiles.test(name));
   const paths = [home, ...inHome.map((name) => join(home, name))];
-  for (const folder of [active, logs]) {
+  for (const folder of [active, logs, trash]) {
     const names = await namesIn(folder);
     if (names.length > 0) paths.push(folder, ...names.map((name) => join(folder, name)));
   }
@@ -23,6 +21,8 @@ export async function checkHome(home: string, look: { uid: number; now: number }
   return [...findings, ...(await checkConfig(home))];
 }
 
+const ownFiles =
+  /^(?:config\.(?:json|ya?ml)|heads\.json|codex-(?:heads|pins)\.json|index\.sqlite|relinks\.json|retention\.json)/;
 const madeForAMoment = /\.tmp$|\.lock(?:\.|$)/;
 
 /** Followed where it is a link: a configuration may be kept elsewhere. */

@@ -1,5 +1,6 @@
 import type { Conversation } from "../../actors/conversation/handle.js";
 import { newConversationId } from "../../actors/conversation/opener.js";
+import type { ConversationPlaces } from "../../config/places.js";
 import { isRealUserMessage } from "../../messages/user-message.js";
 import type { Choice } from "../choose-conversation.js";
 import type { CommandContext } from "../context.js";
@@ -63,6 +64,12 @@ export class CurrentConversation {
 
   get workspace(): Workspace {
     return this.#workspace;
+  }
+
+  /** Where it and its neighbours are kept, if they are. */
+  get surroundings(): { readonly places: ConversationPlaces; readonly projectRoot: string; readonly enabled: boolean } {
+    const { places, key, config } = this.#workspace;
+    return { places, projectRoot: key.projectRoot, enabled: config.persistence.enabled };
   }
 
   /** Undefined before anything is said. */

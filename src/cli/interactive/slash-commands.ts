@@ -3,6 +3,7 @@ import { contextText } from "../compaction/context-text.js";
 import { type CommandContext, printLine } from "../context.js";
 import { wholeNumber } from "../whole-number.js";
 import { exportEach, exportNamed } from "./export-conversations.js";
+import { conversationsText } from "./conversations-command.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
 type Then = "stay" | "leave";
@@ -59,6 +60,14 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
       usage: "export-all [format]",
       description: "Write every conversation of this project into files",
       run: exportAll,
+    },
+  ],
+  [
+    "conversations",
+    {
+      usage: "conversations [clean|clean-all]",
+      description: "Show the conversations of this project; move those older than 7 days, or all, into the trash",
+      run: conversations,
     },
   ],
   ["clear", { description: "Begin a new conversation", run: clear }],
@@ -144,6 +153,11 @@ async function exportOne({ context, current, text, signal }: SlashCall): Promise
 
 async function exportAll({ context, current, text, signal }: SlashCall): Promise<Then> {
   await tellAside(context, await exportEach(context, current, text, signal));
+  return "stay";
+}
+
+async function conversations({ context, current, text }: SlashCall): Promise<Then> {
+  await tellAside(context, await conversationsText(context, current, text));
   return "stay";
 }
 

@@ -1,0 +1,37 @@
+import { ConversationInUseError } from "../../messages/errors.js";
+import type { SaveOutcome } from "../../messages/rollout-command.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
+import { isPaginated } from "./read-parent.js";
+import { apply, emptyState } from "./state.js";
+import type { Store } from "./store.js";
+
+export interface SavedAppend {
+  readonly conversationId: string;
+  readonly line: OwnLine;
+  readonly now: Date;
+  readonly force: boolean;
+}
+
+/**
+ * Adds a line to a conversation nobody has open. It is not resumed: a turn that waits in it goes on waiting. To what
+ * only Codex may add to nothing is added.
+ */
+export async function appendSaved(store: Store, request: SavedAppend): Promise<SaveOutcome> {
+  const { conversationId, line, now, force } = request;
+  if (await isOnlyCodexs(store, conversationId)) return { status: "saved" };
+  const labels = { provider: "unknown", model: "unknown", cwd: "/" };
+  const { outcome, rollout } = await store.open({ conversationId, mode: "append", ...labels, now, force });
+  if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
+  rollout.append(line);
+  return await rollout.close();
+}
+
+/** As its first line says. */
+async function isOnlyCodexs(store: Store, conversationId: string): Promise<boolean> {
+  const state = emptyState();
+  for await (const [first] of store.read(conversationId)) {
+    if (first !== undefined) apply(state, first);
+    break;
+  }
+  return isPaginated(state);
+}

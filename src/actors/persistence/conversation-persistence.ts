@@ -1,0 +1,200 @@
+import { lstat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { codyHome, homePaths } from "../../config/paths.js";
+import { redactionRules } from "../../config/redaction/rules.js";
+import { createTextRedactor } from "../../config/redaction/text-redactor.js";
+import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
+import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
+import {
+  ConversationInUseError,
+  ConversationNotFoundError,
+  FailureError,
+  InvalidInputError,
+} from "../../messages/errors.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
+import { type FlaggedMessage, isMessageComplete } from "../../rollouts/complete-message.js";
+import { conversationFiles } from "../../rollouts/conversation-files.js";
+import { type CoreMessage, coreMessages } from "../../rollouts/core-messages.js";
+import { lineEncoder } from "../../rollouts/encode.js";
+import { firstLine } from "../../rollouts/first-line.js";
+import { messageItems } from "../../rollouts/forms/message-form.js";
+import { type RolloutName, rolloutsIn } from "../../rollouts/layout-files.js";
+import { getRolloutHistory } from "../../rollouts/rollout-history.js";
+import { TrashBin } from "../retention/trash-bin.js";
+import { openOutbox } from "../rollout-writer/open-outbox.js";
+import type { RolloutOutbox } from "../rollout-writer/outbox.js";
+import type { Rollout } from "../rollout-writer/rollout.js";
+
+export interface PersistenceOptions {
+  /** Where conversations live; `CODY_HOME` of `env`, else `~/.cody`, by default. */
+  readonly home?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where the conversation is held; the process's working directory by default. */
+  readonly cwd?: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly now?: () => Date;
+}
+
+/** How old a conversation is before it counts as old. */
+const defaultDays = 7;
+const dayMs = 24 * 60 * 60 * 1000;
+const folderName = /^(?!\.{1,2}$)[^/\0]{1,200}$/;
+
+/**
+ * The messages of one project's conversations, for an agent that has a loop of its own. Conversations are rollouts in
+ * the layout `project`, so that everything else that reads rollouts reads these. The session id may be empty for who
+ * only looks or deletes.
+ */
+export class ConversationPersistence implements AsyncDisposable {
+  readonly #sessionId: string;
+  readonly #options: PersistenceOptions;
+  readonly #home: string;
+  readonly #directory: string;
+  #outbox: RolloutOutbox | undefined;
+  #rollout: Promise<Rollout> | undefined;
+
+  constructor(sessionId: string, projectIdentifier: string, options: PersistenceOptions = {}) {
+    if (sessionId !== "" && !isConversationId(sessionId)) throw new InvalidInputError(`no session id: ${sessionId}`);
+    if (!folderName.test(projectIdentifier)) throw new InvalidInputError(`no project identifier: ${projectIdentifier}`);
+    const { env = {} } = options;
+    this.#sessionId = sessionId;
+    this.#options = options;
+    this.#home = options.home ?? codyHome({ env, homedir: homedir() });
+    this.#directory = join(homePaths(this.#home).conversations, projectIdentifier);
+  }
+
+  /** Adds messages to the conversation; resolves when they are on disk. Give it only new ones: it writes what it gets. */
+  async persistMessages(
+    messages: readonly (CoreMessage | (FlaggedMessage & { readonly content: unknown }))[],
+  ): Promise<void> {
+    if (this.#sessionId === "") throw new InvalidInputError("without a session id nothing can be saved");
+    const timestamp = this.#now().toISOString();
+    const items = messages
+      .filter((message) => isMessageComplete(message))
+      .flatMap((message) => messageItems({ ...message }).items);
+    if (items.length === 0) return;
+    this.#rollout ??= this.#open();
+    const rollout = await this.#rollout.catch((error: unknown) => {
+      this.#rollout = undefined;
+      throw error;
+    });
+    for (const payload of items) rollout.append({ timestamp, type: "response_item", payload });
+    const saved = await rollout.flush();
+    if (saved.status !== "not_saved") return;
+    const message = `conversation ${this.#sessionId}: not saved: ${saved.reason}`;
+    throw new FailureError({ code: "not_saved", message, retryable: true });
+  }
+
+  /** What was said in a conversation, in its own by default; nothing when there is none. */
+  async loadConversation(sessionId: string = this.#sessionId): Promise<CoreMessage[]> {
+    const rollout = await this.#find(sessionId);
+    return rollout === undefined ? [] : coreMessages((await getRolloutHistory(rollout.path)).history);
+  }
+
+  /** The id of the newest conversation of the project: ids are ordered by time. */
+  async getLatestConversation(): Promise<string | null> {
+    return (await this.getAllConversations())[0] ?? null;
+  }
+
+  /** The ids of the project's conversations, the newest first. */
+  async getAllConversations(): Promise<string[]> {
+    return (await rolloutsIn(this.#directory))
+      .map(({ id }) => bareId(id))
+      .toSorted()
+      .toReversed();
+  }
+
+  /** Those nothing was said in for so many days. */
+  async getOldConversations(days: number = defaultDays): Promise<string[]> {
+    if (!(days >= 0)) throw new InvalidInputError("days: expected a number from 0 on");
+    const ids = await this.getAllConversations();
+    const ages = await Promise.all(
+      ids.map(async (id) => (await this.getConversationStats(id).catch(() => undefined))?.age),
+    );
+    return ids.filter((_, index) => (ages[index] ?? -1) >= days);
+  }
+
+  /** How many bytes a conversation takes with all that belongs to it, and how many days ago it was last changed. */
+  async getConversationStats(sessionId: string): Promise<{ size: number; age: number }> {
+    const rollout = await this.#find(sessionId);
+    if (rollout === undefined) throw new ConversationNotFoundError(sessionId);
+    const files = await conversationFiles(rollout.path);
+    const { mtimeMs } = await lstat(rollout.path);
+    const age = (this.#now().getTime() - mtimeMs) / dayMs;
+    return { size: files.reduce((sum, { bytes }) => sum + bytes, 0), age: Math.max(0, age) };
+  }
+
+  /** Moves a conversation into the trash; what is wrong stands in the result. */
+  async deleteConversation(sessionId: string): Promise<ConversationDeleteResult> {
+    const { successes, failures } = await this.deleteConversations([sessionId]);
+    return successes[0] ?? failures[0] ?? { success: false, sessionId, sizeFreed: 0, error: "unexpected error" };
+  }
+
+  async deleteConversations(sessionIds: readonly string[]): Promise<CleanupResult> {
+    const { env = {} } = this.#options;
+    const places = {
+      layout: "project",
+      directory: this.#directory,
+      elsewhere: [],
+      codexHome: undefined,
+      home: this.#home,
+    } as const;
+    const results: ConversationDeleteResult[] = [];
+    await using bin = await TrashBin.open({ places, env, now: () => this.#now() });
+    for (const sessionId of sessionIds) {
+      const rollout = await this.#find(sessionId);
+      if (rollout === undefined)
+        results.push({ success: false, sessionId, sizeFreed: 0, error: "there is no such conversation" });
+      else {
+        const { successes, failures } = await bin.delete([rollout], { why: "asked" });
+        results.push(...[...successes, ...failures].map((result) => ({ ...result, sessionId })));
+      }
+    }
+    return cleanupResult(results);
+  }
+
+  /** Saves what waits and lets go of the file and its lock. */
+  async close(): Promise<void> {
+    await this.#outbox?.stop();
+    this.#outbox = undefined;
+    this.#rollout = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #open(): Promise<Rollout> {
+    const { env = {} } = this.#options;
+    const conversationId = shownId(this.#sessionId);
+    const found = await this.#find(this.#sessionId);
+    this.#outbox ??= openOutbox(env);
+    const path = found?.path ?? join(this.#directory, `${bareId(conversationId)}.jsonl`);
+    const { outcome, rollout } = await this.#outbox.open({
+      conversationId,
+      path,
+      mode: found === undefined ? "create" : "append",
+      encode: lineEncoder(createTextRedactor(redactionRules({}, env))),
+    });
+    if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
+    if (found === undefined || (outcome.status === "open" && outcome.bytes === 0))
+      rollout.append(this.#firstLine(conversationId));
+    return rollout;
+  }
+
+  #firstLine(conversationId: string): OwnLine {
+    const { cwd = process.cwd(), provider = "unknown", model = "unknown" } = this.#options;
+    return firstLine({ conversationId, now: this.#now(), cwd, provider, model, source: "non_interactive" });
+  }
+
+  async #find(sessionId: string): Promise<RolloutName | undefined> {
+    if (!isConversationId(sessionId)) return undefined;
+    return (await rolloutsIn(this.#directory)).find(({ id }) => id === shownId(sessionId));
+  }
+
+  #now(): Date {
+    return this.#options.now?.() ?? new Date();
+  }
+}

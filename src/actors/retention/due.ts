@@ -1,0 +1,98 @@
+import { type ConversationPlaces, isCodexs, namesFile, pinsFile } from "../../config/places.js";
+import { findProjectRoot } from "../../config/project.js";
+import type { RetentionSettings } from "../../config/retention-settings.js";
+import { type ConversationSummary, listConversations } from "../../rollouts/list.js";
+import { readNames } from "../../rollouts/name-index.js";
+import { readPins } from "../../rollouts/pin-index.js";
+import { readRollout } from "../../rollouts/read.js";
+import type { Trashed } from "../../rollouts/trash/trash-entry.js";
+import { entryKey } from "../../rollouts/trash/trash-entry.js";
+import type { Due } from "./plan-retention.js";
+
+export type DueConversation = Due & {
+  readonly type: "conversation";
+  readonly conversation: ConversationSummary;
+  readonly why: "old" | "many";
+};
+export type DueTrash = Due & { readonly type: "trash"; readonly entry: Trashed };
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * The conversations that are too old, or too many in their project, the oldest first. What is pinned or named stays,
+ * and so does what cannot be told to be a conversation of ours; Codex's are none of our business.
+ */
+export async function dueConversations(
+  places: ConversationPlaces,
+  { retentionDays, maxConversationsPerProject }: RetentionSettings,
+  now: number,
+): Promise<DueConversation[]> {
+  const { directory, codexHome } = places;
+  if (isCodexs(directory, places)) return [];
+  const all = (await listConversations(directory)).filter(isOurs);
+  const names = await readNames(namesFile(directory, codexHome));
+  const pins = await readPins(pinsFile(directory, places));
+  const old = all.filter(({ updatedAt }) => retentionDays !== undefined && now - updatedAt > retentionDays * dayMs);
+  const many = maxConversationsPerProject === undefined ? [] : await beyond(all, maxConversationsPerProject);
+  const isOld = new Set(old);
+  const due = [...old.map(asDue("old")), ...many.filter((one) => !isOld.has(one)).map(asDue("many"))];
+  return due
+    .filter(({ conversation: { id } }) => !names.has(id) && pins.get(id)?.pinned !== true)
+    .toSorted((a, b) => a.updatedAt - b.updatedAt);
+}
+
+/** What has been in the trash for as long as it was said to be there, the oldest first. */
+export function dueTrash(entries: readonly Trashed[], now: number): DueTrash[] {
+  return entries
+    .filter(({ until }) => Date.parse(until) <= now)
+    .map((entry) => ({
+      type: "trash" as const,
+      key: `trash:${entryKey(entry)}`,
+      updatedAt: Date.parse(entry.trashedAt),
+      entry,
+    }))
+    .toReversed();
+}
+
+/** What an index has lost still stands in the rollout; what cannot be read stays. */
+export async function keptByItself({ id, path }: ConversationSummary): Promise<string | undefined> {
+  let [pinned, named] = [false, false];
+  try {
+    for await (const { line } of readRollout(path, id)) {
+      if (line.type !== "cody") continue;
+      if (line.payload.type === "named") named = true;
+      if (line.payload.type === "pinned") pinned = line.payload.pinned;
+    }
+  } catch {
+    return "it cannot be read";
+  }
+  return pinned ? "it is pinned" : named ? "it has a name" : undefined;
+}
+
+/** Any file with the right ending is listed as a conversation; only what says when it began is one. */
+function isOurs({ createdAt, cwd, damaged }: ConversationSummary): boolean {
+  return !damaged && createdAt !== undefined && cwd !== undefined;
+}
+
+async function beyond(all: readonly ConversationSummary[], limit: number): Promise<ConversationSummary[]> {
+  const folders = [...new Set(all.flatMap(({ cwd }) => cwd ?? []))];
+  const roots = new Map(await Promise.all(folders.map(async (cwd) => [cwd, await findProjectRoot(cwd)] as const)));
+  const counts = new Map<string, number>();
+  // The newest come first.
+  return all.filter(({ cwd = "" }) => {
+    const root = roots.get(cwd) ?? "";
+    const count = (counts.get(root) ?? 0) + 1;
+    counts.set(root, count);
+    return count > limit;
+  });
+}
+
+function asDue(why: DueConversation["why"]): (conversation: ConversationSummary) => DueConversation {
+  return (conversation) => ({
+    type: "conversation",
+    key: `conversation:${conversation.id}`,
+    updatedAt: conversation.updatedAt,
+    conversation,
+    why,
+  });
+}

@@ -1,0 +1,18 @@
+import { rm } from "node:fs/promises";
+import { homePaths } from "../../config/paths.js";
+import { forgetIndexed } from "../../rollouts/index/with-index.js";
+
+/**
+ * Drops what is known of conversations where it is kept to be quick: in the index, and in what lists know. Says
+ * whether nothing of them is left there.
+ */
+export async function forgetCopies(home: string, ids: readonly string[]): Promise<boolean> {
+  if (ids.length === 0) return true;
+  const { heads, codexHeads, index } = homePaths(home);
+  try {
+    for (const cache of [heads, codexHeads]) await rm(cache, { force: true });
+    return await forgetIndexed(index, ids);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,171 @@
+import { sep } from "node:path";
+import { homePaths } from "../../config/paths.js";
+import { type ConversationPlaces, isCodexs, namesFile, pinsFile } from "../../config/places.js";
+import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
+import type { TrashReason } from "../../messages/cleanup.js";
+import { ConversationInUseError, ConversationNotFoundError, FailureError } from "../../messages/errors.js";
+import { NotDeletableError } from "../../rollouts/conversation-files.js";
+import { forgetInIndex } from "../../rollouts/index-file.js";
+import type { RolloutName } from "../../rollouts/layout-files.js";
+import { runtimeDirectory } from "../../rollouts/runtime-directory.js";
+import { moveToTrash } from "../../rollouts/trash/move-to-trash.js";
+import { removeForGood } from "../../rollouts/trash/remove-for-good.js";
+import { restore } from "../../rollouts/trash/restore.js";
+import { settleTrash } from "../../rollouts/trash/settle-trash.js";
+import { type Trashed, trashed } from "../../rollouts/trash/trash-entry.js";
+import { nodeTrashFiles } from "../../rollouts/trash/trash-files.js";
+import { openOwnerSocket, type OwnerSocket } from "../rollout-writer/owner-socket.js";
+import { reasonOf } from "../rollout-writer/reason.js";
+import { appendAudit } from "./audit.js";
+import { forgetCopies } from "./forget-copies.js";
+
+export interface TrashBinParts {
+  readonly places: ConversationPlaces;
+  /** For `XDG_RUNTIME_DIR`. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => Date;
+}
+
+/** For how long what was deleted can be brought back. */
+export const trashDays = 30;
+const dayMs = 24 * 60 * 60 * 1000;
+
+export interface DeleteOptions {
+  readonly why: TrashReason;
+  /** Looked at when nobody can write the conversation any more; says why it must stay. */
+  readonly keepIf?: (rollout: RolloutName) => Promise<string | undefined>;
+}
+
+/** Where deleted conversations are until they are removed for good. Whoever opens it closes it. */
+export class TrashBin implements AsyncDisposable {
+  readonly #parts: TrashBinParts;
+  readonly #trash: string;
+  readonly #socket: OwnerSocket;
+
+  private constructor(parts: TrashBinParts, socket: OwnerSocket) {
+    this.#parts = parts;
+    this.#trash = homePaths(parts.places.home).trash;
+    this.#socket = socket;
+  }
+
+  /** Ends first what processes that died have begun. */
+  static async open(parts: TrashBinParts): Promise<TrashBin> {
+    // Its own owner: to it, what is open in this process is in use like what is open in another.
+    const socket = await openOwnerSocket(await runtimeDirectory(parts.env));
+    const bin = new TrashBin(parts, socket);
+    await settleTrash(nodeTrashFiles, bin.#trash, socket.owner);
+    return bin;
+  }
+
+  /** What is in the trash, the newest first. */
+  async list(): Promise<Trashed[]> {
+    return await trashed(nodeTrashFiles, this.#trash);
+  }
+
+  /** Moves conversations into the trash. What is wrong with one keeps none of the others. */
+  async delete(rollouts: readonly RolloutName[], options: DeleteOptions): Promise<CleanupResult> {
+    const results: ConversationDeleteResult[] = [];
+    for (const rollout of rollouts) results.push(await this.#delete(rollout, options));
+    const result = cleanupResult(results);
+    // What cannot be dropped now is dropped when the index finds that the file is gone.
+    await forgetCopies(this.#parts.places.home, idsOf(result));
+    return result;
+  }
+
+  /** Brings back the newest of this id, or of the one that begins so. */
+  async restore(text: string): Promise<Trashed> {
+    const entries = (await this.list()).filter(
+      ({ id }) => id === text || id.startsWith(text) || bare(id).startsWith(text),
+    );
+    const [entry] = entries;
+    if (entry === undefined) throw new ConversationNotFoundError(text);
+    if (new Set(entries.map(({ id }) => id)).size > 1) {
+      const message = `${text} fits several conversations in the trash: ${entries.map(({ id }) => id).join(", ")}`;
+      throw new FailureError({ code: "invalid_request", message, retryable: false });
+    }
+    await restore(nodeTrashFiles, entry, this.#socket.owner);
+    await this.#audit("restored", entry);
+    return entry;
+  }
+
+  /** Takes them out of the trash for ever, and out of the indexes beside where they were. */
+  async remove(entries: readonly Trashed[], why: TrashReason): Promise<CleanupResult> {
+    const results: ConversationDeleteResult[] = [];
+    for (const entry of entries) {
+      results.push(
+        await attempted(entry.id, async () => {
+          await removeForGood(nodeTrashFiles, entry, this.#socket.owner);
+          await this.#audit("removed", { ...entry, why });
+          return entry.bytes;
+        }),
+      );
+    }
+    const result = cleanupResult(results);
+    await this.#forget(idsOf(result));
+    return result;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#socket.close();
+  }
+
+  #delete(rollout: RolloutName, { why, keepIf }: DeleteOptions): Promise<ConversationDeleteResult> {
+    const { places, now } = this.#parts;
+    return attempted(rollout.id, async () => {
+      const directory = [places.directory, ...places.elsewhere].find((place) => rollout.path.startsWith(place + sep));
+      if (directory === undefined) throw new NotDeletableError("it is not where conversations are kept");
+      // Codex's rollouts may begin in one another, and Codex has its own index of them.
+      if (isCodexs(directory, places))
+        throw new NotDeletableError("it is in Codex's directory: only Codex deletes there");
+      const entry = await moveToTrash(nodeTrashFiles, {
+        ...rollout,
+        directory,
+        trash: this.#trash,
+        now: now(),
+        graceMs: trashDays * dayMs,
+        why,
+        owner: this.#socket.owner,
+        ...(keepIf === undefined ? {} : { keepIf: () => keepIf(rollout) }),
+      });
+      await this.#audit("trashed", entry);
+      return entry.bytes;
+    });
+  }
+
+  /** A name is part of what was said. Indexes are copies: who appends at this very moment is heard again on resuming. */
+  async #forget(ids: readonly string[]): Promise<void> {
+    const { places } = this.#parts;
+    const own = [places.directory, ...places.elsewhere].filter((directory) => !isCodexs(directory, places));
+    const indexes = own.flatMap((directory) => [namesFile(directory, places.codexHome), pinsFile(directory, places)]);
+    const stillThere = new Set((await this.list()).map(({ id }) => id));
+    const gone = new Set(ids.filter((id) => !stillThere.has(id)));
+    if (gone.size > 0) await Promise.all(indexes.map((index) => forgetInIndex(index, gone).catch(() => undefined)));
+  }
+
+  async #audit(action: "trashed" | "restored" | "removed", { id, path, bytes, why }: Trashed): Promise<void> {
+    await appendAudit(this.#parts.places.home, { at: this.#parts.now().toISOString(), action, id, path, bytes, why });
+  }
+}
+
+function idsOf({ successes }: CleanupResult): string[] {
+  return successes.map(({ sessionId }) => sessionId);
+}
+
+/** The size it had, or why it is still there. */
+async function attempted(sessionId: string, work: () => Promise<number>): Promise<ConversationDeleteResult> {
+  try {
+    return { success: true, sessionId, sizeFreed: await work() };
+  } catch (error) {
+    return { success: false, sessionId, sizeFreed: 0, error: explained(error) };
+  }
+}
+
+function explained(error: unknown): string {
+  if (error instanceof ConversationInUseError) return `it is in use by ${error.owner}`;
+  if (error instanceof NotDeletableError || error instanceof FailureError) return error.message;
+  return reasonOf(error);
+}
+
+function bare(id: string): string {
+  return id.replace(/^conv_/, "");
+}

@@ -1,0 +1,41 @@
+import { TrashBin } from "../../actors/retention/trash-bin.js";
+import type { ConversationPlaces } from "../../config/places.js";
+import type { CleanupResult } from "../../messages/cleanup.js";
+import { counted } from "../age.js";
+import { byteText } from "../byte-text.js";
+import { exitCodes } from "../command-error.js";
+import { type CommandContext, printResult } from "../context.js";
+import { nowOf } from "../now.js";
+
+/** What nobody can promise about what was on a disk. */
+export const honestly =
+  "Their bytes were written over, but a disk, its journal, a snapshot or a backup may still have copies.";
+
+/** Removes for good what has been in the trash for long enough, or all of it; only says so without `--yes`. */
+export async function emptyTrash(context: CommandContext, places: ConversationPlaces): Promise<number> {
+  const { flags, terminal } = context;
+  const now = nowOf(context);
+  await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(now) });
+  const entries = (await bin.list()).filter(({ until }) => flags.all || Date.parse(until) <= now);
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  if (entries.length === 0 || !flags.yes || flags.dryRun) {
+    const hint = `To remove them for good: cody clean --trash${flags.all ? " --all" : ""} --yes`;
+    const shown = entries.map(({ id, trashedAt }) => `  ${id}, deleted ${trashedAt.slice(0, 10)}`);
+    const found = `${counted(entries.length, "conversation")} would be removed for good (${byteText(bytes)}):`;
+    const text = entries.length === 0 ? ["Nothing in the trash is to be removed."] : [found, ...shown, hint];
+    const wouldRemove = entries.map((entry) => ({ sessionId: entry.id, size: entry.bytes }));
+    await printResult(context, { text: text.join("\n"), json: { dryRun: true, wouldRemove } });
+    return 0;
+  }
+  const result = await bin.remove(entries, "asked");
+  await printResult(context, { text: removedText(result).join("\n"), json: { dryRun: false, ...result } });
+  return result.failures.length > 0 ? exitCodes.failed : 0;
+}
+
+function removedText({ deletedCount, totalSizeFreed, failures }: CleanupResult): string[] {
+  const removed = `✓ Removed ${counted(deletedCount, "conversation")} for good (${byteText(totalSizeFreed)})`;
+  return [
+    ...(deletedCount === 0 ? [] : [removed, honestly]),
+    ...failures.map(({ sessionId, error }) => `✗ ${sessionId}: ${error}`),
+  ];
+}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import { createReadStream, type Stats } from "node:fs";
+import { dirname } from "node:path";
+import { systemCode } from "../../messages/system-error.js";
+import type { TrashFiles } from "./trash-files.js";
+
+/** What a copy is called until it is whole. */
+export const partialEnding = ".partial";
+
+/**
+ * Gives a file another name, which must be free. The old name goes only when the new one is durable, so that a crash
+ * leaves one of them or both, and nothing is ever overwritten.
+ */
+export async function moveFile(files: TrashFiles, from: string, to: string): Promise<void> {
+  try {
+    await files.link(from, to);
+  } catch (error) {
+    if (systemCode(error) !== "EXDEV") throw error;
+    await copyFile(files, from, to);
+  }
+  await files.sync(dirname(to));
+  await files.remove(from);
+}
+
+/** To another file system. */
+async function copyFile(files: TrashFiles, from: string, to: string): Promise<void> {
+  const partial = `${to}${partialEnding}`;
+  if ((await files.stats(partial)) !== undefined) await files.remove(partial);
+  await files.copy(from, partial);
+  if (!(await haveSameBytes(from, partial))) throw new Error(`the copy of ${from} is not the same`);
+  await files.link(partial, to);
+  await files.remove(partial);
+}
+
+/** Whether two names stand for the same bytes: one file, or one and its copy. */
+export async function isSameFile(files: TrashFiles, a: string, b: string): Promise<boolean> {
+  const [first, second] = await Promise.all([files.stats(a), files.stats(b)]);
+  if (first === undefined || second === undefined) return false;
+  return isSameInode(first, second) || (await haveSameBytes(a, b));
+}
+
+function isSameInode(a: Stats, b: Stats): boolean {
+  return a.ino === b.ino && a.dev === b.dev;
+}
+
+async function haveSameBytes(a: string, b: string): Promise<boolean> {
+  const [first, second] = await Promise.all([digest(a), digest(b)]);
+  return first === second;
+}
+
+async function digest(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}

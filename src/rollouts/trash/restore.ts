@@ -1,0 +1,68 @@
+import { dirname, join } from "node:path";
+import { FailureError } from "../../messages/errors.js";
+import type { LockOwner } from "../../messages/rollout-command.js";
+import { isSameFile, moveFile, partialEnding } from "./move-file.js";
+import { locked } from "./move-to-trash.js";
+import { entryName, placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
+import type { TrashFiles } from "./trash-files.js";
+
+/** Brings a conversation back to where it was, byte for byte; refuses when something else lies there now. */
+export async function restore(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<void> {
+  await locked(folder, id, owner, async () => {
+    const entry = await readEntry(files, folder);
+    if (entry === undefined) throw refused(id, "it is not in the trash any more");
+    for (const { name } of entry.files) {
+      const [from, to] = placesOf(entry, name);
+      const isTaken = (await files.stats(from)) !== undefined && (await files.stats(to)) !== undefined;
+      if (isTaken && !(await isSameFile(files, from, to))) throw refused(id, `something else lies at ${from}`);
+    }
+    await putBack(files, entry);
+  });
+}
+
+/**
+ * Moves back what is in the trash, the rollout last, and forgets the entry. What is in both places is the same, or
+ * somebody else's, and then it stays in the trash.
+ */
+export async function putBack(files: TrashFiles, entry: Trashed): Promise<void> {
+  for (const { name } of entry.files.toReversed()) {
+    const [from, to] = placesOf(entry, name);
+    if ((await files.stats(to)) === undefined) continue;
+    await files.makeFolder(dirname(from));
+    if ((await files.stats(from)) === undefined) await moveFile(files, to, from);
+    else if (await isSameFile(files, from, to)) await files.remove(to);
+    else throw refused(entry.id, `something else lies at ${from}`);
+  }
+  await files.sync(dirname(entry.path));
+  await forgetEntry(files, entry);
+}
+
+/** Removes a folder of the trash in which nothing is left that was moved there. */
+export async function forgetEntry(files: TrashFiles, entry: Trashed): Promise<void> {
+  const { folder, files: moved } = entry;
+  const inner = new Set(moved.flatMap(({ name }) => (name.includes("/") ? [dirname(name)] : [])));
+  for (const path of moved.flatMap(({ name }) => placesOf(entry, `${name}${partialEnding}`))) {
+    if ((await files.stats(path)) !== undefined) await files.remove(path);
+  }
+  for (const name of inner) {
+    if ((await files.stats(join(folder, name))) !== undefined) await files.removeFolder(join(folder, name));
+  }
+  await removeEmptied(files, folder);
+}
+
+/** What says what a folder of the trash holds goes before the mark that it holds nothing any more. */
+export async function removeEmptied(files: TrashFiles, folder: string): Promise<void> {
+  for (const name of [entryName, removingName]) {
+    if ((await files.stats(join(folder, name))) !== undefined) await files.remove(join(folder, name));
+  }
+  await files.removeFolder(folder);
+  await files.sync(dirname(folder));
+}
+
+function refused(id: string, detail: string): FailureError {
+  return new FailureError({
+    code: "invalid_request",
+    message: `Conversation ${id} cannot be brought back: ${detail}`,
+    retryable: false,
+  });
+}

@@ -1,0 +1,49 @@
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isConversationId } from "../../messages/conversation-id.js";
+import { TrashEntry } from "../../messages/cleanup.js";
+import type { TrashFiles } from "./trash-files.js";
+
+/** A conversation in the trash, and the folder it is in. */
+export interface Trashed extends TrashEntry {
+  readonly folder: string;
+}
+
+/** The file that says what a folder of the trash holds. */
+export const entryName = "entry.json";
+/** There when what is in a folder is being removed for good. */
+export const removingName = "removing";
+const maxEntryBytes = 16 * 1024 * 1024;
+
+/** What is in the trash, the newest first. A folder that does not say what it holds is not ours to touch. */
+export async function trashed(files: TrashFiles, trash: string): Promise<Trashed[]> {
+  const folders = (await files.stats(trash)) === undefined ? [] : await files.names(trash);
+  const entries = await Promise.all(folders.map((name) => readEntry(files, join(trash, name))));
+  return entries
+    .filter((entry) => entry !== undefined)
+    .toSorted((a, b) =>
+      a.trashedAt < b.trashedAt ? 1 : a.trashedAt > b.trashedAt ? -1 : a.folder < b.folder ? 1 : -1,
+    );
+}
+
+export async function readEntry(files: TrashFiles, folder: string): Promise<Trashed | undefined> {
+  const path = join(folder, entryName);
+  try {
+    const stats = await files.stats(path);
+    if (stats === undefined || !stats.isFile() || stats.size > maxEntryBytes) return undefined;
+    const { success, data } = TrashEntry.safeParse(JSON.parse(await readFile(path, "utf8")));
+    return success && isConversationId(data.id) ? { ...data, folder } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a file was, and where it is in the trash. */
+export function placesOf({ path, folder }: Pick<Trashed, "path" | "folder">, name: string): [from: string, to: string] {
+  return [join(dirname(path), name), join(folder, name)];
+}
+
+/** The folder of the trash an entry is in, as it is said to people. */
+export function entryKey({ folder }: Pick<Trashed, "folder">): string {
+  return basename(folder);
+}

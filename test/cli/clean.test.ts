@@ -1,0 +1,147 @@
+import { lutimes, mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli, saysOn } from "../support/cli.js";
+import { everything } from "../rollouts/trash/conversation-on-disk.js";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** A conversation in which nothing was said for so many days. */
+async function aged(cli: Cli, days: number, cwd = cli.project): Promise<string> {
+  const id = (await cli.run(["new"], { cwd })).stdout.trim();
+  const then = new Date(Date.now() - days * dayMs);
+  await utimes(join(cli.conversations, `${id}.jsonl`), then, then);
+  return id;
+}
+
+test("clean moves what is older than seven days, and undelete brings it back byte for byte", async () => {
+  const cli = await Cli.open();
+  const [old, fresh] = [await aged(cli, 8), await aged(cli, 6)];
+  const path = join(cli.conversations, `${old}.jsonl`);
+  await writeFile(`${path}.torn-1`, "{");
+  const before = await everything(cli.conversations);
+  const dry = await cli.run(["clean", "--dry-run"]);
+  expect(dry.stdout).toMatch(
+    new RegExp(`^1 conversation would be moved to the trash \\(.+\\):\n  ${old}, last changed `),
+  );
+  expect(await everything(cli.conversations)).toEqual(before);
+  const { code, stdout } = await cli.run(["clean"]);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(
+      new RegExp(
+        `^✓ Moved 1 conversation to the trash \\(.+\\)\n  ${old}\nThey can be brought back for 30 days: cody und`,
+      ),
+    ),
+  });
+  expect(await cli.ids()).toEqual([fresh]);
+  expect((await cli.run(["undelete", "--list"])).stdout).toContain(`In the trash:\n\n  ${old}\n    Deleted: `);
+  expect(JSON.parse((await cli.run(["undelete", "--json"])).stdout)).toMatchObject([{ id: old, path, why: "asked" }]);
+  expect(await cli.run(["undelete", old.slice(0, 30)])).toMatchObject({
+    code: 0,
+    stdout: `✓ Brought back conversation: ${old}\n  File: ${path}\n`,
+  });
+  expect(await everything(cli.conversations)).toEqual(before);
+  expect((await cli.run(["undelete"])).stdout).toBe("The trash is empty.\n");
+  expect(await cli.run(["resume", old, "--json"])).toMatchObject({ code: 1 });
+});
+
+test("clean --older-than takes an age, and rubbish is no age", async () => {
+  const cli = await Cli.open();
+  const id = await aged(cli, 3);
+  expect((await cli.run(["clean", "--older-than", "1w"])).stdout).toBe("No conversations older than 7 days.\n");
+  for (const age of ["0d", "7", "d", "-1d", "1.5d", "7 d", "1y", "999999d"]) {
+    expect(await cli.run(["clean", `--older-than=${age}`])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--older-than: expected an age like 12h, 7d or 2w, not"),
+    });
+  }
+  expect(await cli.run(["clean", "--all", "--older-than", "7d"])).toMatchObject({ code: 2 });
+  expect(await cli.run(["clean", "--trash", "--older-than", "7d"])).toMatchObject({ code: 2 });
+  expect(await cli.run(["clean", "--yes"])).toMatchObject({ code: 2 });
+  expect(await cli.ids()).toEqual([id]);
+  const cleaned = JSON.parse((await cli.run(["clean", "--older-than", "48h", "--json"])).stdout);
+  expect(cleaned).toMatchObject({ dryRun: false, deletedCount: 1, failures: [], kept: [] });
+  expect(cleaned.successes).toEqual([{ success: true, sessionId: id, sizeFreed: cleaned.totalSizeFreed }]);
+});
+
+test("clean --all is for this project alone, and keeps what is pinned", async () => {
+  const cli = await Cli.open();
+  const [here, there] = [join(cli.project, "here"), join(cli.project, "there")];
+  for (const folder of [here, there]) await mkdir(join(folder, ".git"), { recursive: true });
+  const [own, other, pinned] = [await aged(cli, 0, here), await aged(cli, 90, there), await aged(cli, 0, here)];
+  await cli.run(["pin", pinned]);
+  const { code, stdout } = await cli.run(["clean", "--all"], { cwd: here });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`  ${own}\nKept, because pinned: ${pinned}\n`);
+  expect(await cli.ids()).toEqual(expect.arrayContaining([other, pinned]));
+  expect(await cli.ids()).not.toContain(own);
+  expect((await cli.run(["clean", "--project"], { cwd: here })).stdout).toBe("No conversations older than 7 days.\n");
+  expect((await cli.run(["clean"], { cwd: here })).stdout).toContain(other);
+});
+
+test("what cannot be moved is said, and keeps nothing else", async () => {
+  const cli = await Cli.open();
+  const ids = [await aged(cli, 10), await aged(cli, 9)];
+  const linked = "conv_01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
+  const elsewhere = join(cli.project, "elsewhere.jsonl");
+  await writeFile(elsewhere, "{}\n");
+  await symlink(elsewhere, join(cli.conversations, `${linked}.jsonl`));
+  const held = cli.start(["chat", "wait", "--resume", ids[0] ?? ""], { middle: "hold" });
+  await saysOn(held.stdout, "I am");
+  const [busy = "", free = ""] = ids;
+  await utimes(join(cli.conversations, `${busy}.jsonl`), 0, 0);
+  await utimes(join(cli.conversations, `${free}.jsonl`), 0, 0);
+  await lutimes(join(cli.conversations, `${linked}.jsonl`), 0, 0);
+  const { code, stdout } = await cli.run(["clean"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain(`✓ Moved 1 conversation to the trash`);
+  expect(stdout).toContain(`✗ 2 conversations could not be moved:\n`);
+  expect(stdout).toContain(`  ${busy}: it is in use by pid ${held.pid}\n`);
+  expect(stdout).toContain(`  ${linked}: ${linked}.jsonl is not a regular file\n`);
+  expect(await cli.ids()).not.toContain(free);
+  expect(await readFile(elsewhere, "utf8")).toBe("{}\n");
+});
+
+test("the trash is emptied only when it is asked for and confirmed, and says what it cannot promise", async () => {
+  const cli = await Cli.open();
+  const id = await aged(cli, 20);
+  await cli.run(["rename", id, "secret plan"]);
+  await utimes(join(cli.conversations, `${id}.jsonl`), 0, 0);
+  await cli.run(["clean"]);
+  expect((await cli.run(["clean", "--trash", "--yes"])).stdout).toBe("Nothing in the trash is to be removed.\n");
+  const asked = await cli.run(["clean", "--trash", "--all"]);
+  expect(asked.stdout).toContain("1 conversation would be removed for good");
+  expect(asked.stdout).toContain("To remove them for good: cody clean --trash --all --yes\n");
+  expect(await readdir(join(cli.home, "trash"))).toHaveLength(1);
+  const removed = await cli.run(["clean", "--trash", "--all", "--yes"]);
+  expect(removed.stdout).toMatch(
+    /^✓ Removed 1 conversation for good \(.+\)\nTheir bytes were written over, but a disk/,
+  );
+  expect(removed.stdout).not.toMatch(/secure/i);
+  expect(await readdir(join(cli.home, "trash"))).toEqual([]);
+  expect(await readFile(join(cli.conversations, ".names.jsonl"), "utf8")).not.toContain("secret plan");
+  expect(await cli.run(["undelete", id])).toMatchObject({
+    code: 1,
+    stderr: `✗ Conversation '${id}' is not in the trash\n  See what is there: cody undelete --list\n`,
+  });
+  const audit = (await readFile(join(cli.home, "retention.jsonl"), "utf8")).trimEnd().split("\n");
+  expect(audit.map((line) => (JSON.parse(line) as { action: string }).action)).toEqual(["trashed", "removed"]);
+});
+
+test("undelete refuses to bring something back over what lies there, and Codex's directory is not cleaned", async () => {
+  const cli = await Cli.open();
+  const id = await aged(cli, 20);
+  const path = join(cli.conversations, `${id}.jsonl`);
+  await cli.run(["clean"]);
+  await writeFile(path, "new\n");
+  expect(await cli.run(["undelete", id])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`cannot be brought back: something else lies at ${path}`),
+  });
+  expect(await readFile(path, "utf8")).toBe("new\n");
+  expect(await cli.run(["clean", "--layout", "codex"])).toMatchObject({
+    code: 1,
+    stderr: "✗ Conversations are in Codex's directory: only Codex deletes there\n",
+  });
+});

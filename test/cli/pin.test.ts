@@ -1,0 +1,46 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { putCodexRollouts } from "../support/codex-home.js";
+import { Cli } from "../support/cli.js";
+
+test("pin and unpin say what they did, and list shows it", async () => {
+  const cli = await Cli.open();
+  const id = (await cli.run(["new"])).stdout.trim();
+  expect(await cli.run(["pin", id.slice(0, 20)])).toMatchObject({
+    code: 0,
+    stdout: `✓ Pinned conversation: ${id}\n`,
+    stderr: "",
+  });
+  expect((await cli.run(["list"])).stdout).toContain(`  ${id} (empty) (pinned)\n`);
+  expect(JSON.parse((await cli.run(["list", "--json"])).stdout)).toMatchObject([{ id, pinned: true }]);
+  expect(JSON.parse((await cli.run(["unpin", id, "--json"])).stdout)).toEqual({ id, pinned: false });
+  expect((await cli.run(["list"])).stdout).not.toContain("(pinned)");
+  expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
+});
+
+test("what is not there cannot be pinned, nor can anything without persistence", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["pin", "nothing"])).toMatchObject({
+    code: 1,
+    stderr: "✗ Conversation 'nothing' not found\n  List available: cody list\n",
+  });
+  const id = (await cli.run(["new"])).stdout.trim();
+  expect(await cli.run(["pin", id, "--no-persistence"])).toMatchObject({
+    code: 1,
+    stderr: "Not pinned: persistence is off\n",
+  });
+  expect(await cli.run(["pin"])).toMatchObject({ code: 2 });
+});
+
+test("a conversation of Codex is pinned without putting a file into its directory", async () => {
+  const cli = await Cli.open();
+  const codex = join(cli.project, ".codex");
+  await mkdir(codex);
+  const [rollout] = await putCodexRollouts(codex, "v0.147.0/simple");
+  const before = await readdir(codex, { recursive: true });
+  expect(await cli.run(["pin", "--codex", rollout?.id ?? ""])).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse((await cli.run(["list", "--codex", "--json"])).stdout)).toMatchObject([{ pinned: true }]);
+  const after = await readdir(codex, { recursive: true });
+  expect(after.filter((name) => !name.includes("thread-writer-locks"))).toEqual(before);
+});

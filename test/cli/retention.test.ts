@@ -1,0 +1,98 @@
+import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Cli } from "../support/cli.js";
+import { FakeTerminal, type FakeOptions } from "../support/cli-terminal.js";
+import { says, scripted } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const day = 24 * 60 * 60 * 1000;
+const notice = "will be moved to the trash";
+
+/** A home with an old conversation, and days on which somebody comes back. */
+async function oldHome() {
+  const [home, cwd] = [await temporaryFolder(), await temporaryFolder()];
+  const directory = join(home, "conversations");
+  let now = Date.now();
+  async function said(options: FakeOptions, ...args: string[]): Promise<string> {
+    const provider = scripted([says("answer")]);
+    const terminal = await FakeTerminal.open(provider, { home, cwd, now: () => now, ...options });
+    expect(await terminal.run("chat", "hello", ...args)).toBe(0);
+    return terminal.errors;
+  }
+  await said({}, "--name", "kept");
+  const name = "conv_01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
+  const source = (await readdir(directory)).find((file) => file.startsWith("conv_")) ?? "";
+  const path = join(directory, `${name}.jsonl`);
+  const [first] = (await readFile(join(directory, source), "utf8")).split("\n");
+  await writeFile(path, `${first}\n`);
+  await utimes(path, 0, 0);
+  return { home, directory, name, said, pass: (days: number) => (now += days * day) };
+}
+
+test("a person is told once that conversations are saved", async () => {
+  const [home, cwd] = [await temporaryFolder(), await temporaryFolder()];
+  const open = () => FakeTerminal.open(scripted([says("answer")]), { home, cwd });
+  const [first, second] = [await open(), await open()];
+  await first.run("chat", "hello");
+  expect(first.errors).toContain(
+    `Conversations are saved in ${join(home, "conversations")}; nothing older than 30 days goes without being announced`,
+  );
+  await second.run("chat", "hello");
+  expect(second.errors).not.toContain("Conversations are saved");
+});
+
+test("what is old is announced at the terminal, and goes into the trash on a later day", async () => {
+  const { home, directory, name, said, pass } = await oldHome();
+  pass(1);
+  const told = await said({});
+  expect(told).toContain(`1 conversation ${notice}:\n  ${name}, last changed 1970-01-01, older than 30 days\n`);
+  for (const days of [2, 2, 2]) {
+    pass(days);
+    expect(await said({})).toContain("As announced, from");
+  }
+  expect(await readdir(directory)).toContain(`${name}.jsonl`);
+  pass(1);
+  expect(await said({})).toContain(`As announced, 1 conversation will now be in the trash: ${name}.`);
+  expect(await readdir(directory)).not.toContain(`${name}.jsonl`);
+  expect(await readdir(join(home, "trash"))).toHaveLength(1);
+});
+
+test("without a terminal, with --json and without persistence nothing is announced, and so nothing goes", async () => {
+  const { directory, name, said, pass } = await oldHome();
+  for (let round = 0; round < 5; round += 1) {
+    pass(3);
+    expect(await said({ notTTY: ["stderr"] })).not.toContain(name);
+    expect(await said({}, "--json")).not.toContain(name);
+    expect(await said({}, "--no-persistence")).not.toContain(name);
+  }
+  expect(await readdir(directory)).toContain(`${name}.jsonl`);
+});
+
+test("retentionDays 0 or false keeps everything, and rubbish is refused", async () => {
+  const { home, name, said, pass } = await oldHome();
+  await writeFile(join(home, "config.json"), JSON.stringify({ persistence: { retentionDays: 0 } }));
+  pass(1);
+  expect(await said({})).not.toContain(name);
+  await writeFile(join(home, "config.json"), JSON.stringify({ persistence: { retentionDays: false } }));
+  pass(1);
+  expect(await said({})).not.toContain(name);
+  const cli = await Cli.open();
+  expect(await cli.run(["config", "set", "persistence.retentionDays", "false"])).toMatchObject({ code: 0 });
+  expect(await cli.run(["config", "set", "persistence.maxConversationsPerProject", "20"])).toMatchObject({ code: 0 });
+  expect(await cli.run(["config", "set", "persistence.retentionDays", "soon"])).toMatchObject({ code: 2 });
+  expect(await cli.run(["config", "set", "persistence.retentionDays", "1.5"])).toMatchObject({ code: 2 });
+});
+
+test("persistence that is turned off leaves what is stored alone, and turned on again finds it", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "hello"]);
+  const [id] = await cli.ids();
+  await cli.run(["config", "set", "persistence.enabled", "false"]);
+  expect(await cli.run(["chat", "not kept"])).toMatchObject({ code: 0 });
+  expect(await cli.ids()).toEqual([id]);
+  expect(await cli.said(id ?? "")).toEqual(["hello"]);
+  await cli.run(["config", "set", "persistence.enabled", "true"]);
+  await cli.run(["chat", "again"]);
+  expect(await cli.said(id ?? "")).toEqual(["hello", "again"]);
+});
