@@ -40,7 +40,7 @@ test("an unknown command names the known ones", async () => {
     signal: null,
     stdout: "",
     stderr:
-      "✗ Unknown command 'frobnicate'\n  Commands: new, chat, list, resume, rename, compact, context, set-provider, set-auth, config, repair, doctor, mock-llm\n  See: cody --help\n",
+      "✗ Unknown command 'frobnicate'\n  Commands: new, chat, list, resume, rename, compact, context, set-provider, set-auth, config, export, repair, doctor, mock-llm\n  See: cody --help\n",
   });
 });
 
