@@ -69,8 +69,11 @@ test.each([
   [["--pattern", "(a+)+"], "✗ --pattern '(a+)+': expected a name"],
   [["--write", "--dry-run"], "✗ --write and --dry-run: say one of them"],
 ])("%j is wrong use", async (flags, message) => {
-  const { cli, id } = await leaked();
-  expect(await cli.run(["scrub", id, ...flags])).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  const cli = await Cli.open();
+  expect(await cli.run(["scrub", "conv_1", ...flags])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(message),
+  });
 });
 
 test("a conversation that is in use is not touched", async () => {

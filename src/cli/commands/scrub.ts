@@ -30,23 +30,28 @@ import { scrubJson, scrubText } from "../scrub-report.js";
 export async function scrubCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
   if (flags.write && flags.dryRun) throw usageError("--write and --dry-run: say one of them");
+  const names = namesIn(flags.pattern);
   const rollout = await savedRollout(context);
   context.about(rollout.id);
-  const scrub = await scrubOf(context, rollout);
+  const scrub = await scrubOf(context, rollout, names);
   const files = flags.write ? await scrubbed(context, rollout, scrub) : await lookAtConversation(scrub);
   const result = [rollout, files, flags.write] as const;
   await printResult(context, { text: scrubText(...result), json: scrubJson(...result) });
   return 0;
 }
 
-async function scrubOf(context: CommandContext, { id, path }: RolloutName): Promise<ConversationScrub> {
+async function scrubOf(
+  context: CommandContext,
+  { id, path }: RolloutName,
+  moreNames: readonly string[],
+): Promise<ConversationScrub> {
   const { flags, terminal } = context;
   const places = await placesOf(context);
   const { values } = await loadSettings(context);
   const rules = redactionRules(values, terminal.env);
   const redactor = createTextRedactor({
     secrets: [...rules.secrets, ...(flags.stdin ? await secretLines(context) : [])],
-    names: [...rules.names, ...namesIn(flags.pattern)],
+    names: [...rules.names, ...moreNames],
     shapes: flags.shapes,
   });
   const names = namesFile(places.directory, places.codexHome);
