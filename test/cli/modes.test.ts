@@ -21,18 +21,25 @@ async function modesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(modes);
 }
 
+const homeFiles = ["config.json", "heads.json", "index.sqlite", "retention.jsonl"];
+
 test.each(["000", "022", "077", "777"])(
   "under umask %s everything is for its owner alone, and for him",
   async (umask) => {
     const cli = await Cli.open();
     expect(await run(cli, umask, ["new", "--name", "work"])).toBe(0);
+    expect(await run(cli, umask, ["new"])).toBe(0);
     expect(await run(cli, umask, ["chat", "--layout", "project", "--provider", "offline", "again"])).toBe(0);
     expect(await run(cli, umask, ["config", "set", "history.maxSize", "10"])).toBe(0);
+    expect(await run(cli, umask, ["pin", "work"])).toBe(0);
+    expect(await run(cli, umask, ["list"])).toBe(0);
+    expect(await run(cli, umask, ["index"])).toBe(0);
+    expect(await run(cli, umask, ["clean", "--all"])).toBe(0);
     expect(await run(cli, umask, ["list"])).toBe(0);
     const modes = await modesIn(cli.home);
     const names = Object.keys(modes);
-    for (const part of ["conversations", "config.json", "active", ".names.jsonl", ".heads.json", ".jsonl"]) {
-      expect(names.some((name) => name.endsWith(part))).toBe(true);
+    for (const part of ["conversations", "active", "trash", ".names.jsonl", ".pins.jsonl", ...homeFiles]) {
+      expect(names.filter((name) => name.endsWith(part))).not.toEqual([]);
     }
     const wrong = Object.entries(modes).filter(([, mode]) => mode !== "700" && mode !== "600");
     expect(wrong).toEqual([]);

@@ -68,7 +68,7 @@ function versionOf(database: SqlDatabase): number {
 function makePrivate(path: string): void {
   const fd = openSync(path, createFlags, 0o600);
   try {
-    if ((fstatSync(fd).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    if ((fstatSync(fd).mode & 0o777) !== 0o600) chmodSync(path, 0o600);
   } finally {
     closeSync(fd);
   }
