@@ -87,9 +87,12 @@ async function project(cli: Cli): Promise<void> {
     providers: { "my-lab": { apiKey: configured } },
     toolEnv: ["DEPLOY_TOKEN"],
     redaction: { shapes: true },
+    export: { directory: join(cli.home, "exports") },
   };
   await writeFile(join(cli.home, "config.json"), JSON.stringify(config), { mode: 0o600 });
 }
+
+const formats = ["codex", "json", "markdown", "html", "envoy", "diligent"];
 
 function shell(id: string, command: string) {
   return { id, name: "shell", arguments: { command: ["sh", "-c", command] } };
@@ -144,12 +147,16 @@ test("of more than twenty secrets the model gets all and the disk none", async (
   expect(await cli.run(["compact"], { env })).toMatchObject({ code: 0 });
   expect(await cli.run(["chat", "go on"], { env })).toMatchObject({ code: 0, stdout: "I go on\n" });
   await cli.run(["resume", id, "--fork"], { env });
-  for (const command of [["list"], ["doctor"], ["context"]])
+  const exports = formats.map((format) => ["export", id, "--format", format]);
+  for (const command of [["list"], ["doctor"], ["context"], ["index"], ["search", "summary"], ...exports])
     expect(await cli.run(command, { env })).toMatchObject({ code: 0 });
 
   const files = await kept(cli.home);
-  expect([...files.keys()].filter((path) => path.endsWith(".jsonl"))).toHaveLength(3);
-  expect([...files.keys()].some((path) => path.endsWith(".log"))).toBe(true);
+  const names = [...files.keys()];
+  expect(names.filter((path) => path.startsWith(cli.conversations) && path.endsWith(".jsonl"))).toHaveLength(3);
+  expect(names.filter((path) => path.startsWith(join(cli.home, "exports")))).toHaveLength(formats.length);
+  for (const ending of [".log", "index.sqlite", "heads.json"])
+    expect(names.some((path) => path.endsWith(ending))).toBe(true);
   const found = planted.flatMap((secret) =>
     [...files].flatMap(([path, text]) =>
       formsOf(secret).some((form) => text.includes(form)) ? [{ secret, path }] : [],
