@@ -6,9 +6,9 @@ interface Used extends Tokens {
 }
 
 export interface ConversationStats {
-  readonly total: Used & { conversations: number; empty: number; answers: number; toolCalls: number };
+  readonly total: Used & { conversations: number; empty: number; answers: number; toolCalls: number; cost?: number };
   /** The most spent first. */
-  readonly models: readonly ModelUsage[];
+  readonly models: readonly (ModelUsage & { readonly cost?: number })[];
   /** By the folders they were begun in, the most conversations first. */
   readonly projects: readonly (Used & { readonly cwd: string; conversations: number })[];
 }
@@ -17,6 +17,7 @@ export interface ConversationStats {
 export function conversationStats(
   conversations: readonly SavedConversation[],
   facts: ReadonlyMap<SavedConversation, ConversationFacts>,
+  costOfModel: (usage: ModelUsage) => number | undefined,
 ): ConversationStats {
   const total = { conversations: 0, empty: 0, answers: 0, toolCalls: 0, ...nothingUsed() };
   const models = new Map<string, ModelUsage>();
@@ -36,11 +37,18 @@ export function conversationStats(
       for (const sum of [total, project, entry]) add(sum, usage);
     }
   }
+  const priced = [...models.values()].map((usage) => ({ ...usage, ...costField(costOfModel(usage)) }));
+  const costs = priced.flatMap(({ cost }) => cost ?? []);
   return {
-    total,
-    models: [...models.values()].toSorted((a, b) => b.total - a.total || b.turns - a.turns),
+    total: { ...total, ...costField(costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0)) },
+    models: priced.toSorted((a, b) => b.total - a.total || b.turns - a.turns),
     projects: [...projects.values()].toSorted((a, b) => b.conversations - a.conversations || b.total - a.total),
   };
+}
+
+/** In US dollars, where a price is known. */
+function costField(cost: number | undefined): { cost?: number } {
+  return cost === undefined ? {} : { cost };
 }
 
 function entryOf<T>(entries: Map<string, T>, key: string, make: () => T): T {

@@ -28,10 +28,11 @@ test("what was said and spent is added up, by model and by project", async () =>
   expect((await cli.run(["stats"])).stdout).toBe(`Conversations: 3, 1 of them empty
 Turns: 3, answers: 1, tool calls: 1
 Tokens: 3.7k in, 37 out
+Cost: about $0.0071, of models whose price is known
 
 Models:
-  openai (gpt-5): 1 turn(s), 2k in, 20 out
-  openai (gpt-4o): 2 turn(s), 1.7k in, 17 out
+  openai (gpt-5): 1 turn(s), 2k in, 20 out, about $0.0027
+  openai (gpt-4o): 2 turn(s), 1.7k in, 17 out, about $0.0044
 
 Projects:
   /project: 2 conversation(s), 2 turn(s), 3k in, 30 out
@@ -39,7 +40,9 @@ Projects:
 `);
   const used = { turns: 3, input: 3700, cached: 0, output: 37, total: 3737 };
   const { total, models } = JSON.parse((await cli.run(["stats", "--json"])).stdout);
-  expect(total).toEqual({ conversations: 3, empty: 1, answers: 1, toolCalls: 1, ...used });
+  expect(total).toMatchObject({ conversations: 3, empty: 1, answers: 1, toolCalls: 1, ...used });
+  // Of gpt-5 2,000 tokens in and 20 out, of gpt-4o 1,700 and 17.
+  expect(total.cost).toBeCloseTo((2000 * 1.25 + 20 * 10 + 1700 * 2.5 + 17 * 10) / 1e6, 12);
   expect(models).toHaveLength(2);
   expect(JSON.parse((await cli.run(["stats", "--json", "--since", "2999-01-01"])).stdout).total.conversations).toBe(0);
 });

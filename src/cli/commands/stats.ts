@@ -3,7 +3,9 @@ import { factsInFiles } from "../../rollouts/index/scan.js";
 import { type CommandContext, printResult } from "../context.js";
 import { conversationStats, type ConversationStats } from "../conversation-stats.js";
 import { fromIndexOrFiles, wantedLibrary } from "../library.js";
+import { loadSettings } from "../load-settings.js";
 import type { SavedConversation } from "../named-conversations.js";
+import { costOfModel, costText } from "../stats-cost.js";
 import { tokenText } from "../token-text.js";
 
 /** More projects than these are only counted for a person. */
@@ -16,7 +18,8 @@ export async function statsCommand(context: CommandContext): Promise<number> {
     index: (index) => index.facts(library.wanted),
     files: () => factsInFiles(library.wanted),
   });
-  const stats = conversationStats(library.wanted, facts);
+  const { models = {} } = (await loadSettings(context)).values;
+  const stats = conversationStats(library.wanted, facts, (usage) => costOfModel(usage, models));
   await printResult(context, { text: statsText(stats), json: stats });
   return 0;
 }
@@ -28,9 +31,13 @@ function statsText({ total, models, projects }: ConversationStats): string {
     `Conversations: ${total.conversations}${empty}`,
     `Turns: ${total.turns}, answers: ${total.answers}, tool calls: ${total.toolCalls}`,
     `Tokens: ${tokensText(total)}`,
+    ...(total.cost === undefined ? [] : [`Cost: about ${costText(total.cost)}, of models whose price is known`]),
     ...section(
       "Models:",
-      models.map(({ provider, model, ...used }) => `${provider} (${model}): ${turnsText(used)}`),
+      models.map(({ provider, model, cost, ...used }) => {
+        const spent = cost === undefined ? "" : `, about ${costText(cost)}`;
+        return `${provider} (${model}): ${turnsText(used)}${spent}`;
+      }),
     ),
     ...section("Projects:", [
       ...projects
