@@ -2,6 +2,7 @@ import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
 import {
+  checkFlags,
   cleanFlags,
   compactFlags,
   doctorFlags,
@@ -53,6 +54,7 @@ const loaders = {
   import: async () => (await import("./commands/import.js")).importCommand,
   clean: async () => (await import("./commands/clean.js")).cleanCommand,
   undelete: async () => (await import("./commands/undelete.js")).undeleteCommand,
+  check: async () => (await import("./commands/check.js")).checkCommand,
   repair: async () => (await import("./commands/repair.js")).repairCommand,
   relink: async () => (await import("./commands/relink.js")).relinkCommand,
   output: async () => (await import("./commands/output.js")).outputCommand,
@@ -148,6 +150,11 @@ export function defineCommands(): CAC {
   for (const [flag, description] of exportFlags) exporting.option(flag, description);
   const imports = cli.command("import <path>", "Carry over a conversation of another program, or a folder of them");
   for (const [flag, description] of importFlags) imports.option(flag, description);
+  const check = cli.command(
+    "check <id>",
+    "Show what of a conversation would be sent to a model, and what would be changed",
+  );
+  for (const [flag, description] of checkFlags) check.option(flag, description);
   const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
   for (const [flag, description] of repairFlags) repair.option(flag, description);
   cli.command(

@@ -22,6 +22,8 @@ export interface Flags {
   readonly script?: string;
   readonly log?: string;
   readonly strategy?: string;
+  /** A wire API something is looked at for. */
+  readonly wire?: string;
   /** What a conversation is exported as. */
   readonly format?: string;
   readonly output?: string;
@@ -143,6 +145,11 @@ export const exportFlags: readonly Definition[] = [
 export const importFlags: readonly Definition[] = [
   ["--from <format>", "What it is: codex, turns, envoy, diligent, json, claude-code or pi; found out without it"],
   ["--dry-run", "Say what would be imported, and what could not be carried over; writes nothing"],
+];
+
+export const checkFlags: readonly Definition[] = [
+  ["--wire <api>", "Only for this API: responses, chat or messages"],
+  codexFlag,
 ];
 
 export const repairFlags: readonly Definition[] = [

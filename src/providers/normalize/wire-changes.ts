@@ -1,0 +1,38 @@
+import type { WireApi } from "../../messages/config.js";
+import type { ResponseItem } from "../../messages/response-item.js";
+import { normalized } from "./normalized.js";
+
+/** What becomes of the items of one type on their way to a model. */
+export interface TypeChanges {
+  readonly type: string;
+  /** Sent as they are. */
+  readonly same: number;
+  readonly changed: number;
+  readonly leftOut: number;
+  /** Made for the API's sake, such as the output of a call that has none. */
+  readonly added: number;
+}
+
+export interface WireChanges {
+  readonly api: WireApi;
+  readonly sent: number;
+  /** By type, as they come in the history. */
+  readonly types: readonly TypeChanges[];
+}
+
+/** What would be sent of a history, and what of it would be otherwise there. What stays as it is, is the same object. */
+export function wireChanges(api: WireApi, items: readonly ResponseItem[], model: string): WireChanges {
+  const sent = normalized(api, items, model);
+  const had = new Set<unknown>(items);
+  const kept = new Set<unknown>(sent);
+  const types = [...new Set([...items, ...sent].map(({ type }) => type))];
+  return { api, sent: sent.length, types: types.map(changesOf) };
+
+  function changesOf(type: string): TypeChanges {
+    const before = items.filter((item) => item.type === type);
+    const same = before.filter((item) => kept.has(item)).length;
+    const fresh = sent.filter((item) => item.type === type && !had.has(item)).length;
+    const changed = Math.min(before.length - same, fresh);
+    return { type, same, changed, leftOut: before.length - same - changed, added: fresh - changed };
+  }
+}
