@@ -1,6 +1,4 @@
-import { homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/all-events.js";
-import { fileStore } from "./actors/conversation/file-store.js";
 import type { Conversation } from "./actors/conversation/handle.js";
 import type { ImporterParts } from "./actors/conversation/import-conversation.js";
 import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/import-options.js";
@@ -14,25 +12,19 @@ import type {
   ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
+import { openStore } from "./actors/conversation/open-store.js";
 import { ConversationOpener } from "./actors/conversation/opener.js";
 import { pinSaved } from "./actors/conversation/pin-saved.js";
 import { readParent } from "./actors/conversation/read-parent.js";
 import { renameSaved } from "./actors/conversation/rename-saved.js";
-import { recorderStore } from "./actors/conversation/recorder-store.js";
 import type { ConversationConfig } from "./actors/conversation/resolve-settings.js";
 import type { Store } from "./actors/conversation/store.js";
-import { CodexLocks } from "./actors/rollout-writer/codex-lock.js";
-import { openOutbox } from "./actors/rollout-writer/open-outbox.js";
 import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
 import { TokenCounts } from "./actors/compactor/token-counts.js";
 import { RequestGate } from "./actors/limits/request-gate.js";
 import type { Ref } from "./actors/system/actor.js";
 import { spawn } from "./actors/system/spawn.js";
-import { redactionRules } from "./config/redaction/rules.js";
-import { createTextRedactor } from "./config/redaction/text-redactor.js";
-import { codexHome, codyHome } from "./config/paths.js";
-import { conversationPlaces, defaultBlobMegabytes } from "./config/places.js";
 import { Config } from "./messages/config.js";
 import { shownId } from "./messages/conversation-id.js";
 import { conversationName } from "./messages/conversation-name.js";
@@ -45,7 +37,7 @@ import { vendorNames } from "./config/vendors.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 import { type ExportedConversation, exportLines } from "./rollouts/export/export-lines.js";
 import { countTokens } from "./workers/count-tokens.js";
-import { type CpuPool, openCpuPool } from "./workers/open-cpu-pool.js";
+import { openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
 
 /** Wires conversations, their store and the configuration together. */
@@ -310,20 +302,4 @@ export class ConversationManager {
 function skipped(path: string, error: unknown): ImportOutcome {
   if (error instanceof ImportError) return { status: "skipped", path, reason: error.reason };
   throw error;
-}
-
-function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, config: Config, cpu: CpuPool): Store {
-  const { persistence } = config;
-  if (recorder !== undefined) return recorderStore(recorder);
-  const places = conversationPlaces({
-    home: home ?? codyHome({ env, homedir: homedir() }),
-    codexHome: codexHome({ env, homedir }),
-    persistence,
-  });
-  const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
-  const codex = places.codexHome;
-  const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
-  const maxBlobBytes = (persistence?.maxBlobMegabytes ?? defaultBlobMegabytes) * 1_000_000;
-  const redactor = createTextRedactor(redactionRules(config, env));
-  return fileStore({ places, outbox: writer, codexLocks, pool: cpu, redactor, maxBlobBytes });
 }

@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
 import { estimateTokens } from "../../compaction/estimate-tokens.js";
-import { findProjectRoot, readGitInfo } from "../../config/project.js";
 import { buildInstructions } from "../../context/instructions.js";
 import type { Config } from "../../messages/config.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
@@ -8,7 +7,7 @@ import { conversationName } from "../../messages/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
-import type { GitInfo, OwnLine } from "../../messages/rollout-line.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { contextWindow } from "../../config/model-windows.js";
@@ -25,6 +24,7 @@ import type { RequestGate } from "../limits/request-gate.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { CompactionParts } from "./compaction-parts.js";
 import { OutputRoom } from "./output-room.js";
+import { GitInfos } from "./git-infos.js";
 import { knownStrategies } from "./known-strategies.js";
 import type { Conversation } from "./handle.js";
 import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
@@ -36,6 +36,7 @@ import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
 import { defaultRetry } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
 import { spawnConversation } from "./spawn-conversation.js";
+import { isEmpty, isNewChoice } from "./resumed-state.js";
 import { apply, type ConversationState, emptyState } from "./state.js";
 import type { OpenedRollout, Store, StoredState } from "./store.js";
 
@@ -75,7 +76,7 @@ export class ConversationOpener {
   readonly #outputRoom = new OutputRoom();
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
-  readonly #gitInfos = new Map<string, Promise<GitInfo | undefined>>();
+  readonly #gitInfos = new GitInfos();
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
@@ -106,7 +107,7 @@ export class ConversationOpener {
     const [now, { cwd }] = [this.#now(), settings];
     const [{ outcome, rollout, blobs, notice: openNotice }, git] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
-      this.#gitInfo(settings.cwd),
+      this.#gitInfos.of(settings.cwd),
     ]);
     refuseInUse(conversationId, outcome);
     const source = this.#parts.options.source ?? "non_interactive";
@@ -275,17 +276,6 @@ export class ConversationOpener {
     await this.#providers.close();
   }
 
-  /** Conversations that are opened together look at their folder once. */
-  #gitInfo(cwd: string): Promise<GitInfo | undefined> {
-    const known = this.#gitInfos.get(cwd);
-    if (known !== undefined) return known;
-    const looking = findProjectRoot(cwd)
-      .then(readGitInfo)
-      .finally(() => this.#gitInfos.delete(cwd));
-    this.#gitInfos.set(cwd, looking);
-    return looking;
-  }
-
   /** For what was opened while the manager was shut down. */
   async #refuseOpened(rollout: Rollout): Promise<void> {
     if (this.#parts.isShutDown()) await rollout.close();
@@ -312,19 +302,6 @@ interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs"> {
   readonly sessionSource: SessionSource;
   readonly goesOn: boolean;
   readonly notice: string | undefined;
-}
-
-/** Whether somebody asks for another provider or model than the last turn was played with. */
-function isNewChoice(state: ConversationState, { provider, model }: Settings, asked: ConversationConfig): boolean {
-  if (asked.provider === undefined && asked.model === undefined) return false;
-  return (
-    state.turnContext !== undefined && (state.turnContext.provider !== provider || state.turnContext.model !== model)
-  );
-}
-
-/** Nobody has said anything; a history that was cleared had something to clear. */
-function isEmpty({ history, turns }: ConversationState): boolean {
-  return history.length === 0 && turns === 0;
 }
 
 function joined(notices: readonly (string | undefined)[]): string | undefined {

@@ -1,0 +1,30 @@
+import { homedir } from "node:os";
+import { codexHome, codyHome } from "../../config/paths.js";
+import { conversationPlaces, defaultBlobMegabytes } from "../../config/places.js";
+import { redactionRules } from "../../config/redaction/rules.js";
+import { createTextRedactor } from "../../config/redaction/text-redactor.js";
+import type { Config } from "../../messages/config.js";
+import type { CpuPool } from "../../workers/open-cpu-pool.js";
+import { CodexLocks } from "../rollout-writer/codex-lock.js";
+import { openOutbox } from "../rollout-writer/open-outbox.js";
+import { fileStore } from "./file-store.js";
+import type { ManagerOptions } from "./manager-options.js";
+import { recorderStore } from "./recorder-store.js";
+import type { Store } from "./store.js";
+
+/** Where a manager keeps conversations: with the recorder it was given, else in files. */
+export function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, config: Config, cpu: CpuPool): Store {
+  const { persistence } = config;
+  if (recorder !== undefined) return recorderStore(recorder);
+  const places = conversationPlaces({
+    home: home ?? codyHome({ env, homedir: homedir() }),
+    codexHome: codexHome({ env, homedir }),
+    persistence,
+  });
+  const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
+  const codex = places.codexHome;
+  const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
+  const maxBlobBytes = (persistence?.maxBlobMegabytes ?? defaultBlobMegabytes) * 1_000_000;
+  const redactor = createTextRedactor(redactionRules(config, env));
+  return fileStore({ places, outbox: writer, codexLocks, pool: cpu, redactor, maxBlobBytes });
+}
