@@ -3,7 +3,7 @@ import { type ActiveConversation, type ActiveKey, readActive, writeActive } from
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
-import type { ForkConfig, NewConversation } from "../actors/conversation/manager-options.js";
+import type { ForkConfig, NewConversation, ResumeConfig } from "../actors/conversation/manager-options.js";
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/import-options.js";
 import { ConversationManager } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
@@ -76,7 +76,7 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** Goes on with a conversation that was found. What only Codex may write goes on in a copy. */
-  async resume({ id, path }: Target, options: { readonly allowEmpty: boolean }): Promise<Conversation> {
+  async resume({ id, path }: Target, options: Pick<ResumeConfig, "allowEmpty" | "withoutKey">): Promise<Conversation> {
     this.#context.about(id);
     const { force } = this.#context.flags;
     const config = { ...this.#changes, ...options, force };
@@ -88,13 +88,13 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** A copy of a conversation that was found. */
-  async fork({ id, path }: Target, said: Pick<ForkConfig, "name" | "afterTurn"> = {}): Promise<Conversation> {
+  async fork({ id, path }: Target, said: ForkWish = {}): Promise<NewConversation> {
     const config = { ...this.#changes, ...said };
     const forking =
       path === undefined ? this.#manager.forkConversation(id, config) : this.#manager.forkRollout(path, config);
-    const { conversation } = await explainedAsync(forking);
-    this.#context.about(conversation.id);
-    return conversation;
+    const forked = await explainedAsync(forking);
+    this.#context.about(forked.conversationId);
+    return forked;
   }
 
   /** Calls a conversation that was found something else. */
@@ -152,6 +152,8 @@ export class Workspace implements AsyncDisposable {
     await this.#manager.shutdown();
   }
 }
+
+export type ForkWish = Pick<ForkConfig, "name" | "afterTurn" | "withoutKey">;
 
 interface WorkspaceParts {
   readonly changes: ConversationConfig;

@@ -8,6 +8,8 @@ export interface ResolveProviderInput {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The providers in this process, which need no key and no address: the offline one and those that were injected. */
   readonly inProcess: ReadonlySet<string>;
+  /** Whoever only looks at a conversation, or copies it, needs no key yet. */
+  readonly withoutKey?: boolean | undefined;
   /** Only who talks may fall back to the offline model. */
   readonly command: "chat" | "other";
 }
@@ -60,12 +62,20 @@ function compatible(baseUrl: string | undefined): Vendor | undefined {
   return baseUrl === undefined ? undefined : { apis: ["chat", "responses", "messages"], baseUrl };
 }
 
-function reached({ config, env }: ResolveProviderInput, provider: string, vendor: Vendor): ResolvedProvider {
+function reached(
+  { config, env, withoutKey }: ResolveProviderInput,
+  provider: string,
+  vendor: Vendor,
+): ResolvedProvider {
   const { key, apis } = vendor;
   const api = config.api ?? apis[0];
   const problem = apiProblem(provider, api);
   if (problem !== undefined) return refused(problem);
-  if (key !== undefined && apiKey(provider, { env, providers: config.providers }) === undefined) {
+  if (
+    key !== undefined &&
+    withoutKey !== true &&
+    apiKey(provider, { env, providers: config.providers }) === undefined
+  ) {
     return refused(`${key.missing}\nGet a key: ${key.page}`);
   }
   const baseUrl = saidAddress(config, provider) ?? saidBaseUrl(provider, env) ?? vendor.baseUrl;

@@ -1,9 +1,10 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { says, scripted } from "../support/scripted-provider.js";
+import { mockLlm, wireEnv } from "../support/wire-apis.js";
 
 async function withTurns(cli: Cli, texts: readonly string[]): Promise<string> {
   const id = (await cli.run(["new"])).stdout.trim();
@@ -56,6 +57,30 @@ test("a turn that is none, and one that is not there, are said", async () => {
     stderr: `✗ ${id} has no turn 2: its last one is 1\n`,
   });
   expect(await cli.ids()).toEqual([id]);
+});
+
+test("a copy needs no key, and goes on with the provider it was made for", async () => {
+  const cli = await Cli.open();
+  const mock = await mockLlm([{ text: "From afar." }]);
+  const env = wireEnv(mock);
+  await cli.run(["chat", "--provider", "openai", "--model", "gpt-4o", "hello"], { env });
+  const [id = ""] = await cli.ids();
+  expect(await cli.run(["fork", id])).toMatchObject({ code: 0, stdout: expect.stringContaining("openai (gpt-4o)") });
+  expect(await cli.run(["context", id])).toMatchObject({ code: 0 });
+  const copied = await cli.run(["fork", id, "--provider", "offline", "--model", "offline"]);
+  expect(copied).toMatchObject({ code: 0, stdout: expect.stringContaining("Provider: offline (offline)") });
+  expect(await cli.run(["chat", "what is 2+2?"])).toMatchObject({ code: 0, stdout: expect.stringContaining("4") });
+});
+
+test("a copy that could not be written is none", async () => {
+  const cli = await Cli.open();
+  const id = await withTurns(cli, ["first"]);
+  const file = join(cli.project, "a-file");
+  await writeFile(file, "");
+  const target = join(cli.conversations, `${id}.jsonl`);
+  const { code, stdout, stderr } = await cli.run(["fork", target, "--conversation-dir", join(file, "below")]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain("✗ Not forked: ");
 });
 
 test("/fork goes on in a copy, and /fork with a turn takes back what came after it", async () => {

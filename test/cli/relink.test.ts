@@ -56,6 +56,10 @@ test("a project without a repository is followed when somebody says where it is"
   expect(await listed(cli, now)).toEqual([id]);
   expect((await cli.run(["relink"], { cwd: now })).stdout).toBe("The folders of all conversations are there.\n");
   expect((await cli.run(["chat", "hello"], { cwd: now })).stderr).toContain(`going on with its conversation ${id}`);
+  await rename(join(cli.project, "new"), join(cli.project, "newest"));
+  const newest = join(cli.project, "newest/inner");
+  expect(await cli.run(["relink", "../../new", ".."], { cwd: newest })).toMatchObject({ code: 0 });
+  expect(await listed(cli, newest)).toEqual([id]);
 });
 
 test("relink refuses what makes no sense, and says why", async () => {

@@ -117,6 +117,8 @@ export class ConversationOpener {
       apply(state, line);
       rollout.append(line);
     }
+    // Inherited turns name who played them, not who goes on.
+    if (isNewChoice(state, settings, config)) this.#remember(state, settings, rollout);
     // What could not even be opened was waited for already.
     const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
     const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;

@@ -17,6 +17,8 @@ export interface ConversationConfig extends Omit<Config, "persistence" | "provid
   readonly name?: string;
   readonly cwd?: string;
   readonly effort?: string;
+  /** Open it also where the key of its provider is missing: to look at it, or to copy it. */
+  readonly withoutKey?: boolean;
 }
 
 export interface ResolvedSettings {
@@ -81,7 +83,9 @@ function providerOf({ config, recorded = {}, conversation, env, inProcess }: Res
   const auth = conversation.auth ?? config.auth;
   const choice = choiceOf([config, recorded, conversation], { env, providers, auth }, models);
   if (inProcess === undefined) return { provider: choice.provider ?? "client", model: choice.model ?? "client" };
-  const found = resolveProvider({ config: { ...choice, providers, models, auth }, env, inProcess, command: "chat" });
+  const { withoutKey } = conversation;
+  const said = { ...choice, providers, models, auth };
+  const found = resolveProvider({ config: said, env, inProcess, withoutKey, command: "chat" });
   if (!found.ok) throw new InvalidInputError(found.message);
   const { ok: _, ...rest } = found;
   return rest;

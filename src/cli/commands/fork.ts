@@ -1,6 +1,6 @@
 import { conversationName } from "../../messages/conversation-name.js";
 import { existingTarget } from "../choose-conversation.js";
-import { usageError } from "../command-error.js";
+import { CommandError, exitCodes, usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 import { watchSignals } from "../interruption.js";
 import { takeUp } from "../take-up.js";
@@ -15,7 +15,9 @@ export async function forkCommand(context: CommandContext): Promise<number> {
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
   const target = await existingTarget(context, workspace, context.args[0]);
-  const conversation = await workspace.fork(target, { ...said, ...(afterTurn === undefined ? {} : { afterTurn }) });
+  const wish = { ...said, withoutKey: true, ...(afterTurn === undefined ? {} : { afterTurn }) };
+  const { conversation, saved } = await workspace.fork(target, wish);
+  if (saved.status === "not_saved") throw new CommandError(`Not forked: ${saved.reason}`, exitCodes.failed);
   return await takeUp(context, workspace, interruption, {
     conversation,
     said: "Forked conversation",

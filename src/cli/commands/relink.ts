@@ -1,6 +1,6 @@
 import { resolve, sep } from "node:path";
 import { findProjectRoot } from "../../config/project.js";
-import { addRelink, type Relink } from "../../config/relinks.js";
+import { addRelink, readRelinks, type Relink, relinked } from "../../config/relinks.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { placesOf } from "../conversation-directory.js";
@@ -17,7 +17,12 @@ export async function relinkCommand(context: CommandContext): Promise<number> {
   const conversations = savedConversations(context, await placesOf(context));
   if (old === undefined) return await showGone(context, conversations);
   const relink = { from: resolve(cwd, old), to: now === undefined ? await findProjectRoot(cwd) : resolve(cwd, now) };
-  const count = conversations.filter((each) => isBelow(each.cwd, relink.from)).length;
+  const relinks = await readRelinks(context.home);
+  // As it was, and as it has been since it was last moved.
+  const count = conversations.filter(
+    (each) =>
+      each.cwd !== undefined && [each.cwd, relinked(each.cwd, relinks)].some((folder) => isBelow(folder, relink.from)),
+  ).length;
   await check(relink, count);
   await addRelink(context.home, relink);
   await printResult(context, {

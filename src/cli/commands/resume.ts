@@ -15,7 +15,7 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
   await using workspace = await openWorkspace(context);
   const target = await wanted(context, workspace);
   const conversation = context.flags.fork
-    ? await workspace.fork(target)
+    ? (await workspace.fork(target)).conversation
     : await workspace.resume(target, { allowEmpty: false });
   const forkedFrom = conversation.id === target.id ? undefined : target.id;
   return await takeUp(context, workspace, interruption, { conversation, said: "Resumed conversation", forkedFrom });

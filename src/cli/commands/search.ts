@@ -1,4 +1,5 @@
 import type { Excerpt } from "../../rollouts/index/excerpt.js";
+import { visible } from "../../messages/visible.js";
 import { wordsIn } from "../../rollouts/index/match-words.js";
 import { type Found, searchFiles } from "../../rollouts/index/scan.js";
 import { usageError } from "../command-error.js";
@@ -47,7 +48,8 @@ function entryParts({ conversation, excerpts }: Found<SavedConversation>): TextP
   const { id, name, title, cwd, updatedAt } = conversation;
   const facts = { Name: name, Title: title, Folder: cwd, Updated: localTime(updatedAt) };
   const lines = Object.entries(facts).flatMap(([label, value]) =>
-    value === undefined ? [] : [`    ${label}: ${value}\n`],
+    // A folder may be called anything, also two lines.
+    value === undefined ? [] : [`    ${label}: ${visible(value)}\n`],
   );
   return [{ text: `  ${id}\n${lines.join("")}` }, ...excerpts.flatMap(excerptParts), { text: "\n" }];
 }

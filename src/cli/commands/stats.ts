@@ -6,6 +6,7 @@ import { fromIndexOrFiles, wantedLibrary } from "../library.js";
 import { loadSettings } from "../load-settings.js";
 import type { SavedConversation } from "../named-conversations.js";
 import { costOfModel, costText } from "../stats-cost.js";
+import { visible } from "../../messages/visible.js";
 import { tokenText } from "../token-text.js";
 
 /** More projects than these are only counted for a person. */
@@ -42,7 +43,9 @@ function statsText({ total, models, projects }: ConversationStats): string {
     ...section("Projects:", [
       ...projects
         .slice(0, maxProjects)
-        .map(({ cwd, conversations, ...used }) => `${cwd}: ${conversations} conversation(s), ${turnsText(used)}`),
+        .map(
+          ({ cwd, conversations, ...used }) => `${visible(cwd)}: ${conversations} conversation(s), ${turnsText(used)}`,
+        ),
       ...(hidden > 0 ? [`and ${hidden} more`] : []),
     ]),
   ].join("\n");

@@ -125,7 +125,7 @@ export class CurrentConversation {
   async fork(afterTurn: number | undefined): Promise<void> {
     const old = this.#player;
     const said = afterTurn === undefined ? {} : { afterTurn };
-    await this.#take(await this.#workspace.fork({ id: this.#id }, said));
+    await this.#take((await this.#workspace.fork({ id: this.#id }, said)).conversation);
     await old?.conversation.shutdown();
   }
 
