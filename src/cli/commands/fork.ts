@@ -1,15 +1,15 @@
 import { conversationName } from "../../messages/conversation-name.js";
 import { existingTarget } from "../choose-conversation.js";
-import { CommandError, exitCodes, usageError } from "../command-error.js";
+import { CommandError, exitCodes } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 import { watchSignals } from "../interruption.js";
 import { takeUp } from "../take-up.js";
-import { wholeNumber } from "../whole-number.js";
+import { numberFlag } from "../whole-number.js";
 import { openWorkspace } from "../workspace.js";
 
 /** Goes on in a copy that begins as a conversation is, or as it was after so many turns. */
 export async function forkCommand(context: CommandContext): Promise<number> {
-  const afterTurn = turnOf(context.flags.afterTurn);
+  const afterTurn = numberFlag("--after-turn", context.flags.afterTurn);
   const { name } = context.flags;
   const said = name === undefined ? {} : { name: conversationName(name) };
   using interruption = watchSignals(context.terminal);
@@ -23,11 +23,4 @@ export async function forkCommand(context: CommandContext): Promise<number> {
     said: "Forked conversation",
     forkedFrom: target.id,
   });
-}
-
-function turnOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const turn = wholeNumber(text);
-  if (turn === undefined) throw usageError(`--after-turn: expected a whole number from 1 on, not '${text}'`);
-  return turn;
 }

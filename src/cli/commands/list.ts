@@ -1,7 +1,7 @@
 import { findProjectRoot } from "../../config/project.js";
 import { type CommandContext, printLine } from "../context.js";
 import { placesOf } from "../conversation-directory.js";
-import { limitOf } from "../limit-flag.js";
+import { numberFlag } from "../whole-number.js";
 import { type ListOrder, ordered, orderOf } from "../list-order.js";
 import { pageText } from "../list-text.js";
 import type { SavedConversation } from "../named-conversations.js";
@@ -9,7 +9,7 @@ import { conversationsEverywhere, ofProject, savedConversations } from "../proje
 
 export async function listCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
-  const limit = limitOf(flags.limit);
+  const limit = numberFlag("--limit", flags.limit);
   const order = orderOf(flags);
   // One more than asked for tells whether the list goes on.
   const found = await wanted(context, order, limit === undefined ? undefined : limit + 1);

@@ -5,7 +5,7 @@ import { type Found, searchFiles } from "../../rollouts/index/scan.js";
 import { usageError } from "../command-error.js";
 import { type CommandContext, printLine } from "../context.js";
 import { fromIndexOrFiles, wantedLibrary } from "../library.js";
-import { limitOf } from "../limit-flag.js";
+import { numberFlag } from "../whole-number.js";
 import { localTime } from "../local-time.js";
 import type { TextPart } from "../output.js";
 import type { SavedConversation } from "../named-conversations.js";
@@ -17,7 +17,7 @@ export async function searchCommand(context: CommandContext): Promise<number> {
   const { flags, terminal } = context;
   const words = wordsIn(context.args);
   if (words.length === 0) throw usageError("There is nothing to search for");
-  const limit = limitOf(flags.limit) ?? defaultLimit;
+  const limit = numberFlag("--limit", flags.limit) ?? defaultLimit;
   const library = await wantedLibrary(context);
   // One more than shown tells whether there are more.
   const found = await fromIndexOrFiles(context, library, {

@@ -136,6 +136,10 @@ async function fork({ context, current, text }: SlashCall): Promise<Then> {
     await tellAside(context, [nothingSaid]);
     return "stay";
   }
+  if (!current.workspace.config.persistence.enabled) {
+    await tellAside(context, ["Nothing is saved in this run, so there is nothing to copy."]);
+    return "stay";
+  }
   const afterTurn = text === "" ? undefined : wholeNumber(text);
   if (text !== "" && afterTurn === undefined) {
     await context.tell("✗ Which turn? /fork [turn], counted from 1");
