@@ -33,6 +33,10 @@ const userMessage = Buffer.from('"user_message"');
 const saidInFirstLine = Buffer.from('"metadata":{"provider"');
 const turnContext = Buffer.from('"turn_context"');
 
+const longestBeginning = 4 * 1024;
+const longMessage =
+  /"role":"user","content":\[\{"type":"input_text","text":"((?:[^"\\]|\\[^u]|\\u[0-9a-f]{4}){1,1000})/i;
+
 export const unreadable: Head = { empty: false, damaged: true };
 
 /** How much must be read when the first bytes of a file of this size do not tell enough. */
@@ -80,12 +84,26 @@ export function headOf(bytes: Buffer, size: number): Head {
 
 function firstSaid(bytes: Buffer, whole: boolean): string | undefined {
   for (const { content, terminated } of linesIn(withoutMark(bytes))) {
-    if ((!terminated && !whole) || !content.includes(user)) continue;
+    if (!content.includes(user)) continue;
+    if (!terminated && !whole) return beginningSaid(content);
     const read = readLineBytes(content);
     const said = read.status === "object" ? userText(read.value) : undefined;
     if (said !== undefined) return said;
   }
   return undefined;
+}
+
+/** The beginning of a message whose line goes on beyond what was read. */
+function beginningSaid(content: Buffer): string | undefined {
+  const begun = longMessage.exec(content.toString("utf8", 0, longestBeginning))?.[1];
+  if (begun === undefined) return undefined;
+  try {
+    const said: unknown = JSON.parse(`"${begun}"`);
+    // What begins like context may be it: its end is not there to tell.
+    return typeof said === "string" && !/^\s*[<#]/.test(said) ? said : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function* linesIn(bytes: Buffer): Generator<{ content: Buffer; terminated: boolean }> {

@@ -215,6 +215,8 @@ test("a title is the first line of what a person said first, cut at eighty chara
     conv_b: [titled("x".repeat(81))],
     conv_c: [titled("😀".repeat(80))],
     conv_d: [titled(" \n ")],
+    conv_g: [titled(`a "long" one${" and on".repeat(20_000)}`)],
+    conv_h: [titled(`<environment_context>${"x".repeat(100_000)}</environment_context>`)],
     conv_e: [`${JSON.stringify(event)}\n`, titled("later")],
     // Behind eight kilobytes of something else.
     conv_f: [contextLine.replace(">x<", `>${"x".repeat(9_000)}<`), titled("far"), contextLine.repeat(100)],
@@ -226,6 +228,8 @@ test("a title is the first line of what a person said first, cut at eighty chara
     conv_b: `${"x".repeat(79)}…`,
     conv_c: "😀".repeat(80),
     conv_d: undefined,
+    conv_g: `a "long" one${" and on".repeat(9)} and…`,
+    conv_h: undefined,
     conv_e: "from an event",
     conv_f: "far",
   });
