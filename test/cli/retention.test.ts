@@ -53,7 +53,7 @@ test("what is old is announced at the terminal, and goes into the trash on a lat
   }
   expect(await readdir(directory)).toContain(`${name}.jsonl`);
   pass(1);
-  expect(await said({})).toContain(`As announced, 1 conversation will now be in the trash: ${name}.`);
+  expect(await said({})).toContain(`As announced, 1 conversation is now in the trash: ${name}.`);
   expect(await readdir(directory)).not.toContain(`${name}.jsonl`);
   expect(await readdir(join(home, "trash"))).toHaveLength(1);
 });
