@@ -53,7 +53,9 @@ test("clean --older-than takes an age, and rubbish is no age", async () => {
   for (const age of ["0d", "7", "d", "-1d", "1.5d", "7 d", "1y", "999999d"]) {
     expect(await cli.run(["clean", `--older-than=${age}`])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--older-than: expected an age like 12h, 7d or 2w, not"),
+      stderr: expect.stringContaining(
+        `--older-than: expected an age like 12h, 7d or 2w, not '${age}': a whole number from 1 to 99999, and h, d or w`,
+      ),
     });
   }
   expect(await cli.run(["clean", "--all", "--older-than", "7d"])).toMatchObject({ code: 2 });
