@@ -5,7 +5,7 @@ import { type ConversationSummary, listConversations } from "../../rollouts/list
 import { readNames } from "../../rollouts/name-index.js";
 import { readPins } from "../../rollouts/pin-index.js";
 import { readRollout } from "../../rollouts/read.js";
-import type { Trashed } from "../../rollouts/trash/trash-entry.js";
+import type { TrashedConversation } from "../../rollouts/trash/called.js";
 import { entryKey } from "../../rollouts/trash/trash-entry.js";
 import type { Due } from "./plan-retention.js";
 
@@ -14,7 +14,7 @@ export type DueConversation = Due & {
   readonly conversation: ConversationSummary;
   readonly why: "old" | "many" | "old and many";
 };
-export type DueTrash = Due & { readonly type: "trash"; readonly entry: Trashed };
+export type DueTrash = Due & { readonly type: "trash"; readonly entry: TrashedConversation };
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -44,7 +44,7 @@ export async function dueConversations(
 }
 
 /** What has been in the trash for as long as it was said to be there, the oldest first. */
-export function dueTrash(entries: readonly Trashed[], now: number): DueTrash[] {
+export function dueTrash(entries: readonly TrashedConversation[], now: number): DueTrash[] {
   return entries
     .filter(({ until }) => Date.parse(until) <= now)
     .map((entry) => ({

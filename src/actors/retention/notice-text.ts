@@ -1,4 +1,5 @@
 import type { RetentionSettings } from "../../config/retention-settings.js";
+import { shownConversation } from "../../rollouts/shown-conversation.js";
 import type { DueConversation, DueTrash } from "./due.js";
 import { noticeDays, type RetentionPlan } from "./plan-retention.js";
 
@@ -31,8 +32,8 @@ function moving(due: readonly DueConversation[], from: string, settings: Retenti
   if (due.length === 0) return [];
   return [
     `${from} on ${count(due.length)} will be moved to the trash:`,
-    ...due.map(({ conversation: { id, updatedAt }, why }) => {
-      return `  ${id}, last changed ${dayText(updatedAt)}, ${reasonText(why, settings)}`;
+    ...due.map(({ conversation, updatedAt, why }) => {
+      return `  ${shownConversation(conversation)}, last changed ${dayText(updatedAt)}, ${reasonText(why, settings)}`;
     }),
     `To keep one: cody pin <id>. To keep all: ${adviceText(due)}`,
   ];
@@ -59,21 +60,21 @@ function removal(due: readonly DueTrash[], from: string): string[] {
   if (due.length === 0) return [];
   return [
     `${from} on ${count(due.length)} will be removed from the trash for good:`,
-    ...due.map(({ entry: { id, trashedAt } }) => `  ${id}, deleted ${trashedAt.slice(0, 10)}`),
+    ...due.map(({ entry }) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`),
     "To bring one back: cody undelete <id>",
   ];
 }
 
 function gone(ripe: readonly DueConversation[]): string[] {
   if (ripe.length === 0) return [];
-  const ids = ripe.map(({ conversation: { id } }) => id).join(", ");
-  return [`As announced, ${countNow(ripe.length)} in the trash: ${ids}. To bring one back: cody undelete <id>`];
+  const shown = ripe.map(({ conversation }) => shownConversation(conversation)).join(", ");
+  return [`As announced, ${countNow(ripe.length)} in the trash: ${shown}. To bring one back: cody undelete <id>`];
 }
 
 function removed(ripe: readonly DueTrash[]): string[] {
   if (ripe.length === 0) return [];
-  const ids = ripe.map(({ entry: { id } }) => id).join(", ");
-  return [`As announced, ${countNow(ripe.length)} removed from the trash for good: ${ids}`];
+  const shown = ripe.map(({ entry }) => shownConversation(entry)).join(", ");
+  return [`As announced, ${countNow(ripe.length)} removed from the trash for good: ${shown}`];
 }
 
 export function isConversation(due: DueConversation | DueTrash): due is DueConversation {

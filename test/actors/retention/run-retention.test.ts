@@ -176,6 +176,16 @@ test("each reason is named with the setting it comes from, and another reason is
   expect(await everyDay(9, 9, many)).toEqual(["oldest"]);
 });
 
+test("what goes is named with what was said in it first, on one line", async () => {
+  const { put, everyDay, shown } = await newHome();
+  const said = { type: "user_message", message: "fix\u0007 the build\nand more" };
+  await put("old", 40, "/", `${JSON.stringify({ timestamp: "", type: "event_msg", payload: said })}\n`);
+  await everyDay(0, 37);
+  expect(shown[0]).toContain("  old (fix\\007 the build), last changed ");
+  expect(shown[7]).toContain("is now in the trash: old (fix\\007 the build). To bring");
+  expect(shown.at(-1)).toContain("  old (fix\\007 the build), deleted ");
+});
+
 test("who follows the advice keeps what was announced", async () => {
   const { put, everyDay } = await newHome();
   const cwd = await temporaryFolder();
