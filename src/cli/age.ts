@@ -8,7 +8,8 @@ export function ageOf(flag: string, text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   const age = Number(number) * (unitMs[unit] ?? 0);
   if (age > 0) return age;
-  throw usageError(`${flag}: expected an age like 12h, 7d or 2w, not '${text}'`);
+  const allowed = "a whole number from 1 to 99999, and h, d or w";
+  throw usageError(`${flag}: expected an age like 12h, 7d or 2w, not '${text}': ${allowed}`);
 }
 
 /** An age as it is said to people. */

@@ -26,7 +26,8 @@ function linesOf(secret: string): string[] {
   return lines.filter((line) => line.length >= minLineChars && !line.startsWith("-----"));
 }
 
-function escaped(text: string): string {
+/** As it stands in a JSON text. */
+export function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 

@@ -78,6 +78,14 @@ export const SensitivePattern = z
     "expected a name of 3 to 64 letters, digits, _ - and . like api_key",
   );
 
+/** A number of things to keep, or no bound at all. */
+function boundOrNone(max: number) {
+  const error = `expected a whole number from 0 to ${max}, or false; 0 and false are without a bound`;
+  return z.union([z.literal(false), z.number({ error }).int({ error }).min(0, { error }).max(max, { error })], {
+    error,
+  });
+}
+
 /** What can be configured, all of it optional: what is not said has a default or is found out. */
 export const Config = z.strictObject({
   provider: ProviderName.optional(),
@@ -124,9 +132,9 @@ export const Config = z.strictObject({
       layout: Layout.optional(),
       directory: z.string().min(1).optional(),
       /** How old conversations may become before they are announced and cleaned up; 0 or false: as old as they like. */
-      retentionDays: z.union([z.literal(false), z.number().int().min(0).max(36_500)]).optional(),
+      retentionDays: boundOrNone(36_500).optional(),
       /** How many of one project are kept; 0 or false: all. */
-      maxConversationsPerProject: z.union([z.literal(false), z.number().int().min(0).max(10_000_000)]).optional(),
+      maxConversationsPerProject: boundOrNone(10_000_000).optional(),
       /** In a conversation whose file is longer no new turn begins. */
       maxFileMegabytes: z.number().positive().max(1_000_000).optional(),
       /** How much is kept beside a conversation's file of outputs that were too long for the model; 0 for nothing. */

@@ -5,6 +5,8 @@ export const mask = "[redacted]";
 export interface RedactionRules {
   /** Exact values. */
   readonly secrets: readonly string[];
+  /** Values somebody asked for, however short: looked for only as they stand, since their other forms are everywhere. */
+  readonly exact?: readonly string[];
   /** Names whose values are secrets: `api_key` for `api_key=…`. */
   readonly names: readonly string[];
   /** Whether what only looks like a key is taken for one. */

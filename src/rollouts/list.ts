@@ -37,7 +37,8 @@ export async function listConversations(directory: string, options: ListOptions 
   }));
 }
 
-async function readHead(path: string, size: number): Promise<Head> {
+/** What the start of a file tells; never rejects. */
+export async function readHead(path: string, size: number): Promise<Head> {
   try {
     const fd = await openNoFollow(path);
     try {

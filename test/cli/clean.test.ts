@@ -1,4 +1,4 @@
-import { lutimes, mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { lutimes, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, saysOn } from "../support/cli.js";
@@ -53,7 +53,9 @@ test("clean --older-than takes an age, and rubbish is no age", async () => {
   for (const age of ["0d", "7", "d", "-1d", "1.5d", "7 d", "1y", "999999d"]) {
     expect(await cli.run(["clean", `--older-than=${age}`])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--older-than: expected an age like 12h, 7d or 2w, not"),
+      stderr: expect.stringContaining(
+        `--older-than: expected an age like 12h, 7d or 2w, not '${age}': a whole number from 1 to 99999, and h, d or w`,
+      ),
     });
   }
   expect(await cli.run(["clean", "--all", "--older-than", "7d"])).toMatchObject({ code: 2 });
@@ -93,11 +95,16 @@ test("what cannot be moved is said, and keeps nothing else", async () => {
   await utimes(join(cli.conversations, `${busy}.jsonl`), 0, 0);
   await utimes(join(cli.conversations, `${free}.jsonl`), 0, 0);
   await lutimes(join(cli.conversations, `${linked}.jsonl`), 0, 0);
+  const dry = await cli.run(["clean", "--dry-run"]);
+  expect(dry.stdout).toContain(`\nKept, because in use: ${busy} (wait)\n`);
+  expect(dry.stdout).toContain(`  ${free}, last changed `);
+  expect(dry.stdout).not.toContain(`${busy} (wait), last changed`);
+  expect(JSON.parse((await cli.run(["clean", "--dry-run", "--json"])).stdout)).toMatchObject({ inUse: [busy] });
   const { code, stdout } = await cli.run(["clean"]);
   expect(code).toBe(1);
   expect(stdout).toContain(`✓ Moved 1 conversation to the trash`);
   expect(stdout).toContain(`✗ 2 conversations could not be moved:\n`);
-  expect(stdout).toContain(`  ${busy}: it is in use by pid ${held.pid}\n`);
+  expect(stdout).toContain(`  ${busy} (wait): it is in use by pid ${held.pid}\n`);
   expect(stdout).toContain(`  ${linked}: ${linked}.jsonl is not a regular file\n`);
   expect(await cli.ids()).not.toContain(free);
   expect(await readFile(elsewhere, "utf8")).toBe("{}\n");
@@ -123,10 +130,43 @@ test("the trash is emptied only when it is asked for and confirmed, and says wha
   expect(await readFile(join(cli.conversations, ".names.jsonl"), "utf8")).not.toContain("secret plan");
   expect(await cli.run(["undelete", id])).toMatchObject({
     code: 1,
-    stderr: `✗ Conversation '${id}' is not in the trash\n  See what is there: cody undelete --list\n`,
+    stderr: `✗ Conversation '${id}' is not in the trash\n  See what is there: cody undelete\n`,
   });
   const audit = (await readFile(join(cli.home, "retention.jsonl"), "utf8")).trimEnd().split("\n");
   expect(audit.map((line) => (JSON.parse(line) as { action: string }).action)).toEqual(["trashed", "removed"]);
+});
+
+test("what goes, and what is in the trash, is shown with its name or with what was said first, and comes back by its name", async () => {
+  const cli = await Cli.open();
+  const [named, titled] = [await aged(cli, 0), await aged(cli, 0)];
+  await cli.run(["chat", "--resume", named, "hello"]);
+  await cli.run(["rename", named, "big plan"]);
+  await cli.run(["chat", "--resume", titled, "fix \u001b[31mthe build\nand more"]);
+  const title = "fix \\033[31mthe build";
+  expect((await cli.run(["clean", "--all", "--dry-run"])).stdout).toContain(`  ${titled} (${title}), last changed `);
+  const cleaned = await cli.run(["clean", "--all"]);
+  expect(cleaned.stdout).toContain(`  ${named} (big plan)\n`);
+  expect(cleaned.stdout).toContain(`  ${titled} (${title})\n`);
+  const listed = (await cli.run(["undelete"])).stdout;
+  expect(listed).toContain(`  ${named} (big plan)\n    Deleted: `);
+  expect(listed).toContain(`  ${titled} (${title})\n    Deleted: `);
+  expect((await cli.run(["clean", "--trash", "--all"])).stdout).toContain(`  ${named} (big plan), deleted `);
+  expect(await cli.run(["undelete", "big"])).toMatchObject({ code: 1 });
+  expect(await cli.run(["undelete", "big plan"])).toMatchObject({ code: 0, stdout: expect.stringContaining(named) });
+  await cli.run(["clean", "--all"]);
+  await rm(join(cli.conversations, ".names.jsonl"));
+  expect(await cli.run(["undelete", "big plan"])).toMatchObject({ code: 0, stdout: expect.stringContaining(named) });
+});
+
+test("two of the same name in the trash are told apart by their ids", async () => {
+  const cli = await Cli.open();
+  const ids = [await aged(cli, 0), await aged(cli, 0)];
+  for (const id of ids) await cli.run(["rename", id, "twin"]);
+  await cli.run(["clean", "--all"]);
+  const { code, stderr } = await cli.run(["undelete", "twin"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("twin fits several conversations in the trash: ");
+  for (const id of ids) expect(stderr).toContain(id);
 });
 
 test("undelete refuses to bring something back over what lies there, and Codex's directory is not cleaned", async () => {

@@ -1,4 +1,4 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { lstat, mkdir, readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { putCodexRollouts } from "../support/codex-home.js";
@@ -43,4 +43,26 @@ test("a conversation of Codex is pinned without putting a file into its director
   expect(JSON.parse((await cli.run(["list", "--codex", "--json"])).stdout)).toMatchObject([{ pinned: true }]);
   const after = await readdir(codex, { recursive: true });
   expect(after.filter((name) => !name.includes("thread-writer-locks"))).toEqual(before);
+});
+
+test("a conversation that is pinned, unpinned or renamed stays as old as it was, and where it was in the list", async () => {
+  const cli = await Cli.open();
+  const old = (await cli.run(["new"])).stdout.trim();
+  const newer = (await cli.run(["new"])).stdout.trim();
+  const path = join(cli.conversations, `${old}.jsonl`);
+  // What does not come out even in seconds.
+  const times = Array.from({ length: 6 }, (_, index) => 1_790_000_000_123 + index * 7_001);
+  for (const time of times) {
+    await utimes(path, time / 1000, (time + 0.5) / 1000);
+    const command =
+      [
+        ["pin", old],
+        ["unpin", old],
+        ["rename", old, `old ${time}`],
+      ][time % 3] ?? [];
+    expect(await cli.run(command)).toMatchObject({ code: 0 });
+    expect(Math.floor((await lstat(path)).mtimeMs)).toBe(time);
+  }
+  const listed = JSON.parse((await cli.run(["list", "--json"])).stdout);
+  expect(listed).toMatchObject([{ id: newer }, { id: old, name: expect.stringContaining("old 179") }]);
 });

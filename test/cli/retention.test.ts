@@ -53,7 +53,7 @@ test("what is old is announced at the terminal, and goes into the trash on a lat
   }
   expect(await readdir(directory)).toContain(`${name}.jsonl`);
   pass(1);
-  expect(await said({})).toContain(`As announced, 1 conversation will now be in the trash: ${name}.`);
+  expect(await said({})).toContain(`As announced, 1 conversation is now in the trash: ${name}.`);
   expect(await readdir(directory)).not.toContain(`${name}.jsonl`);
   expect(await readdir(join(home, "trash"))).toHaveLength(1);
 });
@@ -80,8 +80,15 @@ test("retentionDays 0 or false keeps everything, and rubbish is refused", async 
   const cli = await Cli.open();
   expect(await cli.run(["config", "set", "persistence.retentionDays", "false"])).toMatchObject({ code: 0 });
   expect(await cli.run(["config", "set", "persistence.maxConversationsPerProject", "20"])).toMatchObject({ code: 0 });
-  expect(await cli.run(["config", "set", "persistence.retentionDays", "soon"])).toMatchObject({ code: 2 });
-  expect(await cli.run(["config", "set", "persistence.retentionDays", "1.5"])).toMatchObject({ code: 2 });
+  expect(await cli.run(["config", "set", "persistence.retentionDays", "soon"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      "expected a whole number from 0 to 36500, or false; 0 and false are without a bound",
+    ),
+  });
+  for (const days of ["1.5", "36501", "-1", "true"]) {
+    expect(await cli.run(["config", "set", "persistence.retentionDays", days])).toMatchObject({ code: 2 });
+  }
 });
 
 test("persistence that is turned off leaves what is stored alone, and turned on again finds it", async () => {

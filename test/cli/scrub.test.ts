@@ -65,6 +65,29 @@ test("what only looks like a key can be left, and other names and values be name
   expect(await everything(cli)).not.toContain("correct horse");
 });
 
+test("a short value is found as it stands when somebody asks for it", async () => {
+  const { cli, id, path } = await leaked();
+  await cli.run(["chat", 'the door is x7"q9, or y8z'], {});
+  const found = await cli.run(["scrub", id, "--no-shapes", "--stdin"], { input: 'x7"q9\ny8z\n' });
+  expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining("2 known"), stderr: "" });
+  await cli.run(["scrub", id, "--no-shapes", "--stdin", "--write"], { input: 'x7"q9\ny8z\n' });
+  expect(await readFile(path, "utf8")).toContain("the door is [redacted], or [redacted]");
+});
+
+test("a line that cannot be looked for is said to be so, and the others are looked for", async () => {
+  const { cli, id } = await leaked();
+  const args = ["scrub", id, "--no-shapes", "--stdin"];
+  expect(await cli.run(args, { input: "x7\n" })).toMatchObject({
+    code: 1,
+    stdout: `${id}: no secrets were found\n`,
+    stderr: "Not looked for: 1 line of stdin, because it is shorter than 3 characters or part of [redacted]\n",
+  });
+  const mixed = await cli.run([...args, "--json"], { input: `redact\nx7\n${secret}\n \n` });
+  expect(mixed.code).toBe(1);
+  expect(JSON.parse(mixed.stdout)).toMatchObject({ notLookedFor: 2, found: { known: expect.any(Number) } });
+  expect(JSON.parse(mixed.stdout).found.known).toBeGreaterThan(0);
+});
+
 test.each([
   [["--pattern", "(a+)+"], "✗ --pattern '(a+)+': expected a name"],
   [["--write", "--dry-run"], "✗ --write and --dry-run: say one of them"],

@@ -5,16 +5,16 @@ import { type ConversationSummary, listConversations } from "../../rollouts/list
 import { readNames } from "../../rollouts/name-index.js";
 import { readPins } from "../../rollouts/pin-index.js";
 import { readRollout } from "../../rollouts/read.js";
-import type { Trashed } from "../../rollouts/trash/trash-entry.js";
+import type { TrashedConversation } from "../../rollouts/trash/called.js";
 import { entryKey } from "../../rollouts/trash/trash-entry.js";
 import type { Due } from "./plan-retention.js";
 
 export type DueConversation = Due & {
   readonly type: "conversation";
   readonly conversation: ConversationSummary;
-  readonly why: "old" | "many";
+  readonly why: "old" | "many" | "old and many";
 };
-export type DueTrash = Due & { readonly type: "trash"; readonly entry: Trashed };
+export type DueTrash = Due & { readonly type: "trash"; readonly entry: TrashedConversation };
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -32,17 +32,19 @@ export async function dueConversations(
   const all = (await listConversations(directory)).filter(isOurs);
   const names = await readNames(namesFile(directory, codexHome));
   const pins = await readPins(pinsFile(directory, places));
-  const old = all.filter(({ updatedAt }) => retentionDays !== undefined && now - updatedAt > retentionDays * dayMs);
-  const many = maxConversationsPerProject === undefined ? [] : await beyond(all, maxConversationsPerProject);
-  const isOld = new Set(old);
-  const due = [...old.map(asDue("old")), ...many.filter((one) => !isOld.has(one)).map(asDue("many"))];
-  return due
+  const many = new Set(maxConversationsPerProject === undefined ? [] : await beyond(all, maxConversationsPerProject));
+  return all
+    .flatMap((conversation) => {
+      const isOld = retentionDays !== undefined && now - conversation.updatedAt > retentionDays * dayMs;
+      if (!isOld) return many.has(conversation) ? [asDue(conversation, "many")] : [];
+      return [asDue(conversation, many.has(conversation) ? "old and many" : "old")];
+    })
     .filter(({ conversation: { id } }) => !names.has(id) && pins.get(id)?.pinned !== true)
     .toSorted((a, b) => a.updatedAt - b.updatedAt);
 }
 
 /** What has been in the trash for as long as it was said to be there, the oldest first. */
-export function dueTrash(entries: readonly Trashed[], now: number): DueTrash[] {
+export function dueTrash(entries: readonly TrashedConversation[], now: number): DueTrash[] {
   return entries
     .filter(({ until }) => Date.parse(until) <= now)
     .map((entry) => ({
@@ -87,12 +89,12 @@ async function beyond(all: readonly ConversationSummary[], limit: number): Promi
   });
 }
 
-function asDue(why: DueConversation["why"]): (conversation: ConversationSummary) => DueConversation {
-  return (conversation) => ({
+function asDue(conversation: ConversationSummary, why: DueConversation["why"]): DueConversation {
+  return {
     type: "conversation",
     key: `conversation:${conversation.id}`,
     updatedAt: conversation.updatedAt,
     conversation,
     why,
-  });
+  };
 }

@@ -1,4 +1,5 @@
 import type { RetentionSettings } from "../../config/retention-settings.js";
+import { shownConversation } from "../../rollouts/shown-conversation.js";
 import type { DueConversation, DueTrash } from "./due.js";
 import { noticeDays, type RetentionPlan } from "./plan-retention.js";
 
@@ -6,66 +7,74 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** All that a person must know today; empty when there is nothing to say. */
 export function noticeText(
-  plan: RetentionPlan<DueConversation | DueTrash>,
+  { announced, pending, ripe, next }: RetentionPlan<DueConversation | DueTrash>,
   settings: RetentionSettings,
   now: number,
 ): string {
   const from = dayText(now + noticeDays * dayMs);
+  // Of several days the first.
+  const dayOf = (due: readonly { key: string }[]): string =>
+    dayText(Math.min(...due.map(({ key }) => next.notices[key]?.since ?? 0)) + noticeDays * dayMs);
+  const [known, knownTrash] = [pending.filter(isConversation), pending.filter(isTrash)];
   const lines = [
-    ...announcement(plan.announced.filter(isConversation), from, settings),
-    ...removal(plan.announced.filter(isTrash), from),
-    ...reminder(plan),
-    ...going(plan.ripe.filter(isConversation)),
-    ...removing(plan.ripe.filter(isTrash)),
+    ...moving(announced.filter(isConversation), `From ${from}`, settings),
+    ...removal(announced.filter(isTrash), `From ${from}`),
+    // All of them are named again: what is not named is not shown, and only what was shown may go.
+    ...(known.length === 0 ? [] : moving(known, `As announced, from ${dayOf(known)}`, settings)),
+    ...(knownTrash.length === 0 ? [] : removal(knownTrash, `As announced, from ${dayOf(knownTrash)}`)),
+    ...gone(ripe.filter(isConversation)),
+    ...removed(ripe.filter(isTrash)),
   ];
   return lines.join("\n");
 }
 
-function announcement(due: readonly DueConversation[], from: string, settings: RetentionSettings): string[] {
+function moving(due: readonly DueConversation[], from: string, settings: RetentionSettings): string[] {
   if (due.length === 0) return [];
   return [
-    `From ${from} on ${count(due.length)} will be moved to the trash:`,
-    ...due.map(({ conversation: { id, updatedAt }, why }) => {
-      const reason =
-        why === "old"
-          ? `older than ${settings.retentionDays} days`
-          : `more than ${settings.maxConversationsPerProject} in its project`;
-      return `  ${id}, last changed ${dayText(updatedAt)}, ${reason}`;
+    `${from} on ${count(due.length)} will be moved to the trash:`,
+    ...due.map(({ conversation, updatedAt, why }) => {
+      return `  ${shownConversation(conversation)}, last changed ${dayText(updatedAt)}, ${reasonText(why, settings)}`;
     }),
-    "To keep one: cody pin <id>. To keep all: cody config set persistence.retentionDays 0",
+    `To keep one: cody pin <id>. To keep all: ${adviceText(due)}`,
   ];
+}
+
+function reasonText(why: DueConversation["why"], settings: RetentionSettings): string {
+  const old = `older than ${settings.retentionDays} days`;
+  const many = `more than ${settings.maxConversationsPerProject} in its project`;
+  return { old, many, "old and many": `${old}, and ${many}` }[why];
+}
+
+/** Only what helps: each setting by which one of these goes. */
+function adviceText(due: readonly DueConversation[]): string {
+  const reasons = new Set(due.map(({ why }) => why));
+  const isBoth = reasons.has("old and many");
+  const settings = [
+    ...(isBoth || reasons.has("old") ? ["retentionDays"] : []),
+    ...(isBoth || reasons.has("many") ? ["maxConversationsPerProject"] : []),
+  ];
+  return settings.map((setting) => `cody config set persistence.${setting} 0`).join(" and ");
 }
 
 function removal(due: readonly DueTrash[], from: string): string[] {
   if (due.length === 0) return [];
   return [
-    `From ${from} on ${count(due.length)} will be removed from the trash for good:`,
-    ...due.map(({ entry: { id, trashedAt } }) => `  ${id}, deleted ${trashedAt.slice(0, 10)}`),
+    `${from} on ${count(due.length)} will be removed from the trash for good:`,
+    ...due.map(({ entry }) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`),
     "To bring one back: cody undelete <id>",
   ];
 }
 
-/** Where each was named, with what to do about it, was said before. */
-function reminder({ pending, next }: RetentionPlan<DueConversation | DueTrash>): string[] {
-  if (pending.length === 0) return [];
-  const dates = pending.map(({ key }) => (next.notices[key]?.since ?? 0) + noticeDays * dayMs);
-  // All of them: what is not named is not shown, and only what was shown may go.
-  const shown = pending.map((one) => (isTrash(one) ? one.entry.id : one.conversation.id)).join(", ");
-  return [`As announced, from ${dayText(Math.min(...dates))} on ${count(pending.length)} will go: ${shown}`];
+function gone(ripe: readonly DueConversation[]): string[] {
+  if (ripe.length === 0) return [];
+  const shown = ripe.map(({ conversation }) => shownConversation(conversation)).join(", ");
+  return [`As announced, ${countNow(ripe.length)} in the trash: ${shown}. To bring one back: cody undelete <id>`];
 }
 
-function going(ripe: readonly DueConversation[]): string[] {
+function removed(ripe: readonly DueTrash[]): string[] {
   if (ripe.length === 0) return [];
-  const ids = ripe.map(({ conversation: { id } }) => id).join(", ");
-  return [
-    `As announced, ${count(ripe.length)} will now be in the trash: ${ids}. To bring one back: cody undelete <id>`,
-  ];
-}
-
-function removing(ripe: readonly DueTrash[]): string[] {
-  if (ripe.length === 0) return [];
-  const ids = ripe.map(({ entry: { id } }) => id).join(", ");
-  return [`As announced, ${count(ripe.length)} will now be removed from the trash for good: ${ids}`];
+  const shown = ripe.map(({ entry }) => shownConversation(entry)).join(", ");
+  return [`As announced, ${countNow(ripe.length)} removed from the trash for good: ${shown}`];
 }
 
 export function isConversation(due: DueConversation | DueTrash): due is DueConversation {
@@ -78,6 +87,10 @@ export function isTrash(due: DueConversation | DueTrash): due is DueTrash {
 
 function count(number: number): string {
   return number === 1 ? "1 conversation" : `${number} conversations`;
+}
+
+function countNow(number: number): string {
+  return `${count(number)} ${number === 1 ? "is" : "are"} now`;
 }
 
 function dayText(time: number): string {

@@ -4,6 +4,8 @@ import type { Notice, RetentionState } from "./retention-state.js";
 export interface Due {
   readonly key: string;
   readonly updatedAt: number;
+  /** The reason, where there is more than one to go. */
+  readonly why?: string;
 }
 
 export interface RetentionPlan<T extends Due> {
@@ -54,7 +56,8 @@ export function planRetention<T extends Due>(
   const notices: Record<string, Notice> = {};
   for (const one of due) {
     const known = Object.hasOwn(before, one.key) ? before[one.key] : undefined;
-    if (known === undefined || known.updatedAt !== one.updatedAt) {
+    // Who followed the advice against one reason has not heard of another.
+    if (known === undefined || known.updatedAt !== one.updatedAt || known.why !== one.why) {
       fresh.push(one);
       continue;
     }
@@ -68,6 +71,6 @@ export function planRetention<T extends Due>(
     }
   }
   const announced = fresh.slice(0, maxNamed);
-  for (const { key, updatedAt } of announced) notices[key] = { since: now, reminders: 0, updatedAt };
+  for (const { key, updatedAt, why } of announced) notices[key] = { since: now, reminders: 0, updatedAt, why };
   return { announced, pending, ripe, next: { version: 1, ranAt: now, notices } };
 }

@@ -11,6 +11,8 @@ const Notice = z.object({
   reminders: z.number().int().nonnegative(),
   /** When the conversation was last changed; one that goes on is not what was announced. */
   updatedAt: z.number(),
+  /** The reason that was given; for another one it is announced anew. */
+  why: z.string().optional(),
 });
 export type Notice = z.infer<typeof Notice>;
 

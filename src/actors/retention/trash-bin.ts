@@ -1,13 +1,16 @@
 import { sep } from "node:path";
 import { homePaths } from "../../config/paths.js";
-import { type ConversationPlaces, isCodexs, namesFile, pinsFile } from "../../config/places.js";
+import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFile } from "../../config/places.js";
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
 import type { TrashReason } from "../../messages/cleanup.js";
 import { ConversationInUseError, ConversationNotFoundError, FailureError } from "../../messages/errors.js";
 import { NotDeletableError } from "../../rollouts/conversation-files.js";
 import { forgetInIndex } from "../../rollouts/index-file.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
+import { lockHolder } from "../../rollouts/lock.js";
+import { readNames } from "../../rollouts/name-index.js";
 import { runtimeDirectory } from "../../rollouts/runtime-directory.js";
+import { called, saysName, type TrashedConversation } from "../../rollouts/trash/called.js";
 import { moveToTrash } from "../../rollouts/trash/move-to-trash.js";
 import { removeForGood } from "../../rollouts/trash/remove-for-good.js";
 import { restore } from "../../rollouts/trash/restore.js";
@@ -58,8 +61,16 @@ export class TrashBin implements AsyncDisposable {
   }
 
   /** What is in the trash, the newest first. */
-  async list(): Promise<Trashed[]> {
-    return await trashed(nodeTrashFiles, this.#trash);
+  async list(): Promise<TrashedConversation[]> {
+    const entries = await this.#entries();
+    const indexes = await Promise.all(namedDirectories(this.#parts.places).map(({ names }) => readNames(names)));
+    const names = new Map(indexes.toReversed().flatMap((index) => [...index]));
+    return await Promise.all(entries.map((entry) => called(entry, names)));
+  }
+
+  /** Who else is in a conversation, so that it would not be moved. */
+  async holder({ path }: RolloutName): Promise<string | undefined> {
+    return await lockHolder(path, this.#socket.owner);
   }
 
   /** Moves conversations into the trash. What is wrong with one keeps none of the others. */
@@ -72,15 +83,17 @@ export class TrashBin implements AsyncDisposable {
     return result;
   }
 
-  /** Brings back the newest of this id, or of the one that begins so. */
+  /** Brings back the newest of this id, of the one that begins so, or of the one that has this whole name. */
   async restore(text: string): Promise<Trashed> {
-    const entries = (await this.list()).filter(
-      ({ id }) => id === text || id.startsWith(text) || bare(id).startsWith(text),
-    );
-    const [entry] = entries;
+    const entries = await this.list();
+    const byId = entries.filter(({ id }) => id.startsWith(text) || bare(id).startsWith(text));
+    // The beginning of several ids may still be the name of one.
+    const found = isOne(byId) ? byId : await namedSo(entries, text.trim());
+    const [entry] = found.length > 0 ? found : byId;
     if (entry === undefined) throw new ConversationNotFoundError(text);
-    if (new Set(entries.map(({ id }) => id)).size > 1) {
-      const message = `${text} fits several conversations in the trash: ${entries.map(({ id }) => id).join(", ")}`;
+    if (!isOne(found)) {
+      const ids = (found.length > 0 ? found : byId).map(({ id }) => id);
+      const message = `${text} fits several conversations in the trash: ${[...new Set(ids)].join(", ")}`;
       throw new FailureError({ code: "invalid_request", message, retryable: false });
     }
     await restore(nodeTrashFiles, entry, this.#socket.owner);
@@ -107,6 +120,10 @@ export class TrashBin implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#socket.close();
+  }
+
+  #entries(): Promise<Trashed[]> {
+    return trashed(nodeTrashFiles, this.#trash);
   }
 
   #delete(rollout: RolloutName, { why, keepIf }: DeleteOptions): Promise<ConversationDeleteResult> {
@@ -137,7 +154,7 @@ export class TrashBin implements AsyncDisposable {
     const { places } = this.#parts;
     const own = [places.directory, ...places.elsewhere].filter((directory) => !isCodexs(directory, places));
     const indexes = own.flatMap((directory) => [namesFile(directory, places.codexHome), pinsFile(directory, places)]);
-    const stillThere = new Set((await this.list()).map(({ id }) => id));
+    const stillThere = new Set((await this.#entries()).map(({ id }) => id));
     const gone = new Set(ids.filter((id) => !stillThere.has(id)));
     if (gone.size > 0) await Promise.all(indexes.map((index) => forgetInIndex(index, gone).catch(() => undefined)));
   }
@@ -145,6 +162,19 @@ export class TrashBin implements AsyncDisposable {
   async #audit(action: "trashed" | "restored" | "removed", { id, path, bytes, why }: Trashed): Promise<void> {
     await appendAudit(this.#parts.places.home, { at: this.#parts.now().toISOString(), action, id, path, bytes, why });
   }
+}
+
+function isOne(entries: readonly Trashed[]): boolean {
+  return new Set(entries.map(({ id }) => id)).size === 1;
+}
+
+/** Rollouts are read only when no index knows the name. */
+async function namedSo(entries: readonly TrashedConversation[], name: string): Promise<TrashedConversation[]> {
+  const indexed = entries.filter((entry) => entry.name === name);
+  if (indexed.length > 0) return indexed;
+  const found: TrashedConversation[] = [];
+  for (const entry of entries) if (entry.name === undefined && (await saysName(entry, name))) found.push(entry);
+  return found;
 }
 
 function idsOf({ successes }: CleanupResult): string[] {

@@ -2,6 +2,7 @@ import { TrashBin, trashDays } from "../../actors/retention/trash-bin.js";
 import { type ConversationPlaces, isCodexs } from "../../config/places.js";
 import { type CleanupResult, cleanupResult } from "../../messages/cleanup.js";
 import { conversationFiles } from "../../rollouts/conversation-files.js";
+import { shownConversation } from "../../rollouts/shown-conversation.js";
 import { ageText, counted } from "../age.js";
 import { byteText } from "../byte-text.js";
 import { CommandError, exitCodes } from "../command-error.js";
@@ -60,6 +61,24 @@ export async function cleaned(
   return await bin.delete(going, { why: "asked" });
 }
 
+/** The candidates without those somebody is in, which would be refused. */
+export async function withoutBusy(
+  context: CommandContext,
+  places: ConversationPlaces,
+  candidates: Candidates,
+): Promise<Candidates & { readonly busy: readonly SavedConversation[] }> {
+  const { going } = candidates;
+  if (going.length === 0) return { ...candidates, busy: [] };
+  await using bin = await TrashBin.open({ places, env: context.terminal.env, now: () => new Date(nowOf(context)) });
+  const holders = await Promise.all(going.map((conversation) => bin.holder(conversation)));
+  const isBusy = (index: number): boolean => holders[index] !== undefined;
+  return {
+    ...candidates,
+    going: going.filter((_, index) => !isBusy(index)),
+    busy: going.filter((_, index) => isBusy(index)),
+  };
+}
+
 /** How much the candidates take; what cannot be looked at counts as nothing. */
 export async function sizesOf({ going }: Candidates): Promise<{ sessionId: string; size: number }[]> {
   return await Promise.all(
@@ -70,14 +89,20 @@ export async function sizesOf({ going }: Candidates): Promise<{ sessionId: strin
   );
 }
 
-export function cleanedText(result: CleanupResult, { pinned }: Candidates, { olderThanMs }: CleanWish): string[] {
+export function cleanedText(
+  result: CleanupResult,
+  { going, pinned }: Candidates,
+  { olderThanMs }: CleanWish,
+): string[] {
   const { successes, failures, deletedCount, totalSizeFreed } = result;
   if (successes.length + failures.length === 0) return [nothingText(olderThanMs), ...pinnedText(pinned)];
+  const shown = new Map(going.map((conversation) => [conversation.id, shownConversation(conversation)]));
+  const shownAs = (id: string): string => shown.get(id) ?? id;
   const moved = `Moved ${counted(deletedCount, "conversation")} to the trash (${byteText(totalSizeFreed)})`;
   return [
-    ...(deletedCount === 0 ? [] : [`✓ ${moved}`, ...successes.map(({ sessionId }) => `  ${sessionId}`)]),
+    ...(deletedCount === 0 ? [] : [`✓ ${moved}`, ...successes.map(({ sessionId }) => `  ${shownAs(sessionId)}`)]),
     ...(failures.length === 0 ? [] : [`✗ ${counted(failures.length, "conversation")} could not be moved:`]),
-    ...failures.map(({ sessionId, error }) => `  ${sessionId}: ${error}`),
+    ...failures.map(({ sessionId, error }) => `  ${shownAs(sessionId)}: ${error}`),
     ...pinnedText(pinned),
     ...(deletedCount === 0 ? [] : [`They can be brought back for ${trashDays} days: cody undelete <id>`]),
   ];
@@ -85,19 +110,21 @@ export function cleanedText(result: CleanupResult, { pinned }: Candidates, { old
 
 export function dryRunText(
   sizes: readonly { sessionId: string; size: number }[],
-  candidates: Candidates,
+  { going, pinned, busy }: Candidates & { readonly busy: readonly SavedConversation[] },
   wish: CleanWish,
 ): string[] {
-  if (sizes.length === 0) return [nothingText(wish.olderThanMs), ...pinnedText(candidates.pinned)];
+  const kept = [...keptText("in use", busy), ...pinnedText(pinned)];
+  if (sizes.length === 0) return [...(busy.length === 0 ? [nothingText(wish.olderThanMs)] : []), ...kept];
   const total = sizes.reduce((sum, { size }) => sum + size, 0);
-  const updated = new Map(candidates.going.map(({ id, updatedAt }) => [id, updatedAt]));
+  const sizeOf = new Map(sizes.map(({ sessionId, size }) => [sessionId, size]));
   return [
     `${counted(sizes.length, "conversation")} would be moved to the trash (${byteText(total)}):`,
-    ...sizes.map(({ sessionId, size }) => {
-      const day = new Date(updated.get(sessionId) ?? 0).toISOString().slice(0, 10);
-      return `  ${sessionId}, last changed ${day}, ${byteText(size)}`;
+    ...going.map((conversation) => {
+      const day = new Date(conversation.updatedAt).toISOString().slice(0, 10);
+      const size = byteText(sizeOf.get(conversation.id) ?? 0);
+      return `  ${shownConversation(conversation)}, last changed ${day}, ${size}`;
     }),
-    ...pinnedText(candidates.pinned),
+    ...kept,
     "Nothing was changed.",
   ];
 }
@@ -109,5 +136,9 @@ function nothingText(olderThanMs: number | undefined): string {
 }
 
 function pinnedText(pinned: readonly SavedConversation[]): string[] {
-  return pinned.length === 0 ? [] : [`Kept, because pinned: ${pinned.map(({ id }) => id).join(", ")}`];
+  return keptText("pinned", pinned);
+}
+
+function keptText(why: string, kept: readonly SavedConversation[]): string[] {
+  return kept.length === 0 ? [] : [`Kept, because ${why}: ${kept.map(shownConversation).join(", ")}`];
 }

@@ -1,6 +1,7 @@
 import { TrashBin } from "../../actors/retention/trash-bin.js";
 import type { ConversationPlaces } from "../../config/places.js";
 import type { CleanupResult } from "../../messages/cleanup.js";
+import { shownConversation } from "../../rollouts/shown-conversation.js";
 import { counted } from "../age.js";
 import { byteText } from "../byte-text.js";
 import { exitCodes } from "../command-error.js";
@@ -20,7 +21,7 @@ export async function emptyTrash(context: CommandContext, places: ConversationPl
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   if (entries.length === 0 || !flags.yes || flags.dryRun) {
     const hint = `To remove them for good: cody clean --trash${flags.all ? " --all" : ""} --yes`;
-    const shown = entries.map(({ id, trashedAt }) => `  ${id}, deleted ${trashedAt.slice(0, 10)}`);
+    const shown = entries.map((entry) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`);
     const found = `${counted(entries.length, "conversation")} would be removed for good (${byteText(bytes)}):`;
     const text = entries.length === 0 ? ["Nothing in the trash is to be removed."] : [found, ...shown, hint];
     const wouldRemove = entries.map((entry) => ({ sessionId: entry.id, size: entry.bytes }));

@@ -7,6 +7,7 @@ import {
   type CleanWish,
   dryRunText,
   sizesOf,
+  withoutBusy,
 } from "../clean/clean-conversations.js";
 import { emptyTrash } from "../clean/empty-trash.js";
 import { exitCodes, usageError } from "../command-error.js";
@@ -29,9 +30,11 @@ export async function cleanCommand(context: CommandContext): Promise<number> {
   const candidates = await candidatesOf(context, places, wish);
   const kept = candidates.pinned.map(({ id }) => id);
   if (flags.dryRun) {
-    const wouldDelete = await sizesOf(candidates);
-    const text = dryRunText(wouldDelete, candidates, wish).join("\n");
-    await printResult(context, { text, json: { dryRun: true, wouldDelete, kept } });
+    const free = await withoutBusy(context, places, candidates);
+    const wouldDelete = await sizesOf(free);
+    const text = dryRunText(wouldDelete, free, wish).join("\n");
+    const inUse = free.busy.map(({ id }) => id);
+    await printResult(context, { text, json: { dryRun: true, wouldDelete, kept, inUse } });
     return 0;
   }
   const result = await cleaned(context, places, candidates);

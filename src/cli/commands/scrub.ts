@@ -4,9 +4,11 @@ import { forgetCopies } from "../../actors/retention/forget-copies.js";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
 import { namesFile } from "../../config/places.js";
 import { redactionRules } from "../../config/redaction/rules.js";
-import { createTextRedactor } from "../../config/redaction/text-redactor.js";
+import { createTextRedactor, isNoMask } from "../../config/redaction/text-redactor.js";
+import { minSecretChars } from "../../config/secret-forms.js";
 import { SensitivePattern } from "../../messages/config.js";
 import { ConversationInUseError } from "../../messages/errors.js";
+import { mask, type RedactionRules } from "../../messages/redaction.js";
 import { headCachePath } from "../../rollouts/head-cache.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { nodeRepairFiles } from "../../rollouts/repair-files.js";
@@ -26,6 +28,17 @@ import { readLines } from "../read-input.js";
 import { savedRollout } from "../saved-rollout.js";
 import { scrubJson, scrubText } from "../scrub-report.js";
 
+interface AskedValues {
+  readonly secrets: readonly string[];
+  readonly exact: readonly string[];
+  /** How many of them cannot be looked for. */
+  readonly refused: number;
+}
+
+const nothingAsked: AskedValues = { secrets: [], exact: [], refused: 0 };
+/** Shorter ones stand in every other word. */
+const minAskedChars = 3;
+
 /** Says where secrets stand in a conversation that was saved with them; with --write it also takes them out. */
 export async function scrubCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
@@ -33,25 +46,33 @@ export async function scrubCommand(context: CommandContext): Promise<number> {
   const names = namesIn(flags.pattern);
   const rollout = await savedRollout(context);
   context.about(rollout.id);
-  const scrub = await scrubOf(context, rollout, names);
+  const asked = flags.stdin ? await askedOf(context) : nothingAsked;
+  const scrub = await scrubOf(context, rollout, { ...asked, names });
   const files = flags.write ? await scrubbed(context, rollout, scrub) : await lookAtConversation(scrub);
   const result = [rollout, files, flags.write] as const;
-  await printResult(context, { text: scrubText(...result), json: scrubJson(...result) });
-  return 0;
+  const json = { ...scrubJson(...result), notLookedFor: asked.refused };
+  await printResult(context, { text: scrubText(...result), json });
+  if (asked.refused === 0) return 0;
+  const [lines, them] = asked.refused === 1 ? ["1 line", "it is"] : [`${asked.refused} lines`, "each is"];
+  await context.tell(
+    `Not looked for: ${lines} of stdin, because ${them} shorter than ${minAskedChars} characters or part of ${mask}`,
+  );
+  return exitCodes.failed;
 }
 
 async function scrubOf(
   context: CommandContext,
   { id, path }: RolloutName,
-  moreNames: readonly string[],
+  asked: AskedValues & Pick<RedactionRules, "names">,
 ): Promise<ConversationScrub> {
   const { flags, terminal } = context;
   const places = await placesOf(context);
   const { values } = await loadSettings(context);
   const rules = redactionRules(values, terminal.env);
   const redactor = createTextRedactor({
-    secrets: [...rules.secrets, ...(flags.stdin ? await secretLines(context) : [])],
-    names: [...rules.names, ...moreNames],
+    secrets: [...rules.secrets, ...asked.secrets],
+    exact: asked.exact,
+    names: [...rules.names, ...asked.names],
     shapes: flags.shapes,
   });
   const names = namesFile(places.directory, places.codexHome);
@@ -67,11 +88,19 @@ function namesIn(text: string | undefined): string[] {
   return names;
 }
 
-async function secretLines(context: CommandContext): Promise<string[]> {
+/** What somebody asked for by its value. Nothing is passed over in silence: it would seem not to be there. */
+async function askedOf(context: CommandContext): Promise<AskedValues> {
   using interruption = watchSignals(context.terminal);
   const lines: string[] = [];
-  for await (const line of readLines(context.terminal.stdin, interruption.signal)) if (line !== "") lines.push(line);
-  return lines;
+  for await (const line of readLines(context.terminal.stdin, interruption.signal)) {
+    if (line.trim() !== "") lines.push(line);
+  }
+  const usable = lines.filter((line) => line.trim().length >= minAskedChars && isNoMask(line));
+  return {
+    secrets: usable.filter((line) => line.length >= minSecretChars),
+    exact: usable.filter((line) => line.length < minSecretChars),
+    refused: lines.length - usable.length,
+  };
 }
 
 /** What was read of it may stand in what is kept to be quick. */

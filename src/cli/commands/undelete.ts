@@ -1,6 +1,7 @@
 import { TrashBin } from "../../actors/retention/trash-bin.js";
 import { ConversationNotFoundError, FailureError } from "../../messages/errors.js";
-import type { Trashed } from "../../rollouts/trash/trash-entry.js";
+import { shownConversation } from "../../rollouts/shown-conversation.js";
+import type { TrashedConversation } from "../../rollouts/trash/called.js";
 import { byteText } from "../byte-text.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
@@ -17,8 +18,10 @@ export async function undeleteCommand(context: CommandContext): Promise<number> 
   await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(nowOf(context)) });
   if (text === undefined) {
     const entries = await bin.list();
-    const json = entries.map(({ id, path, trashedAt, until, why, bytes }) => ({
+    const json = entries.map(({ id, name, title, path, trashedAt, until, why, bytes }) => ({
       id,
+      name,
+      title,
       path,
       trashedAt,
       until,
@@ -39,18 +42,20 @@ export async function undeleteCommand(context: CommandContext): Promise<number> 
   return 0;
 }
 
-function listText(entries: readonly Trashed[]): string {
+function listText(entries: readonly TrashedConversation[]): string {
   if (entries.length === 0) return "The trash is empty.";
-  const shown = entries.map(({ id, trashedAt, until, bytes }) => {
+  const shown = entries.map((entry) => {
+    const { trashedAt, until, bytes } = entry;
     const [deleted, kept] = [trashedAt, until].map((time) => localTime(Date.parse(time)));
-    return `  ${id}\n    Deleted: ${deleted}\n    Kept at least until: ${kept}\n    Size: ${byteText(bytes)}\n`;
+    const facts = [`Deleted: ${deleted}`, `Kept at least until: ${kept}`, `Size: ${byteText(bytes)}`];
+    return [`  ${shownConversation(entry)}`, ...facts.map((fact) => `    ${fact}`), ""].join("\n");
   });
-  return ["In the trash:", "", ...shown, "To bring one back: cody undelete <id>"].join("\n");
+  return ["In the trash:", "", ...shown, "To bring one back: cody undelete <id or name>"].join("\n");
 }
 
 function explained(error: unknown, text: string): unknown {
   if (error instanceof ConversationNotFoundError) {
-    const hint = "See what is there: cody undelete --list";
+    const hint = "See what is there: cody undelete";
     return new CommandError(`Conversation '${text}' is not in the trash`, exitCodes.failed, [hint]);
   }
   return error instanceof FailureError ? new CommandError(error.message, exitCodes.failed) : error;

@@ -1,5 +1,5 @@
 import { mask, type OnSecret, type RedactionRules, type TextRedactor } from "../../messages/redaction.js";
-import { allFormsOf, minSecretChars } from "../secret-forms.js";
+import { allFormsOf, escaped, minSecretChars } from "../secret-forms.js";
 import { namedValues } from "./named-values.js";
 import { redactShapes, shapesHint } from "./shapes.js";
 
@@ -9,10 +9,11 @@ const hiddenChar = "\\\\\\\\u00[2-7]";
 const minNeedleChars = 4;
 
 /** Known values first, which are exact; then what names and shapes tell. */
-export function createTextRedactor({ secrets, names, shapes }: RedactionRules): TextRedactor {
-  const counted = secrets.filter((secret) => secret.length >= minSecretChars && !mask.includes(secret));
+export function createTextRedactor({ secrets, exact = [], names, shapes }: RedactionRules): TextRedactor {
+  const counted = secrets.filter((secret) => secret.length >= minSecretChars && isNoMask(secret));
   const ofSecrets = counted.map((secret) => allFormsOf(secret).map((form) => ({ form, secret })));
-  const forms = ofSecrets.flat().toSorted((a, b) => b.form.length - a.form.length);
+  const ofExact = exact.filter(isNoMask).map((secret) => [secret, escaped(secret)].map((form) => ({ form, secret })));
+  const forms = [...ofSecrets, ...ofExact].flat().toSorted((a, b) => b.form.length - a.form.length);
   const needles = [...new Set(forms.map(({ form }) => needleOf(form)))].filter(isNeeded);
   const named = namedValues(names);
   const hints = [...(named === undefined ? [] : [named.hint]), ...(shapes ? [shapesHint] : []), hiddenChar];
@@ -36,6 +37,11 @@ export function createTextRedactor({ secrets, names, shapes }: RedactionRules): 
     },
     isSecretField: (name, value) => named !== undefined && named.isName(name) && named.isSecret(name, value),
   };
+}
+
+/** What stands in the place of secrets would never be without it. */
+export function isNoMask(secret: string): boolean {
+  return !mask.includes(secret);
 }
 
 function isNeeded(needle: string, index: number, all: readonly string[]): boolean {

@@ -50,6 +50,17 @@ test("a conversation that went on is not the one that was named", () => {
   ).toEqual(["new", "pending", "pending", "pending", "new"]);
 });
 
+test("what goes for another reason than the one that was named is named anew", () => {
+  const reasons = ["old", "old", "old", "many", "many"];
+  const due = () => [{ ...one, why: reasons.shift() ?? "" }];
+  expect(
+    played(
+      [0, 1, 2, 6, 8].map((days) => days * day),
+      due,
+    ),
+  ).toEqual(["new", "pending", "pending", "new", "pending"]);
+});
+
 test("only so many are named at once, and the others are not remembered", () => {
   const due = Array.from({ length: maxNamed + 5 }, (_, index) => ({ key: `conversation:${index}`, updatedAt: index }));
   const first = planRetention(undefined, due, start);

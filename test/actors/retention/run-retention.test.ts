@@ -71,10 +71,10 @@ test("the first run only says what will go and how to keep it; a week later it g
   ]);
   expect(await run(0.5)).toMatchObject({ status: "not_yet" });
   expect(await everyDay(1, 6)).toEqual([]);
-  expect(shown.at(-1)).toBe("As announced, from 2026-11-23 on 1 conversation will go: old");
+  expect(shown.at(-1)).toBe(shown[0]?.replace("From", "As announced, from"));
   expect(await everyDay(7, 7)).toEqual(["old"]);
   expect(shown.at(-1)).toBe(
-    "As announced, 1 conversation will now be in the trash: old. To bring one back: cody undelete <id>",
+    "As announced, 1 conversation is now in the trash: old. To bring one back: cody undelete <id>",
   );
   const audit = (await readFile(join(home, "retention.jsonl"), "utf8")).trimEnd().split("\n");
   expect(audit.map((line) => JSON.parse(line))).toMatchObject([
@@ -93,9 +93,13 @@ test("from the trash it goes for good after thirty days and another notice", asy
       "  old, deleted 2026-11-23\nTo bring one back: cody undelete <id>",
   );
   await everyDay(38, 43);
+  expect(shown.at(-1)).toContain(
+    "As announced, from 2026-12-30 on 1 conversation will be removed from the trash for good",
+  );
+  expect(shown.at(-1)).toContain("To bring one back: cody undelete <id>");
   expect(await readdir(join(home, "trash"))).toHaveLength(1);
   await everyDay(44, 44);
-  expect(shown.at(-1)).toBe("As announced, 1 conversation will now be removed from the trash for good: old");
+  expect(shown.at(-1)).toBe("As announced, 1 conversation is now removed from the trash for good: old");
   expect(await readdir(join(home, "trash"))).toEqual([]);
 });
 
@@ -146,6 +150,48 @@ test("of each project so many stay, the newest", async () => {
   const settings = { retentionDays: undefined, maxConversationsPerProject: 2 };
   expect((await run(0, settings)).announced).toEqual(["a3"]);
   expect(shown[0]).toContain("more than 2 in its project");
+});
+
+test("each reason is named with the setting it comes from, and another reason is announced anew", async () => {
+  const { put, run, everyDay, shown } = await newHome();
+  const cwd = await temporaryFolder();
+  await put("new", 1, cwd);
+  await put("old", 40, cwd);
+  await put("oldest", 41, cwd);
+  const both = { retentionDays: 30, maxConversationsPerProject: 2 };
+  await run(0, both);
+  expect(shown[0]).toContain("  oldest, last changed 2026-10-06, older than 30 days, and more than 2 in its project\n");
+  expect(shown[0]).toContain(
+    "To keep all: cody config set persistence.retentionDays 0 and cody config set persistence.maxConversationsPerProject 0",
+  );
+  await run(1, both);
+  const many = { retentionDays: undefined, maxConversationsPerProject: 2 };
+  expect((await run(2, many)).announced).toEqual(["oldest"]);
+  expect(shown.at(-1)).toBe(
+    "From 2026-11-25 on 1 conversation will be moved to the trash:\n" +
+      "  oldest, last changed 2026-10-06, more than 2 in its project\n" +
+      "To keep one: cody pin <id>. To keep all: cody config set persistence.maxConversationsPerProject 0",
+  );
+  expect(await everyDay(3, 8, many)).toEqual([]);
+  expect(await everyDay(9, 9, many)).toEqual(["oldest"]);
+});
+
+test("what goes is named with what was said in it first, on one line", async () => {
+  const { put, everyDay, shown } = await newHome();
+  const said = { type: "user_message", message: "fix\u0007 the build\nand more" };
+  await put("old", 40, "/", `${JSON.stringify({ timestamp: "", type: "event_msg", payload: said })}\n`);
+  await everyDay(0, 37);
+  expect(shown[0]).toContain("  old (fix\\007 the build), last changed ");
+  expect(shown[7]).toContain("is now in the trash: old (fix\\007 the build). To bring");
+  expect(shown.at(-1)).toContain("  old (fix\\007 the build), deleted ");
+});
+
+test("who follows the advice keeps what was announced", async () => {
+  const { put, everyDay } = await newHome();
+  const cwd = await temporaryFolder();
+  for (const [id, age] of Object.entries({ new: 1, old: 40, oldest: 41 })) await put(id, age, cwd);
+  await everyDay(0, 1, { retentionDays: 30, maxConversationsPerProject: 2 });
+  expect(await everyDay(2, 20, { retentionDays: undefined, maxConversationsPerProject: undefined })).toEqual([]);
 });
 
 test("a state that cannot be read, or is gone, means that nobody was told", async () => {

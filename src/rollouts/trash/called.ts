@@ -1,0 +1,39 @@
+import { lstat } from "node:fs/promises";
+import { basename } from "node:path";
+import { readHead } from "../list.js";
+import type { Names } from "../name-index.js";
+import { readRollout } from "../read.js";
+import { placesOf, type Trashed } from "./trash-entry.js";
+
+/** A conversation in the trash, and what somebody knows it by. */
+export interface TrashedConversation extends Trashed {
+  readonly name?: string;
+  readonly title?: string;
+}
+
+/** The name as an index has it, which keeps it until a conversation is removed for good, and the title. */
+export async function called(entry: Trashed, names: Names): Promise<TrashedConversation> {
+  const name = names.get(entry.id)?.name;
+  const path = rolloutOf(entry);
+  const stats = await lstat(path).catch(() => undefined);
+  const title = stats === undefined ? undefined : (await readHead(path, stats.size)).title;
+  return { ...entry, ...(name === undefined ? {} : { name }), ...(title === undefined ? {} : { title }) };
+}
+
+/** Whether the rollout itself says that it has this name: an index may be lost, or be elsewhere. */
+export async function saysName(entry: Trashed, name: string): Promise<boolean> {
+  let said: string | undefined;
+  try {
+    for await (const { line } of readRollout(rolloutOf(entry), entry.id)) {
+      if (line.type === "cody" && line.payload.type === "named") said = line.payload.name;
+    }
+  } catch {
+    return false;
+  }
+  return said === name;
+}
+
+function rolloutOf(entry: Trashed): string {
+  const [, path] = placesOf(entry, basename(entry.path));
+  return path;
+}
