@@ -146,3 +146,47 @@ test("an import that was cut off is told from a whole one", async () => {
   await writeFile(rollout, `${lines.slice(0, 6).join("\n")}\n`);
   expect(await manager.importConversation(path)).toMatchObject({ status: "exists", complete: false });
 });
+
+const chat = (text: string, facts: object = {}): string =>
+  JSON.stringify({
+    ...facts,
+    messages: [
+      { role: "system", content: "s".repeat(70_000) },
+      { role: "user", content: text },
+    ],
+  });
+
+test("two conversations without an id that begin alike are two", async () => {
+  const { manager } = await openManager({});
+  const [one, other] = [await sourceOf([chat("one")], "one.json"), await sourceOf([chat("two")], "two.json")];
+  const first = await manager.importConversation(one);
+  const second = await manager.importConversation(other);
+  expect([first, second]).toMatchObject([{ status: "imported" }, { status: "imported" }]);
+  expect(await manager.importConversation(one)).toMatchObject({
+    status: "exists",
+    conversationId: first.conversationId,
+    grown: false,
+  });
+});
+
+test("two sessions in lines without an id that begin with the same line are two", async () => {
+  const { manager } = await openManager({});
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const said = (content: string) => ({ type: "message", timestamp, message: { role: "user", content } });
+  const results = [];
+  for (const text of ["two", "three"]) {
+    results.push(await manager.importConversation(await sourceOf([said("one"), said(text)])));
+  }
+  expect(results).toMatchObject([{ status: "imported" }, { status: "imported" }]);
+});
+
+test("a source with a name of its own is recognised when it has grown", async () => {
+  const { manager } = await openManager({});
+  const facts = { session_id: "work", created_at: "2026-01-01T00:00:00.000Z" };
+  const first = await manager.importConversation(await sourceOf([chat("one", facts)], "a.json"));
+  expect(await manager.importConversation(await sourceOf([chat("one and more", facts)], "a.json"))).toMatchObject({
+    status: "exists",
+    conversationId: first.conversationId,
+    grown: true,
+  });
+});
