@@ -65,7 +65,7 @@ export class ConversationManager {
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
     this.#store = openStore(options, config, this.#cpu);
-    const reached = new Set([...vendorNames, ...Object.keys(config.providers ?? {})]);
+    const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
     for (const { name } of options.providers ?? []) reached.add(name);
     this.#importer = {
       store: this.#store,

@@ -29,7 +29,8 @@ export class Carrying {
       knownProvider: (name) => parts.knownProvider(name),
     });
     const { provider } = facts;
-    if (provider !== undefined && parts.knownProvider(provider) === undefined) losses.count("provider");
+    const isLost = provider !== undefined && provider !== "unknown" && parts.knownProvider(provider) === undefined;
+    if (isLost) losses.count("provider");
     this.#lines = this.#carried();
   }
 

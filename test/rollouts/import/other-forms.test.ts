@@ -190,3 +190,29 @@ test("a source with a name of its own is recognised when it has grown", async ()
     grown: true,
   });
 });
+
+test("an export of a conversation without a name comes back without one, and nothing is said to be lost", async () => {
+  const { manager } = await openManager({});
+  const { conversation } = await manager.newConversation({ provider: "offline", model: "offline" });
+  await conversation.processMessage("my name is Alice");
+  const pieces: string[] = [];
+  for await (const piece of await manager.exportConversation(conversation.id, { format: "json" })) pieces.push(piece);
+  const { result } = await importFile(await sourceOf([pieces.join("")], "export.json"));
+  expect(result).toMatchObject({ conversationId: conversation.id, turns: 1 });
+  expect(result.losses.counts).toEqual({});
+  expect(result).not.toHaveProperty("name");
+});
+
+test("a first line of Codex that does not say its source is no line of an unknown kind", async () => {
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const id = "01a1e1e8-ccbc-77c1-8f8d-128974531832";
+  const meta = { id, timestamp, cwd: "/projects/site", originator: "codex_cli_rs", cli_version: "0.40.0" };
+  const { result, lines } = await importFile(
+    await sourceOf([
+      { timestamp, type: "session_meta", payload: meta },
+      { timestamp, type: "response_item", payload: user("hello") },
+    ]),
+  );
+  expect(result).toMatchObject({ conversationId: `conv_${id}`, losses: { counts: {}, damagedCount: 0 } });
+  expect(lines[0]?.payload).toMatchObject({ id, cwd: "/projects/site" });
+});
