@@ -35,7 +35,8 @@ export async function importConversation(
   const source = await openSource(path, from);
   const { file, format } = source;
   const origin = await sourceId(source);
-  const chosen = await chooseImportId(parts, origin, { format, force });
+  const chosen = await chooseImportId(parts, origin, { file, format, force });
+  if (chosen.status === "here") return { ...chosen, path, format };
   if (chosen.status === "exists") {
     const { status, conversationId, sourceBytes } = chosen;
     const grown = sourceBytes !== undefined && file.bytes > sourceBytes;

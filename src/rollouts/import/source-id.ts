@@ -6,6 +6,8 @@ import type { Source } from "./source.js";
 /** How a conversation is called where it comes from, and which ids it may get here, the first that is free. */
 export interface SourceId {
   readonly key: string;
+  /** The UUID it has there, if it has one. */
+  readonly own?: string;
   readonly candidates: readonly string[];
 }
 
@@ -15,7 +17,7 @@ export async function sourceId(source: Source): Promise<SourceId> {
   const isUnique = uuid.test(own);
   const key = isUnique ? own : await digestOf(source);
   const derived = uuidOf(`cody import\0${source.format}\0${key}`);
-  return { key, candidates: isUnique ? [own, derived] : [derived] };
+  return isUnique ? { key, own, candidates: [own, derived] } : { key, candidates: [derived] };
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
