@@ -50,6 +50,11 @@ export class Carrying {
     for await (const line of this.#lines) await take(line);
   }
 
+  /** The file is closed, also when it was not read to its end. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lines.return(undefined);
+  }
+
   /** When it began: as it says itself, else when the first thing was said. A time nobody can have meant is none. */
   createdAt(before: readonly OwnLine[], now: Date): Date {
     const times = [this.#source.facts.createdAt, before[0]?.timestamp].map((time) => Date.parse(time ?? ""));

@@ -43,7 +43,7 @@ export async function importConversation(
     return { status, path, format, conversationId, complete: sourceBytes !== undefined, grown };
   }
   const { conversationId } = chosen;
-  const carrying = new Carrying(parts, source);
+  await using carrying = new Carrying(parts, source);
   const before = await carrying.begin();
   if (dryRun) {
     await carrying.rest(async () => undefined);
