@@ -28,7 +28,7 @@ import { spawn } from "./actors/system/spawn.js";
 import { Config } from "./messages/config.js";
 import { shownId } from "./messages/conversation-id.js";
 import { conversationName } from "./messages/conversation-name.js";
-import { FailureError, ImportError, InvalidInputError } from "./messages/errors.js";
+import { ConversationError, FailureError, ImportError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
 import { parsed } from "./messages/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
@@ -65,7 +65,7 @@ export class ConversationManager {
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
     this.#store = openStore(options, config, this.#cpu);
-    const reached = new Set([...vendorNames, ...Object.keys(config.providers ?? {})]);
+    const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
     for (const { name } of options.providers ?? []) reached.add(name);
     this.#importer = {
       store: this.#store,
@@ -114,7 +114,7 @@ export class ConversationManager {
     }
     for await (const { path: file, passedOver } of findSources(path)) {
       yield passedOver === undefined
-        ? await this.importConversation(file, options).catch((error: unknown) => skipped(file, error))
+        ? await this.importConversation(file, options).catch((error: unknown) => notImported(file, error))
         : { status: "skipped", path: file, reason: passedOver };
     }
   }
@@ -299,7 +299,9 @@ export class ConversationManager {
 }
 
 /** One file that cannot be imported does not keep the others from it; what is wrong with the disk does. */
-function skipped(path: string, error: unknown): ImportOutcome {
+function notImported(path: string, error: unknown): ImportOutcome {
   if (error instanceof ImportError) return { status: "skipped", path, reason: error.reason };
+  // What is wrong with one conversation is not wrong with the others.
+  if (error instanceof ConversationError) return { status: "failed", path, reason: error.message };
   throw error;
 }

@@ -14,7 +14,9 @@ export type {
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
 export type {
+  FailedImport,
   ImportedConversation,
+  ImportHere,
   ImportOptions,
   ImportOutcome,
   ImportResult,

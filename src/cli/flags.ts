@@ -137,7 +137,10 @@ export const compactFlags: readonly Definition[] = [
 
 export const exportFlags: readonly Definition[] = [
   ["--format <format>", "What to write: markdown (default), html, json, codex, envoy or diligent"],
-  ["--output <file>", "Write this one file, or with - to stdout, instead of one in export.directory"],
+  [
+    "--output <file>",
+    "Write this one file, or with - (and without --json) to stdout, instead of one in export.directory",
+  ],
   ["--all", "Every conversation of this project"],
   codexFlag,
 ];

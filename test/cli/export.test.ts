@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -171,7 +171,7 @@ test("a directory that cannot be written to is said, and the conversation is as 
   const before = await readFile(join(cli.conversations, `${id}.jsonl`), "utf8");
   await writeFile(downloads(cli), "a file in the way");
   await chmod(downloads(cli), 0o600);
-  expect(await cli.run(["export"])).toMatchObject({ code: 1, stderr: expect.stringContaining("EEXIST") });
+  expect(await cli.run(["export"])).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written to") });
   expect(await readFile(join(cli.conversations, `${id}.jsonl`), "utf8")).toBe(before);
 });
 
@@ -223,4 +223,56 @@ test("without persistence the prompt says that there is nothing to export", asyn
   expect(code).toBe(0);
   expect(stdout.match(/Nothing was exported: persistence is off/g)).toHaveLength(2);
   await expect(stat(downloads(cli))).rejects.toThrow("ENOENT");
+});
+
+test("of all conversations those that cannot be read are named, and each failure says whose it is", async () => {
+  const { cli, id } = await withConversation();
+  const [garbage, nowhere] = ["conv_01932d4c-89ab-7890-abcd-000000000001", "conv_01932d4c-89ab-7890-abcd-000000000002"];
+  await writeFile(join(cli.conversations, `${garbage}.jsonl`), "garbage\n", { mode: 0o600 });
+  await symlink(join(cli.project, "missing"), join(cli.conversations, `${nowhere}.jsonl`));
+  const { code, stdout } = await cli.run(["export", "--all"]);
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^✓ Exported 1 conversation\(s\)\n {2}\/.+\n✗ 2 could not be read: conv_.+, conv_.+\n$/,
+    ),
+  });
+  const path = join(cli.conversations, `${id}.jsonl`);
+  const text = await readFile(path, "utf8");
+  await writeFile(path, `${text}{"damaged\n${text.split("\n", 1)[0]}\n`);
+  const failing = await cli.run(["export", "--all"]);
+  expect(failing.stdout).toMatch(
+    `Nothing was exported\n✗ Not exported: 1\n  ${id}: Conversation '${id}' has corrupted`,
+  );
+  const { stdout: json } = await cli.run(["export", "--all", "--json"]);
+  const result = JSON.parse(json) as { unreadable: string[] };
+  expect({ ...result, unreadable: result.unreadable.toSorted() }).toEqual({
+    exported: [],
+    failed: [{ id, reason: expect.stringMatching(/^Conversation '.* has corrupted data /) }],
+    unreadable: [garbage, nowhere],
+  });
+});
+
+test("a directory that takes no file is named, with the way to another one", async () => {
+  const { cli } = await withConversation();
+  await writeFile(downloads(cli), "a file");
+  const hint = "  Choose another place: cody config set export.directory PATH, or --output FILE\n";
+  expect(await cli.run(["export"])).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: `✗ ${downloads(cli)} cannot be written to: a file stands where a directory should be\n${hint}`,
+  });
+  expect(await cli.run(["export", "--output", "Downloads/deep/mine.md"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("/Downloads/deep cannot be written to: a file stands where a directory should be"),
+  });
+});
+
+test("--json with --output - is a mistake: there is no file to tell of", async () => {
+  const { cli } = await withConversation();
+  expect(await cli.run(["export", "--output", "-", "--json"])).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: "✗ --json says where the file is, and with --output - there is none\n  As JSON: --format json\n",
+  });
 });

@@ -160,6 +160,7 @@ test("what cannot be imported is said in a sentence", async () => {
 
 test.each([
   [["import"], "path is missing"],
+  [["import", ""], "path is empty"],
   [["import", "a", "b"], "'b' is one argument too many"],
   [["import", "--from", "word", "a"], "--from: expected one of codex, turns, envoy"],
 ])("%j is a mistake", async (args, text) => {
@@ -183,4 +184,47 @@ test("without persistence nothing is imported", async () => {
     code: 1,
     stderr: expect.stringContaining("persistence is off"),
   });
+});
+
+test("what is kept here already is said, however often its folder or an export of it is imported", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "my name is Alice"]);
+  const [id = ""] = await cli.ids();
+  await cli.run(["import", join(fixtures, "pi.jsonl")]);
+  await cli.run(["import", join(fixtures, "codex.jsonl")]);
+  const before = await cli.ids();
+  const { code, stdout } = await cli.run(["import", cli.conversations]);
+  expect({ code, lines: stdout.split("\n").filter((line) => line.startsWith("/")) }).toEqual({
+    code: 0,
+    lines: before.toSorted().map((each) => `${join(cli.conversations, `${each}.jsonl`)} is already here: ${each}`),
+  });
+  expect(stdout).toContain("Total: 0 of 3 file(s) imported, 3 already here\n");
+  for (const format of ["json", "codex"]) {
+    await cli.run(["export", id, "--format", format, "--output", `mine.${format}`]);
+    expect(await cli.run(["import", `mine.${format}`])).toEqual({
+      code: 0,
+      signal: null,
+      stderr: "",
+      stdout: `${join(cli.project, `mine.${format}`)} is already here: ${id}\n  To import it as another conversation: --force\n`,
+    });
+  }
+  expect((await cli.ids()).toSorted()).toEqual(before.toSorted());
+  expect(await cli.run(["import", "mine.json", "--force"])).toMatchObject({ code: 0 });
+  expect(await cli.ids()).toHaveLength(before.length + 1);
+});
+
+test("one that somebody else has does not keep the rest of a folder away", async () => {
+  const cli = await Cli.open();
+  const folder = join(cli.project, "sessions");
+  await mkdir(folder);
+  await copyFile(join(fixtures, "claude-code.jsonl"), join(folder, "a.jsonl"));
+  await copyFile(join(fixtures, "pi.jsonl"), join(folder, "b.jsonl"));
+  const owner = { token: "0".repeat(32), pid: 7, host: "elsewhere", bootId: "b", pidNamespace: "p", socket: "/tmp/s" };
+  await mkdir(cli.conversations, { recursive: true, mode: 0o700 });
+  await writeFile(join(cli.conversations, `${claudeId}.jsonl.lock`), JSON.stringify(owner), { mode: 0o600 });
+  const { code, stdout, stderr } = await cli.run(["import", folder]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  expect(stdout).toContain(`✗ Not imported: ${join(folder, "a.jsonl")}\n  Conversation ${claudeId} is in use by `);
+  expect(stdout).toContain("Total: 1 of 2 file(s) imported, 1 failed\n");
+  expect(await cli.ids()).toHaveLength(1);
 });

@@ -99,6 +99,7 @@ export function fileStore({ places, outbox, codexLocks, pool, redactor, maxBlobB
       return id;
     },
     has: async (conversationId) => (await findById(directories, conversationId)) !== undefined,
+    kept: async (conversationId) => await findById([directory], conversationId),
     holder: async (conversationId) => outbox?.holder(await pathOf(conversationId)),
     read: (conversationId) => foundLines(() => pathOf(conversationId), conversationId),
     load: async (conversationId) => {

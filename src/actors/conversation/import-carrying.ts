@@ -29,7 +29,8 @@ export class Carrying {
       knownProvider: (name) => parts.knownProvider(name),
     });
     const { provider } = facts;
-    if (provider !== undefined && parts.knownProvider(provider) === undefined) losses.count("provider");
+    const isLost = provider !== undefined && provider !== "unknown" && parts.knownProvider(provider) === undefined;
+    if (isLost) losses.count("provider");
     this.#lines = this.#carried();
   }
 
@@ -47,6 +48,11 @@ export class Carrying {
 
   async rest(take: (line: OwnLine) => Promise<void>): Promise<void> {
     for await (const line of this.#lines) await take(line);
+  }
+
+  /** The file is closed, also when it was not read to its end. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lines.return(undefined);
   }
 
   /** When it began: as it says itself, else when the first thing was said. A time nobody can have meant is none. */

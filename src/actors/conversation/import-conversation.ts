@@ -35,14 +35,15 @@ export async function importConversation(
   const source = await openSource(path, from);
   const { file, format } = source;
   const origin = await sourceId(source);
-  const chosen = await chooseImportId(parts, origin, { format, force });
+  const chosen = await chooseImportId(parts, origin, { file, format, force });
+  if (chosen.status === "here") return { ...chosen, path, format };
   if (chosen.status === "exists") {
     const { status, conversationId, sourceBytes } = chosen;
     const grown = sourceBytes !== undefined && file.bytes > sourceBytes;
     return { status, path, format, conversationId, complete: sourceBytes !== undefined, grown };
   }
   const { conversationId } = chosen;
-  const carrying = new Carrying(parts, source);
+  await using carrying = new Carrying(parts, source);
   const before = await carrying.begin();
   if (dryRun) {
     await carrying.rest(async () => undefined);

@@ -36,6 +36,14 @@ export interface KnownImport {
   readonly grown: boolean;
 }
 
+/** A conversation that need not be imported: it is kept here, and the file is its own or says its id. */
+export interface ImportHere {
+  readonly status: "here";
+  readonly path: string;
+  readonly format: ImportFormat;
+  readonly conversationId: string;
+}
+
 /** A file in a directory that is no conversation, or none that could be read. */
 export interface SkippedFile {
   readonly status: "skipped";
@@ -43,5 +51,12 @@ export interface SkippedFile {
   readonly reason: string;
 }
 
-export type ImportResult = ImportedConversation | KnownImport;
-export type ImportOutcome = ImportResult | SkippedFile;
+/** A file in a directory that could have been imported, and was not: somebody else has the conversation. */
+export interface FailedImport {
+  readonly status: "failed";
+  readonly path: string;
+  readonly reason: string;
+}
+
+export type ImportResult = ImportedConversation | KnownImport | ImportHere;
+export type ImportOutcome = ImportResult | SkippedFile | FailedImport;

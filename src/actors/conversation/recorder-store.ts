@@ -9,6 +9,10 @@ import type { Store, StoredLines } from "./store.js";
 
 /** Conversations wherever an injected recorder keeps them, one call for each turn. */
 export function recorderStore(recorder: TurnRecorder): Store {
+  async function has(conversationId: string): Promise<boolean> {
+    return (await recorder.list()).some(({ id }) => id === conversationId);
+  }
+
   return {
     find: async (text) => {
       if (!isConversationId(text)) throw new ConversationNotFoundError(text);
@@ -17,7 +21,8 @@ export function recorderStore(recorder: TurnRecorder): Store {
     adopt: async () => {
       throw new InvalidInputError("a recorder keeps conversations: there are no files");
     },
-    has: async (conversationId) => (await recorder.list()).some(({ id }) => id === conversationId),
+    has,
+    kept: async (conversationId) => ((await has(conversationId)) ? {} : undefined),
     holder: async () => undefined,
     read: (conversationId) => turnLines(recorder, conversationId),
     load: (conversationId) => foldLines(turnLines(recorder, conversationId)),

@@ -48,6 +48,8 @@ export interface Store {
   /** The id of the conversation in a file, which from now on is that conversation's. */
   adopt(path: string): Promise<string>;
   has(conversationId: string): Promise<boolean>;
+  /** The same where new ones go; `path` is its file, if it is one. */
+  kept(conversationId: string): Promise<{ readonly path?: string } | undefined>;
   /** Who else is writing it. */
   holder(conversationId: string): Promise<string | undefined>;
   read(conversationId: string): StoredLines;

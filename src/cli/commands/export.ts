@@ -30,6 +30,9 @@ export async function exportCommand(context: CommandContext): Promise<number> {
   if (flags.all && (args.length > 0 || flags.output !== undefined)) {
     throw usageError("--all exports every conversation of the project: it goes with neither an id nor --output");
   }
+  if (flags.json && flags.output === "-") {
+    throw usageError("--json says where the file is, and with --output - there is none", "As JSON: --format json");
+  }
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
   try {
@@ -56,7 +59,7 @@ async function run(context: CommandContext, workspace: Workspace, wish: Wish): P
   if (flags.all) {
     const result = await exportProject(context, workspace, wish);
     await printResult(context, { text: projectText(result), json: result });
-    return result.failed.length === 0 ? 0 : exitCodes.failed;
+    return result.failed.length + result.unreadable.length === 0 ? 0 : exitCodes.failed;
   }
   const target = await existingTarget(context, workspace, args[0]);
   context.about(target.id);

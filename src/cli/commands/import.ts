@@ -10,16 +10,20 @@ import { onlyLooking, openWorkspace } from "../workspace.js";
 export async function importCommand(given: CommandContext): Promise<number> {
   const { flags, args } = given;
   const options = optionsOf(given);
+  const [named = ""] = args;
+  // It would be the current directory.
+  if (named === "") throw usageError("path is empty: name a file or a folder");
   const context = flags.dryRun ? onlyLooking(given) : given;
   await using workspace = await openWorkspace(context);
   const outcomes: ImportOutcome[] = [];
-  for await (const outcome of workspace.imports(resolve(context.terminal.cwd, args[0] ?? ""), options)) {
+  for await (const outcome of workspace.imports(resolve(context.terminal.cwd, named), options)) {
     outcomes.push(outcome);
     // One at a time: a folder may hold thousands.
     if (!flags.json) await printLine(context, outcomeText(outcome).join("\n"));
   }
   if (flags.json) await printLine(context, JSON.stringify({ files: outcomes }));
   else if (outcomes.length > 1) await printLine(context, totalText(outcomes));
+  if (outcomes.some(({ status }) => status === "failed")) return exitCodes.failed;
   return outcomes.some(({ status }) => status !== "skipped") ? 0 : exitCodes.failed;
 }
 

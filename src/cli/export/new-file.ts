@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { systemCode } from "../../messages/system-error.js";
+import { CommandError, exitCodes } from "../command-error.js";
 
 /** So many files of one name are a mistake somewhere. */
 const maxAttempts = 1_000;
@@ -23,18 +25,18 @@ export async function writeNewFile(
 ): Promise<NewFile> {
   const first = pathOf(1) ?? "";
   const directory = dirname(first);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await written(directory, mkdir(directory, { recursive: true, mode: 0o700 }));
   const temporary = join(directory, `.${basename(first).slice(0, keptChars)}.${randomUUID()}.tmp`);
   try {
     const bytes = await writeAll(temporary, pieces, signal);
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const path = pathOf(attempt);
       if (path === undefined) break;
-      if (await isPlaced(temporary, path)) return { path, bytes };
+      if (await written(directory, isPlaced(temporary, path))) return { path, bytes };
     }
     throw new FileThereError(first);
   } finally {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => undefined);
   }
 }
 
@@ -51,19 +53,44 @@ export class FileThereError extends Error {
   }
 }
 
-async function writeAll(path: string, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
-  const file = await open(path, "wx", 0o600);
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is exceeded",
+  EEXIST: "a file stands where a directory should be",
+  ENOTDIR: "a file stands where a directory should be",
+  ENOENT: "it does not exist and cannot be made",
+  ENAMETOOLONG: "the name is too long",
+};
+
+/** What the system says of a write; what a read says is somebody else's. */
+async function written<T>(directory: string, writing: Promise<T>): Promise<T> {
   try {
-    await file.chmod(0o600);
+    return await writing;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    const hint = "Choose another place: cody config set export.directory PATH, or --output FILE";
+    throw new CommandError(`${directory} cannot be written to: ${reasons[code] ?? code}`, exitCodes.failed, [hint]);
+  }
+}
+
+async function writeAll(path: string, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
+  const directory = dirname(path);
+  const file = await written(directory, open(path, "wx", 0o600));
+  try {
+    await written(directory, file.chmod(0o600));
     let bytes = 0;
     for await (const piece of pieces) {
       signal.throwIfAborted();
       const chunk = Buffer.from(piece);
-      await file.writeFile(chunk);
+      await written(directory, file.writeFile(chunk));
       bytes += chunk.length;
     }
     signal.throwIfAborted();
-    await file.sync();
+    await written(directory, file.sync());
     return bytes;
   } finally {
     await file.close();

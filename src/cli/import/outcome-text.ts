@@ -14,6 +14,13 @@ export function outcomeText(outcome: ImportOutcome): string[] {
       return importedText(outcome);
     case "exists":
       return knownText(outcome);
+    case "here":
+      return [
+        `${visible(outcome.path)} is already here: ${outcome.conversationId}`,
+        "  To import it as another conversation: --force",
+      ];
+    case "failed":
+      return [`✗ Not imported: ${visible(outcome.path)}`, `  ${visible(outcome.reason)}`];
     case "skipped":
       return [`- Skipped: ${visible(outcome.path)}`, `  ${visible(outcome.reason)}`];
     default:
@@ -27,11 +34,15 @@ export function totalText(outcomes: readonly ImportOutcome[]): string {
     outcomes.filter(({ status }) => statuses.includes(status)).length;
   const verb = outcomes.some(({ status }) => status === "would_import") ? "would be imported" : "imported";
   const known = count("exists");
+  const here = count("here");
   const skipped = count("skipped");
+  const failed = count("failed");
   return [
     `\nTotal: ${count("imported", "would_import")} of ${outcomes.length} file(s) ${verb}`,
     ...(known === 0 ? [] : [`${known} imported before`]),
+    ...(here === 0 ? [] : [`${here} already here`]),
     ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+    ...(failed === 0 ? [] : [`${failed} failed`]),
   ].join(", ");
 }
 

@@ -6,9 +6,11 @@ import type { SourceRecord } from "./source.js";
 
 /** A line of Codex or of cody: taken over as it is, but for what the conversation says about itself. */
 export function codexRecords(value: LineObject, losses: Losses): SourceRecord[] {
+  // What it says was read before, and leniently: older ones lack a field or two.
+  if (value.type === "session_meta") return [];
   const { line, isUnderstood } = checkLine(value);
   if (!isUnderstood) losses.count("unknown_lines");
-  if (line === undefined || line.type === "session_meta") return [];
+  if (line === undefined) return [];
   return line.type === "cody" ? ownRecords(line) : [{ type: "line", line }];
 }
 

@@ -68,6 +68,7 @@ async function* historyRecords(outer: Fields, history: unknown, losses: Losses):
     const items = Array.isArray(turns) ? jsonTurnItems(fields, losses) : jsonItems(group, losses);
     for (const item of items) yield { type: "item", timestamp: isoTime(time), item };
   }
-  const name = saidText(outer["name"]) ?? saidText(outer["title"]);
+  // Where names are known the title is only how it begins.
+  const name = saidText("name" in outer ? outer["name"] : outer["title"]);
   if (name !== undefined) yield { type: "named", name };
 }

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { bareId } from "../../messages/conversation-id.js";
 import { CorruptedRolloutError, ImportError } from "../../messages/errors.js";
 import { formFacts } from "../forms/form-facts.js";
 import { FormReader } from "../forms/form-reader.js";
@@ -23,7 +24,7 @@ export const readRolloutSource: ReadSource = async (file, losses) => ({
 });
 
 async function factsOf(file: SourceFile): Promise<SourceFacts> {
-  const facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] } = { id: idOfName(basename(file.path)) };
+  const facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] } = { id: uuidOfName(file.path) };
   for await (const { number, value } of sourceLines(file)) {
     if (value.type === "session_meta" && facts.cwd === undefined) Object.assign(facts, metaFacts(value));
     const { model, provider, createdAt, cwd } = "payload" in value ? contextFacts(value) : formFacts(value);
@@ -35,6 +36,12 @@ async function factsOf(file: SourceFile): Promise<SourceFacts> {
   }
   // When turns are taken back Codex goes on in another file of the same conversation, which is another one here.
   return { ...facts, id: secondId.exec(file.path)?.[1] ?? facts.id };
+}
+
+/** Any other name of a file says nothing: several may be called so, and each of them otherwise tomorrow. */
+function uuidOfName(path: string): string | undefined {
+  const id = idOfName(basename(path));
+  return id === undefined || bareId(id) === id ? undefined : id;
 }
 
 function metaFacts(value: LineObject): Partial<SourceFacts> {

@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { bareId } from "../../messages/conversation-id.js";
 import type { Source } from "./source.js";
-
-const digestBytes = 64 * 1024;
-const newline = 0x0a;
 
 /** How a conversation is called where it comes from, and which ids it may get here, the first that is free. */
 export interface SourceId {
   readonly key: string;
+  /** The UUID it has there, if it has one. */
+  readonly own?: string;
   readonly candidates: readonly string[];
 }
 
@@ -16,25 +15,22 @@ export interface SourceId {
 export async function sourceId(source: Source): Promise<SourceId> {
   const own = bareId(source.facts.id?.toLowerCase() ?? "");
   const isUnique = uuid.test(own);
-  // Any other name may be that of several.
   const key = isUnique ? own : await digestOf(source);
   const derived = uuidOf(`cody import\0${source.format}\0${key}`);
-  return { key, candidates: isUnique ? [own, derived] : [derived] };
+  return isUnique ? { key, own, candidates: [own, derived] } : { key, candidates: [derived] };
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** How it begins. Of lines the first one counts, for what is added at the end does not make another one of it. */
-async function digestOf({ file: { path }, format }: Source): Promise<string> {
-  const file = await open(path, "r");
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(digestBytes), 0, digestBytes, 0);
-    const end = format === "json" ? -1 : buffer.indexOf(newline);
-    const head = buffer.subarray(0, end === -1 ? bytesRead : end);
-    return createHash("sha256").update(head).digest("hex");
-  } finally {
-    await file.close();
-  }
+/**
+ * A name that is no UUID may be that of several, but not with the same beginning in time; it stays the same when the
+ * source grows. What has no such name is known by all that stands in it: two may begin alike.
+ */
+async function digestOf({ file: { path, bytes }, facts: { id, createdAt } }: Source): Promise<string> {
+  const hash = createHash("sha256");
+  if (id !== undefined && createdAt !== undefined) return hash.update(`${id}\0${createdAt}`).digest("hex");
+  for await (const chunk of createReadStream(path, { end: bytes - 1 })) hash.update(chunk as Buffer);
+  return hash.digest("hex");
 }
 
 /** A UUID of version 8, made of a hash. */

@@ -23,7 +23,7 @@ export async function importFile(
 ): Promise<Imported> {
   const { manager } = await openManager(config === undefined ? {} : { config });
   const result = await manager.importConversation(path, options);
-  if (result.status === "exists") throw new Error("nothing was imported before");
+  if (result.status === "exists" || result.status === "here") throw new Error("nothing was imported before");
   return { result, lines: await rolloutLines(result.rolloutPath) };
 }
 

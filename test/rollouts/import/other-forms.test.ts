@@ -62,14 +62,15 @@ test("a conversation of cody goes from one home to another, and knows that it wa
   expect(result).toMatchObject({ conversationId: conversation.id, name: "Alice", turns: 1 });
   expect(await historyOf(result.rolloutPath)).toEqual(history);
   const { manager: again } = await openManager({ home: join(path, "..", "..") });
-  const copied = await again.importConversation(path);
-  // Its own id is taken by itself, so it becomes another one, and that only once.
+  expect(await again.importConversation(path)).toEqual({
+    status: "here",
+    path,
+    format: "codex",
+    conversationId: conversation.id,
+  });
+  const copied = await again.importConversation(path, { force: true });
   expect(copied).toMatchObject({ status: "imported" });
   expect(copied.conversationId).not.toBe(conversation.id);
-  expect(await again.importConversation(path)).toMatchObject({
-    status: "exists",
-    conversationId: copied.conversationId,
-  });
 });
 
 test("a form cody has gone on with in its own lines is one conversation", async () => {
@@ -145,4 +146,74 @@ test("an import that was cut off is told from a whole one", async () => {
   const lines = (await readFile(rollout, "utf8")).split("\n");
   await writeFile(rollout, `${lines.slice(0, 6).join("\n")}\n`);
   expect(await manager.importConversation(path)).toMatchObject({ status: "exists", complete: false });
+});
+
+const chat = (text: string, facts: object = {}): string =>
+  JSON.stringify({
+    ...facts,
+    messages: [
+      { role: "system", content: "s".repeat(70_000) },
+      { role: "user", content: text },
+    ],
+  });
+
+test("two conversations without an id that begin alike are two", async () => {
+  const { manager } = await openManager({});
+  const [one, other] = [await sourceOf([chat("one")], "one.json"), await sourceOf([chat("two")], "two.json")];
+  const first = await manager.importConversation(one);
+  const second = await manager.importConversation(other);
+  expect([first, second]).toMatchObject([{ status: "imported" }, { status: "imported" }]);
+  expect(await manager.importConversation(one)).toMatchObject({
+    status: "exists",
+    conversationId: first.conversationId,
+    grown: false,
+  });
+});
+
+test("two sessions in lines without an id that begin with the same line are two", async () => {
+  const { manager } = await openManager({});
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const said = (content: string) => ({ type: "message", timestamp, message: { role: "user", content } });
+  const results = [];
+  for (const text of ["two", "three"]) {
+    results.push(await manager.importConversation(await sourceOf([said("one"), said(text)])));
+  }
+  expect(results).toMatchObject([{ status: "imported" }, { status: "imported" }]);
+});
+
+test("a source with a name of its own is recognised when it has grown", async () => {
+  const { manager } = await openManager({});
+  const facts = { session_id: "work", created_at: "2026-01-01T00:00:00.000Z" };
+  const first = await manager.importConversation(await sourceOf([chat("one", facts)], "a.json"));
+  expect(await manager.importConversation(await sourceOf([chat("one and more", facts)], "a.json"))).toMatchObject({
+    status: "exists",
+    conversationId: first.conversationId,
+    grown: true,
+  });
+});
+
+test("an export of a conversation without a name comes back without one, and nothing is said to be lost", async () => {
+  const { manager } = await openManager({});
+  const { conversation } = await manager.newConversation({ provider: "offline", model: "offline" });
+  await conversation.processMessage("my name is Alice");
+  const pieces: string[] = [];
+  for await (const piece of await manager.exportConversation(conversation.id, { format: "json" })) pieces.push(piece);
+  const { result } = await importFile(await sourceOf([pieces.join("")], "export.json"));
+  expect(result).toMatchObject({ conversationId: conversation.id, turns: 1 });
+  expect(result.losses.counts).toEqual({});
+  expect(result).not.toHaveProperty("name");
+});
+
+test("a first line of Codex that does not say its source is no line of an unknown kind", async () => {
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const id = "01a1e1e8-ccbc-77c1-8f8d-128974531832";
+  const meta = { id, timestamp, cwd: "/projects/site", originator: "codex_cli_rs", cli_version: "0.40.0" };
+  const { result, lines } = await importFile(
+    await sourceOf([
+      { timestamp, type: "session_meta", payload: meta },
+      { timestamp, type: "response_item", payload: user("hello") },
+    ]),
+  );
+  expect(result).toMatchObject({ conversationId: `conv_${id}`, losses: { counts: {}, damagedCount: 0 } });
+  expect(lines[0]?.payload).toMatchObject({ id, cwd: "/projects/site" });
 });
