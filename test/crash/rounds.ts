@@ -23,6 +23,19 @@ export const fuzzing = isFull
     }
   : { lines: 2_000, repairEvery: 3, inStretches: 60, large: 2, resumed: 60, imports: 400, timeoutMs: 120_000 };
 
+/** Answers that stop at a byte: one of so many bytes is tried, so many at once; silence takes its time. */
+export const cutting = isFull
+  ? {
+      streams: { end: { every: 1, lanes: 16 }, reset: { every: 1, lanes: 16 }, stall: { every: 1, lanes: 32 } },
+      turns: { end: { every: 1, lanes: 16 }, reset: { every: 1, lanes: 16 }, stall: { every: 1, lanes: 32 } },
+      timeoutMs: 3_600_000,
+    }
+  : {
+      streams: { end: { every: 32, lanes: 16 }, reset: { every: 64, lanes: 16 }, stall: { every: 128, lanes: 32 } },
+      turns: { end: { every: 400, lanes: 16 }, reset: { every: 400, lanes: 16 }, stall: { every: 800, lanes: 32 } },
+      timeoutMs: 60_000,
+    };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that do nothing but append: as many as fit into the time. */
