@@ -24,7 +24,9 @@ export function describeError(error: unknown): ErrorDescription {
   if (error instanceof CommandError) return expected(error.exitCode, error.message, ...error.hints);
   if (error instanceof InvalidInputError) return expected(exitCodes.usage, error.message);
   if (error instanceof ImportError) return expected(exitCodes.failed, visible(error.message));
-  if (error instanceof FailureError) return expected(exitCodes.failed, error.message);
+  if (error instanceof FailureError) {
+    return expected(error.failure.code === "not_saved" ? exitCodes.notSaved : exitCodes.failed, error.message);
+  }
   const aboutConversation = describeConversationError(error);
   if (aboutConversation !== undefined) return expected(exitCodes.failed, ...aboutConversation);
   if (isSystemError(error)) return expected(exitCodes.failed, error.message);

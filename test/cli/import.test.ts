@@ -228,3 +228,12 @@ test("one that somebody else has does not keep the rest of a folder away", async
   expect(stdout).toContain("Total: 1 of 2 file(s) imported, 1 failed\n");
   expect(await cli.ids()).toHaveLength(1);
 });
+
+test("an import that cannot be written says so and exits with 74", async () => {
+  const cli = await Cli.open();
+  const file = join(cli.project, "a-file");
+  await writeFile(file, "");
+  const source = join(fixtures, "pi.jsonl");
+  const { code, stderr } = await cli.run(["import", source, "--conversation-dir", join(file, "below")]);
+  expect({ code, stderr }).toEqual({ code: 74, stderr: expect.stringContaining("was not imported as a whole") });
+});
