@@ -248,7 +248,7 @@ test("of all conversations those that cannot be read are named, and each failure
   const result = JSON.parse(json) as { unreadable: string[] };
   expect({ ...result, unreadable: result.unreadable.toSorted() }).toEqual({
     exported: [],
-    failed: [{ id, reason: expect.stringMatching(/^Conversation '.* has corrupted data /) }],
+    failed: [{ id, reason: expect.stringMatching(/^Conversation '.* has corrupted data; /) }],
     unreadable: [garbage, nowhere],
   });
 });

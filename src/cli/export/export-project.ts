@@ -52,5 +52,5 @@ export function projectText({ exported, failed, unreadable }: ProjectExport): st
 
 /** The same words without the marks of a terminal. */
 function reasonIn(lines: readonly string[]): string {
-  return lines.map((line) => line.replace(/^✗ /, "").trim()).join(" ");
+  return lines.map((line) => line.replace(/^✗ /, "").trim()).join("; ");
 }
