@@ -231,9 +231,9 @@ test("one that somebody else has does not keep the rest of a folder away", async
 
 test("an import that cannot be written says so and exits with 74", async () => {
   const cli = await Cli.open();
-  const file = join(cli.project, "a-file");
-  await writeFile(file, "");
+  const directory = join(cli.project, "leads-nowhere");
+  await symlink(join(cli.project, "no", "such", "folder"), directory);
   const source = join(fixtures, "pi.jsonl");
-  const { code, stderr } = await cli.run(["import", source, "--conversation-dir", join(file, "below")]);
+  const { code, stderr } = await cli.run(["import", source, "--conversation-dir", directory]);
   expect({ code, stderr }).toEqual({ code: 74, stderr: expect.stringContaining("was not imported as a whole") });
 });
