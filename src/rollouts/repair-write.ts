@@ -1,8 +1,7 @@
-import { constants, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FailureError } from "../messages/errors.js";
-import { syncDirectory, writeAll } from "./file-system.js";
+import { syncDirectory } from "./file-system.js";
 import { besideRollout } from "./layout.js";
 import { openRegularFile } from "./raw-lines.js";
 import type { RepairFiles } from "./repair-files.js";
@@ -10,6 +9,7 @@ import { allLines } from "./repair-lines.js";
 import { RepairedText } from "./repair-text.js";
 import { needsRepair, type RolloutPlace, type RolloutScan, scanFile } from "./repair-scan.js";
 import { judged } from "./repair-verdict.js";
+import { isUnchanged, writeReplacement } from "./replacement.js";
 
 export interface RepairRequest extends RolloutPlace {
   /** For the name of the backup. */
@@ -25,7 +25,7 @@ export interface RepairResult {
 }
 
 const maxBackups = 1000;
-const flushBytes = 1024 * 1024;
+const takenBytes = 1024 * 1024;
 
 /**
  * Writes what can be read of a rollout to a new file and puts that in its place; the old one stays, under another name.
@@ -41,7 +41,8 @@ export async function repairRollout(files: RepairFiles, request: RepairRequest):
     const scan = await scanFile(file, request);
     if (!needsRepair(scan)) return { scan, backup: undefined };
     await writeRepaired(files, temporary, file, scan);
-    if (!isSame(before, await files.lstat(path))) throw refused(request, "was changed by another program meanwhile");
+    if (!isUnchanged(before, await files.lstat(path)))
+      throw refused(request, "was changed by another program meanwhile");
     return { scan, backup: await replace(files, temporary, request) };
   } finally {
     // When all went well it is not there any more.
@@ -56,22 +57,14 @@ async function writeRepaired(
   from: FileHandle,
   scan: RolloutScan,
 ): Promise<void> {
-  // Under the lock only a repair that was killed can have left it.
-  await files.remove(temporary);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const fd = await files.open(temporary, flags, 0o600);
-  try {
-    await files.fchmod(fd, 0o600);
+  await writeReplacement(files, temporary, async (write) => {
     const text = new RepairedText(scan);
     for await (const line of allLines(from)) {
       text.add(line, judged(line));
-      if (text.waitingBytes >= flushBytes) await writeAll(files, fd, text.take());
+      if (text.waitingBytes >= takenBytes) await write(text.take());
     }
-    await writeAll(files, fd, text.take());
-    await files.fsync(fd);
-  } finally {
-    await files.close(fd);
-  }
+    await write(text.take());
+  });
 }
 
 /**
@@ -109,15 +102,6 @@ async function linkBackup(files: RepairFiles, request: RepairRequest): Promise<s
     }
   }
   throw refused(request, `has more than ${maxBackups} backups of this time`);
-}
-
-function isSame(before: Stats, after: Stats): boolean {
-  return (
-    before.ino === after.ino &&
-    before.dev === after.dev &&
-    before.size === after.size &&
-    before.mtimeMs === after.mtimeMs
-  );
 }
 
 function refused({ conversationId }: RolloutPlace, detail: string, cause?: unknown): FailureError {

@@ -1,12 +1,12 @@
-import { constants, type Stats } from "node:fs";
 import { type FileHandle, utimes } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { FailureError } from "../../messages/errors.js";
 import type { SecretKind, TextRedactor } from "../../messages/redaction.js";
-import { syncDirectory, writeAll } from "../file-system.js";
+import { syncDirectory } from "../file-system.js";
 import { openRegularFile } from "../raw-lines.js";
 import type { RepairFiles } from "../repair-files.js";
 import { allLines } from "../repair-lines.js";
+import { isUnchanged, writeReplacement } from "../replacement.js";
 import { scrubLine } from "./scrub-line.js";
 
 /** A line with secrets; nothing of it is quoted. */
@@ -38,7 +38,6 @@ export interface ScrubRequest {
 }
 
 const maxListed = 1_000;
-const flushBytes = 1024 * 1024;
 
 /** Says what would be taken out of a file of lines. */
 export async function lookForSecrets(path: string, request: ScrubRequest): Promise<FileScrub> {
@@ -68,9 +67,9 @@ export async function scrubFile(
   try {
     const before = await file.stat();
     if (before.uid !== request.uid) throw refused(request, path, "belongs to another user");
-    const result = await writeScrubbed(files, file, path, temporary, request);
+    const result = await writeReplacement(files, temporary, (write) => scrubbed(file, path, request, write));
     await utimes(temporary, before.atime, before.mtime);
-    if (!isSame(before, await files.lstat(path)))
+    if (!isUnchanged(before, await files.lstat(path)))
       throw refused(request, path, "was changed by another program meanwhile");
     await files.rename(temporary, path);
     await syncDirectory(files, dirname(path));
@@ -79,38 +78,6 @@ export async function scrubFile(
     // When all went well it is not there any more.
     await files.remove(temporary).catch(() => undefined);
     await file.close();
-  }
-}
-
-async function writeScrubbed(
-  files: RepairFiles,
-  from: FileHandle,
-  path: string,
-  temporary: string,
-  request: ScrubRequest,
-): Promise<FileScrub> {
-  // Under the lock only a run that was killed can have left it.
-  await files.remove(temporary);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const fd = await files.open(temporary, flags, 0o600);
-  try {
-    await files.fchmod(fd, 0o600);
-    let waiting: Buffer[] = [];
-    let bytes = 0;
-    const flush = async (): Promise<void> => {
-      await writeAll(files, fd, Buffer.concat(waiting));
-      [waiting, bytes] = [[], 0];
-    };
-    const result = await scrubbed(from, path, request, async (line) => {
-      waiting.push(line);
-      bytes += line.length;
-      if (bytes >= flushBytes) await flush();
-    });
-    await flush();
-    await files.fsync(fd);
-    return result;
-  } finally {
-    await files.close(fd);
   }
 }
 
@@ -144,15 +111,6 @@ async function scrubbed(
     if (terminated) await write(newline);
   }
   return { file: basename(path), lines, found, hitLines, hits, isNumbered, kept };
-}
-
-function isSame(before: Stats, after: Stats): boolean {
-  return (
-    before.ino === after.ino &&
-    before.dev === after.dev &&
-    before.size === after.size &&
-    before.mtimeMs === after.mtimeMs
-  );
 }
 
 function refused({ conversationId }: ScrubRequest, path: string, detail: string): FailureError {
