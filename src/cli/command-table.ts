@@ -94,87 +94,47 @@ export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(loaders, name);
 }
 
+type Definition = readonly [usage: string, description: string, flags?: typeof globalFlags];
+
+/** In the order in which help shows them. */
+const definitions: readonly Definition[] = [
+  ["new", "Start a conversation and print its id", nameFlags],
+  ["chat [...text]", "Say something in the active conversation; without a text it is read from stdin", nameFlags],
+  ["list", "List the saved conversations", listFlags],
+  ["search <...words>", "Find what was said: the conversations that have all words", searchFlags],
+  ["index [action]", "Bring the index that makes searches quick up to date; rebuild, status", indexFlags],
+  ["stats", "How much was said and spent, with which models and in which projects", statsFlags],
+  ["resume [id]", "Make a saved conversation, found by its id, its name or its file, the active one", resumeFlags],
+  ["fork [id]", "Go on in a copy of a conversation, as it is or as it was after a turn", forkFlags],
+  ["rename <id> <name>", "Call a saved conversation something else", renameFlags],
+  ["relink [old] [new]", "Show folders of conversations that are gone, or say where one is now"],
+  ["pin <id>", "Keep a conversation when old ones are cleaned up (/pin is about what the model is told)", pinFlags],
+  ["unpin <id>", "Let a pinned conversation be cleaned up like others", pinFlags],
+  ["clean", "Move conversations older than 7 days into the trash", cleanFlags],
+  ["undelete [id]", "Bring a conversation back from the trash; without an id, show what is there", undeleteFlags],
+  ["compact [...instructions]", "Summarize the old part of the active conversation", compactFlags],
+  ["context [id]", "Show what the model sees of a conversation, by size"],
+  ["set-provider <provider>", "Choose the provider, with --api, --model and --base-url"],
+  ["set-auth <method>", "Choose how to prove who you are to the provider"],
+  ["models", "Show the models that are known, with their windows and prices"],
+  ["config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path"],
+  ["export [id]", "Write a conversation into a file of another format", exportFlags],
+  ["import <path>", "Carry over a conversation of another program, or a folder of them", importFlags],
+  ["check <id>", "Show what of a conversation would be sent to a model, and what would be changed", checkFlags],
+  ["repair <id>", "Show what is damaged in a conversation; with --write, drop it", repairFlags],
+  ["output <id> [call]", "Print the whole of an output that was too long for the model, or list those there are"],
+  ["scrub <id>", "Show where secrets stand in a saved conversation; with --write, take them out", scrubFlags],
+  ["doctor", "Check everything that is kept, and say what helps; changes nothing", doctorFlags],
+  ["mock-llm", "Serve the three wire APIs on this machine, to test agents against", mockLlmFlags],
+  ["", "Talk interactively, or answer each line of stdin", [["--list", "The same as: cody list"], ...listFlags]],
+];
+
 export function defineCommands(): CAC {
   const cli = cac("cody");
   for (const [flag, description] of globalFlags) cli.option(flag, description);
-  const fresh = cli.command("new", "Start a conversation and print its id");
-  const chat = cli.command(
-    "chat [...text]",
-    "Say something in the active conversation; without a text it is read from stdin",
-  );
-  for (const [flag, description] of nameFlags) {
-    fresh.option(flag, description);
-    chat.option(flag, description);
-  }
-  const list = cli.command("list", "List the saved conversations");
-  const search = cli.command("search <...words>", "Find what was said: the conversations that have all words");
-  for (const [flag, description] of searchFlags) search.option(flag, description);
-  const index = cli.command("index [action]", "Bring the index that makes searches quick up to date; rebuild, status");
-  for (const [flag, description] of indexFlags) index.option(flag, description);
-  const stats = cli.command("stats", "How much was said and spent, with which models and in which projects");
-  for (const [flag, description] of statsFlags) stats.option(flag, description);
-  const resume = cli.command(
-    "resume [id]",
-    "Make a saved conversation, found by its id, its name or its file, the active one",
-  );
-  for (const [flag, description] of resumeFlags) resume.option(flag, description);
-  const fork = cli.command("fork [id]", "Go on in a copy of a conversation, as it is or as it was after a turn");
-  for (const [flag, description] of forkFlags) fork.option(flag, description);
-  const rename = cli.command("rename <id> <name>", "Call a saved conversation something else");
-  for (const [flag, description] of renameFlags) rename.option(flag, description);
-  cli.command("relink [old] [new]", "Show folders of conversations that are gone, or say where one is now");
-  const pin = cli.command(
-    "pin <id>",
-    "Keep a conversation when old ones are cleaned up (/pin is about what the model is told)",
-  );
-  const unpin = cli.command("unpin <id>", "Let a pinned conversation be cleaned up like others");
-  for (const [flag, description] of pinFlags) {
-    pin.option(flag, description);
-    unpin.option(flag, description);
-  }
-  const clean = cli.command("clean", "Move conversations older than 7 days into the trash");
-  for (const [flag, description] of cleanFlags) clean.option(flag, description);
-  const undelete = cli.command(
-    "undelete [id]",
-    "Bring a conversation back from the trash; without an id, show what is there",
-  );
-  for (const [flag, description] of undeleteFlags) undelete.option(flag, description);
-  const compact = cli.command("compact [...instructions]", "Summarize the old part of the active conversation");
-  for (const [flag, description] of compactFlags) compact.option(flag, description);
-  cli.command("context [id]", "Show what the model sees of a conversation, by size");
-  cli.command("set-provider <provider>", "Choose the provider, with --api, --model and --base-url");
-  cli.command("set-auth <method>", "Choose how to prove who you are to the provider");
-  cli.command("models", "Show the models that are known, with their windows and prices");
-  cli.command("config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path");
-  const exporting = cli.command("export [id]", "Write a conversation into a file of another format");
-  for (const [flag, description] of exportFlags) exporting.option(flag, description);
-  const imports = cli.command("import <path>", "Carry over a conversation of another program, or a folder of them");
-  for (const [flag, description] of importFlags) imports.option(flag, description);
-  const check = cli.command(
-    "check <id>",
-    "Show what of a conversation would be sent to a model, and what would be changed",
-  );
-  for (const [flag, description] of checkFlags) check.option(flag, description);
-  const repair = cli.command("repair <id>", "Show what is damaged in a conversation; with --write, drop it");
-  for (const [flag, description] of repairFlags) repair.option(flag, description);
-  cli.command(
-    "output <id> [call]",
-    "Print the whole of an output that was too long for the model, or list those there are",
-  );
-  const scrub = cli.command(
-    "scrub <id>",
-    "Show where secrets stand in a saved conversation; with --write, take them out",
-  );
-  for (const [flag, description] of scrubFlags) scrub.option(flag, description);
-  const doctor = cli.command("doctor", "Check everything that is kept, and say what helps; changes nothing");
-  for (const [flag, description] of doctorFlags) doctor.option(flag, description);
-  const mock = cli.command("mock-llm", "Serve the three wire APIs on this machine, to test agents against");
-  for (const [flag, description] of mockLlmFlags) mock.option(flag, description);
-  const bare = cli.command("", "Talk interactively, or answer each line of stdin");
-  bare.option("--list", "The same as: cody list");
-  for (const [flag, description] of listFlags) {
-    list.option(flag, description);
-    bare.option(flag, description);
+  for (const [usage, description, flags = []] of definitions) {
+    const command = cli.command(usage, description);
+    for (const [flag, about] of flags) command.option(flag, about);
   }
   return cli;
 }
