@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Failure } from "./failure.js";
 import { ResponseItem } from "./response-item.js";
 import { TokenUsage } from "./token-usage.js";
+import type { OutputSchema } from "./output-schema.js";
 import { ToolSpec } from "./tool.js";
 
 /** What a provider is asked: everything the model gets to see. */
@@ -15,6 +16,8 @@ export const ModelRequest = z.object({
   effort: z.string().nullish(),
   /** As long as the model lets it be, if it is not said. */
   maxOutputTokens: z.number().int().positive().optional(),
+  /** What the answer has to fit. */
+  outputSchema: z.custom<OutputSchema>().optional(),
 });
 export type ModelRequest = z.infer<typeof ModelRequest>;
 

@@ -3,6 +3,7 @@ import type { ModelRequest } from "../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../messages/response-item.js";
 import { normalized } from "./normalize/normalized.js";
 import type { CustomItem, SentItem } from "./normalize/sent-item.js";
+import { outputFormat } from "./output-format.js";
 
 type Body = Responses.ResponseCreateParamsStreaming;
 type InputItem = Responses.ResponseInputItem;
@@ -12,7 +13,7 @@ const withoutReasoning = /^(?:gpt-[34]|chatgpt-4)/;
 
 /** A request in the shape of the Responses API; nothing is kept by the server, so thinking travels encrypted. */
 export function responsesBody(request: ModelRequest): Body {
-  const { conversationId, model, instructions, tools, effort, maxOutputTokens } = request;
+  const { conversationId, model, instructions, tools, effort, maxOutputTokens, outputSchema } = request;
   const reasons = !withoutReasoning.test(model.slice(model.lastIndexOf("/") + 1));
   return {
     model,
@@ -21,6 +22,7 @@ export function responsesBody(request: ModelRequest): Body {
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", strict: false, ...tool })) }),
     ...(reasons ? { reasoning: reasoning(effort), include: ["reasoning.encrypted_content"] } : {}),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+    ...(outputSchema === undefined ? {} : { text: { format: { type: "json_schema", ...outputFormat(outputSchema) } } }),
     prompt_cache_key: conversationId,
     store: false,
     stream: true,

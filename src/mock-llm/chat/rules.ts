@@ -1,5 +1,6 @@
-import { isGiven, type JsonObject, objectsOf, stringOf } from "../json.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai-errors.js";
+import { schemaRefusal } from "../openai-schema.js";
 import type { Refusal } from "../wire-api.js";
 
 const reasons = /^(?:o\d|gpt-5)/;
@@ -18,7 +19,8 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     return badRequest(`Unsupported parameter: ${text}`, "max_tokens", "unsupported_parameter");
   }
   const messages = objectsOf(body["messages"]);
-  return contentRefusal(messages) ?? pairRefusal(messages);
+  const format = objectOf(objectOf(body["response_format"])["json_schema"]);
+  return schemaRefusal(format, "response_format") ?? contentRefusal(messages) ?? pairRefusal(messages);
 }
 
 function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {
