@@ -5,6 +5,10 @@ import { TokenUsage } from "./token-usage.js";
 import type { OutputSchema } from "./output-schema.js";
 import { ToolSpec } from "./tool.js";
 
+/** What the table of models or the configuration says about one. */
+export const KnownFacts = z.object({ reasons: z.boolean(), maxOutput: z.number().int().positive() });
+export type KnownFacts = z.infer<typeof KnownFacts>;
+
 /** What a provider is asked: everything the model gets to see. */
 export const ModelRequest = z.object({
   conversationId: z.string(),
@@ -14,6 +18,8 @@ export const ModelRequest = z.object({
   input: z.array(ResponseItem),
   tools: z.array(ToolSpec),
   effort: z.string().nullish(),
+  /** Absent where nobody knows the model. */
+  facts: KnownFacts.optional(),
   /** As long as the model lets it be, if it is not said. */
   maxOutputTokens: z.number().int().positive().optional(),
   /** What the answer has to fit. */

@@ -5,16 +5,10 @@ import { type AnthropicMessage, messageParams } from "./anthropic-history.js";
 import { thinkingParams } from "./anthropic-thinking.js";
 import { normalized } from "./normalize/normalized.js";
 
-export const maxAnswerTokens = 16_384;
-
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
-  const { model, instructions, tools, effort, maxOutputTokens, outputSchema } = request;
+  const { model, instructions, tools, outputSchema } = request;
   const messages = messageParams(normalized("messages", request.input, model));
-  // What is thought counts as said: an answer that must be short has no room for it.
-  const { output_config: config, ...room } =
-    maxOutputTokens === undefined
-      ? thinkingParams(model, effort, messages, maxAnswerTokens)
-      : { max_tokens: maxOutputTokens };
+  const { output_config: config, ...room } = thinkingParams(request, messages);
   const output_config = outputSchema === undefined ? config : { ...config, format: anthropicFormat(outputSchema) };
   return {
     model,

@@ -1,7 +1,7 @@
 import { newestTurns } from "../../compaction/newest-turns.js";
 import type { ModelPrice } from "../../config/model-table.js";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
-import type { ModelRequest } from "../../messages/model.js";
+import type { KnownFacts, ModelRequest } from "../../messages/model.js";
 import { OutputSchema } from "../../messages/output-schema.js";
 import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
@@ -53,6 +53,8 @@ export interface TurnParts {
   instructions(settings: Settings): string;
   /** What a model costs, where it is known. */
   price(settings: Settings): ModelPrice | undefined;
+  /** What is known about a model. */
+  facts(settings: Settings): KnownFacts | undefined;
   countTokens(text: string): number;
   now(): Date;
   newId(): string;
@@ -203,6 +205,7 @@ function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputS
 
 function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish): ModelRequest {
   const { settings, outputSchema } = wish;
+  const facts = parts.facts(settings);
   return {
     conversationId: parts.conversationId,
     model: settings.model,
@@ -210,6 +213,7 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish):
     input: newestTurns(cell.state.history, parts.maxTurns),
     tools: [...offeredTools(parts, cell.state.history)],
     effort: settings.effort,
+    ...(facts === undefined ? {} : { facts }),
     ...(outputSchema === undefined ? {} : { outputSchema }),
   };
 }

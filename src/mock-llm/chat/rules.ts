@@ -1,5 +1,6 @@
 import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai-errors.js";
+import { effortRefusal } from "../openai-efforts.js";
 import { schemaRefusal } from "../openai-schema.js";
 import type { Refusal } from "../wire-api.js";
 
@@ -20,7 +21,8 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   }
   const messages = objectsOf(body["messages"]);
   const format = objectOf(objectOf(body["response_format"])["json_schema"]);
-  return schemaRefusal(format, "response_format") ?? contentRefusal(messages) ?? pairRefusal(messages);
+  const effort = effortRefusal(stringOf(body["model"]), body["reasoning_effort"], "reasoning_effort");
+  return effort ?? schemaRefusal(format, "response_format") ?? contentRefusal(messages) ?? pairRefusal(messages);
 }
 
 function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {

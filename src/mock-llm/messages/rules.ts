@@ -3,6 +3,7 @@ import { invalidMessages } from "../anthropic-errors.js";
 import { type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { signatureOf } from "../seal.js";
 import type { Refusal } from "../wire-api.js";
+import { modelRefusal } from "./model-rules.js";
 import { schemaRefusal } from "./schema-rules.js";
 import { type Turn, turnsOf } from "./turns.js";
 
@@ -18,6 +19,7 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const turns = turnsOf(messages);
   return (
     budgetRefusal(body) ??
+    modelRefusal(body) ??
     schemaRefusal(objectOf(objectOf(body["output_config"])["format"])["schema"]) ??
     contentRefusal(body, messages) ??
     toolNameRefusal(body) ??
