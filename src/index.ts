@@ -107,6 +107,7 @@ export * from "./messages/errors.js";
 export * from "./messages/event.js";
 export * from "./messages/failure.js";
 export * from "./messages/model.js";
+export { OutputSchema } from "./messages/output-schema.js";
 export * from "./messages/policy.js";
 export * from "./messages/response-item.js";
 export { OpenOutcome, SaveOutcome } from "./messages/rollout-command.js";

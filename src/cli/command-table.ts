@@ -2,6 +2,7 @@ import { type CAC, cac } from "cac";
 import { listCommand } from "./commands/list.js";
 import type { Command } from "./context.js";
 import {
+  chatFlags,
   checkFlags,
   cleanFlags,
   compactFlags,
@@ -99,7 +100,7 @@ type Definition = readonly [usage: string, description: string, flags?: typeof g
 /** In the order in which help shows them. */
 const definitions: readonly Definition[] = [
   ["new", "Start a conversation and print its id", nameFlags],
-  ["chat [...text]", "Say something in the active conversation; without a text it is read from stdin", nameFlags],
+  ["chat [...text]", "Say something in the active conversation; without a text it is read from stdin", chatFlags],
   ["list", "List the saved conversations", listFlags],
   ["search <...words>", "Find what was said: the conversations that have all words", searchFlags],
   ["index [action]", "Bring the index that makes searches quick up to date; rebuild, status", indexFlags],

@@ -27,6 +27,8 @@ export interface Flags {
   /** What a conversation is exported as. */
   readonly format?: string;
   readonly output?: string;
+  /** A file with the JSON Schema the answer has to fit. */
+  readonly outputSchema?: string;
   /** What is imported. */
   readonly from?: string;
   /** Names whose values are secrets, besides those that are configured. */
@@ -171,6 +173,11 @@ export const scrubFlags: readonly Definition[] = [
 
 export const nameFlags: readonly Definition[] = [
   ["--name <name>", "Begin a conversation of this name: 1 to 100 printable characters"],
+];
+
+export const chatFlags: readonly Definition[] = [
+  ...nameFlags,
+  ["--output-schema <file>", "Let the answer be JSON that fits the JSON Schema in this file"],
 ];
 
 export const renameFlags: readonly Definition[] = [codexFlag];

@@ -1,6 +1,7 @@
 import type { Conversation } from "../actors/conversation/handle.js";
 import type { ExecApprovalRequest } from "../messages/approval.js";
 import type { Event, EventMsg } from "../messages/event.js";
+import type { Op } from "../messages/submission.js";
 import type { Approver } from "./approval/approver.js";
 import { whenRequestIsOver } from "./approval/request-over.js";
 import type { Renderer } from "./render.js";
@@ -47,9 +48,9 @@ export class TurnPlayer {
     return undefined;
   }
 
-  async play(text: string, options: PlayOptions): Promise<TurnOutcome> {
+  async play(input: string | Op, options: PlayOptions): Promise<TurnOutcome> {
     if (options.signal.aborted) return "aborted";
-    const id = await this.conversation.submit(text);
+    const id = await this.conversation.submit(input);
     return await this.#play((event) => event.id === id, options);
   }
 

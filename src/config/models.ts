@@ -1,4 +1,5 @@
 import type { ModelEntry } from "../messages/config.js";
+import type { KnownFacts } from "../messages/model.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import { type ModelFacts, type ModelPrice, modelTable, type NamedModel } from "./model-table.js";
 import { familyWindow, plainName } from "./model-windows.js";
@@ -44,6 +45,13 @@ export function knownModels(entries: ModelEntries = {}): NamedModel[] {
 /** The price of a model at its own provider, also where a vendor stands before its name; undefined where nobody knows it. */
 export function priceOf(name: string, entries: ModelEntries = {}): ModelPrice | undefined {
   return resolveModel(name, entries).price ?? resolveModel(plainName(name), entries).price;
+}
+
+/** What is known of a model by name, also where a vendor stands before it; undefined where it would be a guess. */
+export function factsOf(name: string, entries: ModelEntries = {}): KnownFacts | undefined {
+  const found = [name, plainName(name)].map((candidate) => resolveModel(candidate, entries));
+  const known = found.find(({ foundBy }) => foundBy === "name" || foundBy === "alias");
+  return known && { reasons: known.abilities.includes("reasoning"), maxOutput: known.maxOutput };
 }
 
 const perMillion = 1_000_000;

@@ -2,7 +2,12 @@ import * as z from "zod";
 import { Failure } from "./failure.js";
 import { ResponseItem } from "./response-item.js";
 import { TokenUsage } from "./token-usage.js";
+import type { OutputSchema } from "./output-schema.js";
 import { ToolSpec } from "./tool.js";
+
+/** What the table of models or the configuration says about one. */
+export const KnownFacts = z.object({ reasons: z.boolean(), maxOutput: z.number().int().positive() });
+export type KnownFacts = z.infer<typeof KnownFacts>;
 
 /** What a provider is asked: everything the model gets to see. */
 export const ModelRequest = z.object({
@@ -13,8 +18,12 @@ export const ModelRequest = z.object({
   input: z.array(ResponseItem),
   tools: z.array(ToolSpec),
   effort: z.string().nullish(),
+  /** Absent where nobody knows the model. */
+  facts: KnownFacts.optional(),
   /** As long as the model lets it be, if it is not said. */
   maxOutputTokens: z.number().int().positive().optional(),
+  /** What the answer has to fit. */
+  outputSchema: z.custom<OutputSchema>().optional(),
 });
 export type ModelRequest = z.infer<typeof ModelRequest>;
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ReviewDecision } from "./approval.js";
 import { StrategyName } from "./compaction.js";
+import { OutputSchema } from "./output-schema.js";
 import { ApprovalPolicy, SandboxPolicy } from "./policy.js";
 import { UserInput } from "./user-input.js";
 
@@ -19,12 +20,17 @@ const settings = {
 
 /** What a conversation can be asked to do, under the wire names of Codex 0.58. */
 export const Op = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("user_input"), items }),
+  z.strictObject({
+    type: z.literal("user_input"),
+    items,
+    /** What the last answer of this turn has to fit; Codex has it here in later versions. */
+    final_output_json_schema: OutputSchema.nullish(),
+  }),
   z.strictObject({
     type: z.literal("user_turn"),
     items,
     ...settings,
-    final_output_json_schema: z.unknown().optional(),
+    final_output_json_schema: OutputSchema.nullish(),
   }),
   z.strictObject({
     type: z.literal("override_turn_context"),

@@ -13,6 +13,8 @@ export const TurnContext = z.object({
   model: z.string(),
   effort: z.string().nullish(),
   summary: z.unknown(),
+  /** For a turn that goes on after its process died. */
+  final_output_json_schema: z.unknown().optional(),
   provider: z.string().optional(),
   api: z.string().optional(),
 });

@@ -1,20 +1,19 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { ModelRequest } from "../messages/model.js";
+import { anthropicFormat } from "./anthropic-format.js";
 import { type AnthropicMessage, messageParams } from "./anthropic-history.js";
 import { thinkingParams } from "./anthropic-thinking.js";
 import { normalized } from "./normalize/normalized.js";
 
-export const maxAnswerTokens = 16_384;
-
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
-  const { model, instructions, tools, effort, maxOutputTokens } = request;
+  const { model, instructions, tools, outputSchema } = request;
   const messages = messageParams(normalized("messages", request.input, model));
+  const { output_config: config, ...room } = thinkingParams(request, messages);
+  const output_config = outputSchema === undefined ? config : { ...config, format: anthropicFormat(outputSchema) };
   return {
     model,
-    // What is thought counts as said: an answer that must be short has no room for it.
-    ...(maxOutputTokens === undefined
-      ? thinkingParams(model, effort, messages, maxAnswerTokens)
-      : { max_tokens: maxOutputTokens }),
+    ...room,
+    ...(output_config === undefined ? {} : { output_config }),
     ...(instructions.trim() === ""
       ? {}
       : { system: [{ type: "text", text: instructions.toWellFormed(), cache_control: ephemeral }] }),

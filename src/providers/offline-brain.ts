@@ -2,6 +2,7 @@ import type { ModelRequest } from "../messages/model.js";
 import { type MessageItem, messageText, type ResponseItem, type ToolOutputContent } from "../messages/response-item.js";
 import { isContextMessage } from "../messages/user-message.js";
 import { calculate, expressionIn } from "./offline-arithmetic.js";
+import { fittingValue } from "./offline-json.js";
 import { asTold, factsIn, recall, sentencesOf, subjectAsked } from "./offline-memory.js";
 import { extractSummary } from "./offline-summary.js";
 
@@ -20,7 +21,13 @@ const help = `${self} I can:
 For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY.`;
 
 /** What the offline model answers; it depends on the request alone. */
-export function offlineReply({ input, tools }: ModelRequest): OfflineReply {
+export function offlineReply(request: ModelRequest): OfflineReply {
+  const reply = plainReply(request);
+  if (reply.type === "call" || request.outputSchema === undefined) return reply;
+  return say(JSON.stringify(fittingValue(request.outputSchema, reply.text)));
+}
+
+function plainReply({ input, tools }: ModelRequest): OfflineReply {
   const items = input.filter((item) => !isContextMessage(item));
   const last = items.at(-1);
   if (last?.type === "function_call_output") return say(report(last.output));

@@ -3,6 +3,8 @@ import type { ModelRequest } from "../messages/model.js";
 import { type FunctionCallItem, type MessageItem, messageText } from "../messages/response-item.js";
 import { normalized } from "./normalize/normalized.js";
 import type { SentItem } from "./normalize/sent-item.js";
+import { outputFormat } from "./output-format.js";
+import { sentEffort } from "./sent-effort.js";
 
 type Body = Chat.ChatCompletionCreateParamsStreaming;
 type Message = Chat.ChatCompletionMessageParam;
@@ -13,15 +15,19 @@ const ofOpenAi = /(?:^|[/:])(?:gpt-(?!oss)|chatgpt-|codex-|o\d)/;
 
 /** A request in the shape of Chat Completions. */
 export function chatBody(request: ModelRequest): Body {
-  const { model, instructions, tools, effort, maxOutputTokens } = request;
+  const { model, instructions, tools, maxOutputTokens, outputSchema } = request;
+  const effort = sentEffort(request);
   const system: Message[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
   return {
     model,
     messages: [...system, ...messagesOf(normalized("chat", request.input, model))],
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
-    // What a server takes is for it to say: new efforts come more often than new SDKs.
-    ...(effort === null || effort === undefined ? {} : { reasoning_effort: effort as "high" }),
+    // New efforts come more often than new SDKs.
+    ...(effort === undefined ? {} : { reasoning_effort: effort as "high" }),
     ...(maxOutputTokens === undefined ? {} : outputLimit(model, maxOutputTokens)),
+    ...(outputSchema === undefined
+      ? {}
+      : { response_format: { type: "json_schema", json_schema: outputFormat(outputSchema) } }),
     stream: true,
     stream_options: { include_usage: true },
   };

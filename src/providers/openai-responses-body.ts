@@ -3,34 +3,35 @@ import type { ModelRequest } from "../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../messages/response-item.js";
 import { normalized } from "./normalize/normalized.js";
 import type { CustomItem, SentItem } from "./normalize/sent-item.js";
+import { outputFormat } from "./output-format.js";
+import { mayReason, sentEffort } from "./sent-effort.js";
 
 type Body = Responses.ResponseCreateParamsStreaming;
 type InputItem = Responses.ResponseInputItem;
 
-/** Older models refuse a request that says anything about reasoning. */
-const withoutReasoning = /^(?:gpt-[34]|chatgpt-4)/;
-
 /** A request in the shape of the Responses API; nothing is kept by the server, so thinking travels encrypted. */
 export function responsesBody(request: ModelRequest): Body {
-  const { conversationId, model, instructions, tools, effort, maxOutputTokens } = request;
-  const reasons = !withoutReasoning.test(model.slice(model.lastIndexOf("/") + 1));
+  const { conversationId, model, instructions, tools, maxOutputTokens, outputSchema } = request;
   return {
     model,
     ...(instructions === "" ? {} : { instructions }),
     input: normalized("responses", request.input, model).map(inputItem),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", strict: false, ...tool })) }),
-    ...(reasons ? { reasoning: reasoning(effort), include: ["reasoning.encrypted_content"] } : {}),
+    ...(mayReason(request)
+      ? { reasoning: reasoning(sentEffort(request)), include: ["reasoning.encrypted_content"] }
+      : {}),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+    ...(outputSchema === undefined ? {} : { text: { format: { type: "json_schema", ...outputFormat(outputSchema) } } }),
     prompt_cache_key: conversationId,
     store: false,
     stream: true,
   };
 }
 
-function reasoning(effort: string | null | undefined): NonNullable<Body["reasoning"]> {
+function reasoning(effort: string | undefined): NonNullable<Body["reasoning"]> {
   const summary = "auto";
-  // What a server takes is for it to say: new efforts come more often than new SDKs.
-  return effort === null || effort === undefined ? { summary } : { summary, effort: effort as "high" };
+  // New efforts come more often than new SDKs.
+  return effort === undefined ? { summary } : { summary, effort: effort as "high" };
 }
 
 /** Only what the API knows goes out: none of our own keys, no nulls, and ids only where they are the API's. */

@@ -1,6 +1,6 @@
 import { MAX_SUMMARY_TOKENS } from "../compaction/constants.js";
 import type { Failure } from "../messages/failure.js";
-import type { ModelRequest } from "../messages/model.js";
+import type { KnownFacts, ModelRequest } from "../messages/model.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import { broken, HeardAnswer } from "../providers/heard-answer.js";
@@ -17,6 +17,7 @@ export interface SummaryRequest {
   /** What is asked behind them. */
   readonly prompt: string;
   readonly effort?: string | null;
+  readonly facts?: KnownFacts | undefined;
 }
 
 /** `truncatedCount` is how many of the oldest items were left out, because they did not fit. */
@@ -78,10 +79,10 @@ export async function summarize(
 }
 
 function modelRequest(request: SummaryRequest, items: readonly ResponseItem[]): ModelRequest {
-  const { conversationId, model, instructions, prompt, effort } = request;
+  const { conversationId, model, instructions, prompt, effort, facts } = request;
   const asked: ResponseItem = { type: "message", role: "user", content: [{ type: "input_text", text: prompt }] };
   const input = [...items, asked];
-  return { conversationId, model, instructions, input, tools: [], effort, maxOutputTokens: MAX_SUMMARY_TOKENS };
+  return { conversationId, model, instructions, input, tools: [], effort, facts, maxOutputTokens: MAX_SUMMARY_TOKENS };
 }
 
 type Answer =

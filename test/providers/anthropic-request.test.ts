@@ -91,15 +91,15 @@ describe("thinking", () => {
     ["claude-haiku-4-5-20251001", { max_tokens: 32_768, thinking: { type: "enabled", budget_tokens: 16_384 } }],
     ["claude-opus-4-20250514", { max_tokens: 32_768, thinking: { type: "enabled", budget_tokens: 16_384 } }],
     ["some-other-model", { max_tokens: 32_768, thinking: { type: "enabled", budget_tokens: 16_384 } }],
-    ["claude-opus-4-6", { max_tokens: 16_384, thinking: adaptive, output_config: { effort: "high" } }],
-    ["anthropic/claude-sonnet-4.6", { max_tokens: 16_384, thinking: adaptive, output_config: { effort: "high" } }],
-    ["claude-sonnet-5", { max_tokens: 16_384, thinking: adaptive, output_config: { effort: "high" } }],
-    ["claude-mythos-preview", { max_tokens: 16_384, thinking: adaptive, output_config: { effort: "high" } }],
+    ["claude-opus-4-6", { max_tokens: 32_768, thinking: adaptive, output_config: { effort: "high" } }],
+    ["anthropic/claude-sonnet-4.6", { max_tokens: 32_768, thinking: adaptive, output_config: { effort: "high" } }],
+    ["claude-sonnet-5", { max_tokens: 32_768, thinking: adaptive, output_config: { effort: "high" } }],
+    ["claude-mythos-preview", { max_tokens: 32_768, thinking: adaptive, output_config: { effort: "high" } }],
   ])("of %s is asked for as it takes it", (name, expected) => {
     expect(anthropicRequest(asking([user("go")], { model: name, effort: "high" }))).toMatchObject(expected);
   });
 
-  test.each([undefined, null, "none", "minimal", "constructor"])("is left out for the effort %s", (effort) => {
+  test.each([undefined, null, "none", "constructor"])("is left out for the effort %s", (effort) => {
     const request = anthropicRequest(asking([user("go")], { effort }));
     expect(request).toMatchObject({ max_tokens: 16_384 });
     expect(request).not.toHaveProperty("thinking");

@@ -88,9 +88,9 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
   });
 
   test("silence, pings or not, is a failure", async () => {
-    const { events } = await ask(stream, pinging(dataOf(text)), undefined, { idleMs: 100 });
-    expect(events.at(-1)).toEqual(failed("timeout", "nothing came for 0.1 s", true));
-    const silent = await ask(stream, () => undefined, undefined, { idleMs: 100 });
+    const { events } = await ask(stream, pinging(dataOf(text)), undefined, { idleMs: 500 });
+    expect(events.at(-1)).toEqual(failed("timeout", "nothing came for 0.5 s", true));
+    const silent = await ask(stream, () => undefined, undefined, { idleMs: 500 });
     expect(silent.events).toEqual([failed("timeout", "no answer came in time", true)]);
   });
 

@@ -1,9 +1,11 @@
 import * as fc from "fast-check";
 import type { Arbitrary } from "fast-check";
 import * as z from "zod";
+import { OutputSchema } from "../../src/messages/output-schema.js";
 
 /** Values of a schema, made by walking it: what our messages use and nothing more. */
 export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
+  if (schema === OutputSchema) return outputSchemas();
   if (schema instanceof z.ZodObject) return objectOf(schema);
   if (schema instanceof z.ZodUnion) return fc.oneof(...schema.options.map(arbitraryOf));
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.element), { minLength: 1, maxLength: 3 });
@@ -24,6 +26,16 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
 function objectOf(schema: z.ZodObject): Arbitrary<unknown> {
   const entries = Object.entries(schema.shape).map(([key, value]) => [key, arbitraryOf(value)] as const);
   return fc.record(Object.fromEntries(entries));
+}
+
+/** Not every object is one. */
+function outputSchemas(): Arbitrary<unknown> {
+  return fc.array(fc.string().filter(isPlainKey)).map((names) => ({
+    type: "object",
+    properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+    required: [...new Set(names)],
+    additionalProperties: false,
+  }));
 }
 
 function dictionaryOf({ keyType, valueType }: z.ZodRecord): Arbitrary<unknown> {

@@ -1,3 +1,4 @@
+import type { OutputSchema } from "../../messages/output-schema.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { InlineInput } from "../../messages/user-input.js";
 import type { FileStamps } from "../../tools/file-stamps.js";
@@ -11,6 +12,8 @@ export interface QueuedInput {
   readonly submissionId: string;
   readonly items: readonly InlineInput[];
   readonly settings: Settings;
+  /** What the last answer has to fit. */
+  readonly outputSchema: OutputSchema | undefined;
 }
 
 /** Something else that changes the history, and so waits until no turn runs. */

@@ -37,12 +37,14 @@ export interface ConversationOptions extends TurnParts {
 /** The ops of the public protocol, with local images already read, and what only the handle may say. */
 export type ConversationOp =
   | Exclude<Op, { type: "user_input" | "user_turn" }>
-  | { readonly type: "user_input"; readonly items: readonly InlineInput[] }
-  | (Omit<Extract<Op, { type: "user_turn" }>, "items"> & { readonly items: readonly InlineInput[] })
+  | InputOp
   | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] }
   | { readonly type: "clear_history" }
   | { readonly type: "rename"; readonly name: string }
   | { readonly type: "set_pinned"; readonly pinned: boolean };
+
+type InputOp = Inlined<Extract<Op, { type: "user_input" }>> | Inlined<Extract<Op, { type: "user_turn" }>>;
+type Inlined<T> = Omit<T, "items"> & { readonly items: readonly InlineInput[] };
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
@@ -111,8 +113,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       if (next !== undefined) begin(next);
     }
 
-    function take(submissionId: string, items: readonly InlineInput[]): void {
-      enqueue({ kind: "input", submissionId, items, settings: cell.settings });
+    function take(submissionId: string, { items, final_output_json_schema: schema }: InputOp): void {
+      enqueue({ kind: "input", submissionId, items, settings: cell.settings, outputSchema: schema ?? undefined });
     }
 
     function enqueue(work: QueuedWork): void {
@@ -172,10 +174,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     if (turn === undefined) beginNext();
 
     return {
-      user_input: ({ items }, _signal, id) => take(id, items),
+      user_input: (op, _signal, id) => take(id, op),
       user_turn: (op, _signal, id) => {
         changeSettings(op, id);
-        take(id, op.items);
+        take(id, op);
       },
       override_turn_context: (op, _signal, id) => {
         changeSettings(op, id);

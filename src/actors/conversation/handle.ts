@@ -7,6 +7,7 @@ import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../m
 import { conversationName } from "../../messages/conversation-name.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
+import type { OutputSchema } from "../../messages/output-schema.js";
 import { check } from "../../messages/parse.js";
 import { type ResponseItem, ResponseItem as ResponseItemSchema } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
@@ -193,15 +194,16 @@ export class Conversation {
 
   /**
    * Runs one turn; resolves with its items when it has ended, and rejects when it was refused or has failed. What needs
-   * approval is asked of `approve`, and refused without it: who answers from the events uses `submit`.
+   * approval is asked of `approve`, and refused without it: who answers from the events uses `submit`. With an
+   * `outputSchema` the last answer is JSON that fits it.
    */
   async processMessage(
     input: string | readonly UserInput[],
-    options: { readonly approve?: Approve } = {},
+    options: { readonly approve?: Approve; readonly outputSchema?: OutputSchema } = {},
   ): Promise<ResponseItem[]> {
     const events = this.#parts.queue.reader({});
     try {
-      const id = await this.submit(input);
+      const id = await this.submit(withSchema(input, options.outputSchema));
       return await turnItems(events, id, this.id, (request) => this.#answer(request, options.approve ?? nobody));
     } finally {
       await events.return();
@@ -279,6 +281,11 @@ function asOp(input: string | readonly UserInput[] | Op): unknown {
   return Array.isArray(input) ? { type: "user_input", items: input } : input;
 }
 
+function withSchema(input: string | readonly UserInput[], schema: OutputSchema | undefined): Op {
+  const op = asOp(input) as Extract<Op, { type: "user_input" }>;
+  return schema === undefined ? op : { ...op, final_output_json_schema: schema };
+}
+
 /** Images are read where they enter: what a turn has seen must not depend on a file that may change. */
 async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
   if (op.type !== "user_input" && op.type !== "user_turn") return op;
@@ -287,7 +294,8 @@ async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
       item.type === "local_image" ? readLocalImage(item.path, cwd) : item,
     ),
   );
-  return { ...op, items: jsonCopy(items, "submission") };
+  const { final_output_json_schema: schema } = op;
+  return { ...op, ...jsonCopy({ items, ...(schema ? { final_output_json_schema: schema } : {}) }, "submission") };
 }
 
 /** A place in the queue that outlives the loops that read from it. */

@@ -11,7 +11,7 @@ import type { OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { contextWindow } from "../../config/model-windows.js";
-import { priceOf } from "../../config/models.js";
+import { factsOf, priceOf } from "../../config/models.js";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
@@ -237,6 +237,7 @@ export class ConversationOpener {
       instructions: (settings) =>
         buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
       price: ({ model }) => priceOf(model, this.#parts.config.models),
+      facts: ({ model }) => factsOf(model, this.#parts.config.models),
       countTokens: (text) => this.#countTokens(text),
       now: () => this.#now(),
       newId: uuidv7,

@@ -78,5 +78,6 @@ export function summaryRequest(
       custom: parts.compaction.settings.prompt,
     }),
     effort: settings.effort,
+    facts: parts.facts(settings),
   };
 }

@@ -1,7 +1,8 @@
 import { newestTurns } from "../../compaction/newest-turns.js";
 import type { ModelPrice } from "../../config/model-table.js";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
-import type { ModelRequest } from "../../messages/model.js";
+import type { KnownFacts, ModelRequest } from "../../messages/model.js";
+import { OutputSchema } from "../../messages/output-schema.js";
 import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
@@ -52,6 +53,8 @@ export interface TurnParts {
   instructions(settings: Settings): string;
   /** What a model costs, where it is known. */
   price(settings: Settings): ModelPrice | undefined;
+  /** What is known about a model. */
+  facts(settings: Settings): KnownFacts | undefined;
   countTokens(text: string): number;
   now(): Date;
   newId(): string;
@@ -73,8 +76,8 @@ export async function playTurn(world: TurnWorld, input: QueuedInput, signal: Abo
   await oneAfterAnother("begin");
   const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
-  recordInput(recording, turn, input.settings);
-  await playOn(world, turn, input.settings, [], signal);
+  recordInput(recording, turn, input);
+  await playOn(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
 
 /** Goes on with a turn that waited for an approval when its process died: `leftOver` is what it did not come to. */
@@ -87,17 +90,31 @@ export async function continueTurn(
   const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
   world.cell.turn = turn;
   // What a turn may do is what holds now: a file must not give rights.
-  await playOn(world, turn, world.cell.settings, leftOver, signal);
+  const asked = { settings: world.cell.settings, outputSchema: recordedSchema(world.cell, open.id) };
+  await playOn(world, turn, asked, leftOver, signal);
+}
+
+/** A file may hold what would not have been taken as a schema. */
+function recordedSchema({ state }: ConversationCell, turnId: string): OutputSchema | undefined {
+  const { turn_id, final_output_json_schema: schema } = state.turnContext ?? {};
+  return turn_id === turnId ? OutputSchema.optional().safeParse(schema).data : undefined;
+}
+
+/** What every request of a turn is made with. */
+interface TurnWish {
+  readonly settings: Settings;
+  readonly outputSchema: OutputSchema | undefined;
 }
 
 async function playOn(
   world: TurnWorld,
   turn: ActiveTurn,
-  settings: Settings,
+  wish: TurnWish,
   leftOver: readonly CallItem[],
   signal: AbortSignal,
 ): Promise<void> {
   const { parts, cell, recording } = world;
+  const { settings } = wish;
   const id = turn.submissionId;
   const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
   using budget = new TurnBudget(parts.limits, signal);
@@ -112,7 +129,7 @@ async function playOn(
       gate: turnGate(parts, settings, budget),
       budget,
       price: parts.price(settings),
-      request: () => modelRequest(parts, cell, settings),
+      request: () => modelRequest(parts, cell, wish),
       compactWhenDue: () => compaction.whenDue("request", budget.signal),
       makeRoom: () => compaction.makeRoom(budget.signal),
       learn: (before, items, usage) => compaction.learn(before, items, usage),
@@ -168,7 +185,7 @@ function callWorldOf(
   };
 }
 
-function recordInput(recording: Recording, turn: ActiveTurn, settings: Settings): void {
+function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputSchema }: TurnWish): void {
   const id = turn.submissionId;
   const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
   recording.line(
@@ -178,7 +195,7 @@ function recordInput(recording: Recording, turn: ActiveTurn, settings: Settings)
     },
     id,
   );
-  recording.line({ type: "turn_context", payload: turnContext(settings, turn.turnId) }, id);
+  recording.line({ type: "turn_context", payload: turnContext(settings, turn.turnId, outputSchema) }, id);
   recording.line(
     { type: "response_item", payload: { type: "message", role: "user", content: inputContent(turn.input) } },
     id,
@@ -186,7 +203,9 @@ function recordInput(recording: Recording, turn: ActiveTurn, settings: Settings)
   recording.line({ type: "event_msg", payload: { type: "user_message", message: inputText(turn.input), images } }, id);
 }
 
-function modelRequest(parts: TurnParts, cell: ConversationCell, settings: Settings): ModelRequest {
+function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish): ModelRequest {
+  const { settings, outputSchema } = wish;
+  const facts = parts.facts(settings);
   return {
     conversationId: parts.conversationId,
     model: settings.model,
@@ -194,6 +213,8 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, settings: Settin
     input: newestTurns(cell.state.history, parts.maxTurns),
     tools: [...offeredTools(parts, cell.state.history)],
     effort: settings.effort,
+    ...(facts === undefined ? {} : { facts }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { WireApi } from "../../messages/config.js";
+import type { OutputSchema } from "../../messages/output-schema.js";
 import type { ApprovalPolicy, SandboxMode } from "../../messages/policy.js";
 import { sandboxPolicy } from "../../messages/policy.js";
 import type { Op } from "../../messages/submission.js";
@@ -42,7 +43,7 @@ export function changedSettings(settings: Settings, op: SettingsOp): Settings {
 }
 
 /** Without a turn: what holds for the turns to come. */
-export function turnContext(settings: Settings, turnId?: string): TurnContext {
+export function turnContext(settings: Settings, turnId?: string, outputSchema?: OutputSchema): TurnContext {
   return {
     ...(turnId === undefined ? {} : { turn_id: turnId }),
     cwd: settings.cwd,
@@ -51,6 +52,7 @@ export function turnContext(settings: Settings, turnId?: string): TurnContext {
     model: settings.model,
     ...(settings.effort === null ? {} : { effort: settings.effort }),
     summary: settings.summary,
+    ...(outputSchema === undefined ? {} : { final_output_json_schema: outputSchema }),
     provider: settings.provider,
     ...(settings.api === undefined ? {} : { api: settings.api }),
   };

@@ -1,10 +1,11 @@
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
-import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { isGiven, isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { roleOf, said, textIn } from "../said.js";
 
 /** The request as the offline model reads it. */
 export function modelRequest(body: JsonObject): ModelRequest {
+  const { schema } = objectOf(objectOf(body["response_format"])["json_schema"]);
   return {
     conversationId: stringOf(body["prompt_cache_key"]),
     model: stringOf(body["model"]),
@@ -18,6 +19,7 @@ export function modelRequest(body: JsonObject): ModelRequest {
         parameters: { ...objectOf(parameters) },
       };
     }),
+    ...(isObject(schema) ? { outputSchema: schema } : {}),
   };
 }
 

@@ -1,5 +1,7 @@
-import { isGiven, type JsonObject, objectsOf, stringOf } from "../json.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai-errors.js";
+import { effortRefusal } from "../openai-efforts.js";
+import { schemaRefusal } from "../openai-schema.js";
 import type { Refusal } from "../wire-api.js";
 
 const reasons = /^(?:o\d|gpt-5)/;
@@ -18,7 +20,9 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     return badRequest(`Unsupported parameter: ${text}`, "max_tokens", "unsupported_parameter");
   }
   const messages = objectsOf(body["messages"]);
-  return contentRefusal(messages) ?? pairRefusal(messages);
+  const format = objectOf(objectOf(body["response_format"])["json_schema"]);
+  const effort = effortRefusal(stringOf(body["model"]), body["reasoning_effort"], "reasoning_effort");
+  return effort ?? schemaRefusal(format, "response_format") ?? contentRefusal(messages) ?? pairRefusal(messages);
 }
 
 function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {

@@ -34,7 +34,21 @@ const Request = z.strictObject({
   prompt_cache_options: anyObject.optional(),
   prompt_cache_retention: z.enum(["in_memory", "24h"]).nullish(),
   reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).nullish(),
-  response_format: anyObject.optional(),
+  response_format: z
+    .discriminatedUnion("type", [
+      z.strictObject({ type: z.literal("text") }),
+      z.strictObject({ type: z.literal("json_object") }),
+      z.strictObject({
+        type: z.literal("json_schema"),
+        json_schema: z.strictObject({
+          name,
+          description: z.string().optional(),
+          schema: anyObject.optional(),
+          strict: z.boolean().nullish(),
+        }),
+      }),
+    ])
+    .optional(),
   safety_identifier: z.string().nullish(),
   seed: z.int().nullish(),
   service_tier: z.enum(["auto", "default", "flex", "scale", "priority"]).nullish(),

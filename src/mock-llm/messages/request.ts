@@ -1,11 +1,12 @@
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
-import { type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { roleOf, said, textIn } from "../said.js";
 import { blocksOf } from "./turns.js";
 
 /** The request as the offline model reads it. */
 export function modelRequest(body: JsonObject): ModelRequest {
+  const { schema } = objectOf(objectOf(body["output_config"])["format"]);
   return {
     conversationId: stringOf(objectOf(body["metadata"])["user_id"]),
     model: stringOf(body["model"]),
@@ -16,6 +17,7 @@ export function modelRequest(body: JsonObject): ModelRequest {
       description: stringOf(tool["description"]),
       parameters: { ...objectOf(tool["input_schema"]) },
     })),
+    ...(isObject(schema) ? { outputSchema: schema } : {}),
   };
 }
 

@@ -3,6 +3,8 @@ import { invalidMessages } from "../anthropic-errors.js";
 import { type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { signatureOf } from "../seal.js";
 import type { Refusal } from "../wire-api.js";
+import { modelRefusal } from "./model-rules.js";
+import { schemaRefusal } from "./schema-rules.js";
 import { type Turn, turnsOf } from "./turns.js";
 
 export function headerRefusal(headers: IncomingHttpHeaders): Refusal | undefined {
@@ -17,6 +19,8 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const turns = turnsOf(messages);
   return (
     budgetRefusal(body) ??
+    modelRefusal(body) ??
+    schemaRefusal(objectOf(objectOf(body["output_config"])["format"])["schema"]) ??
     contentRefusal(body, messages) ??
     toolNameRefusal(body) ??
     thinkingRefusal(turns) ??

@@ -28,7 +28,10 @@ const Request = z.strictObject({
   mcp_servers: z.array(anyObject).optional(),
   metadata: z.strictObject({ user_id: z.string().max(256).nullish() }).optional(),
   output_config: z
-    .strictObject({ effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullish(), format: anyObject.nullish() })
+    .strictObject({
+      effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullish(),
+      format: z.strictObject({ type: z.literal("json_schema"), schema: anyObject }).nullish(),
+    })
     .optional(),
   service_tier: z.enum(["auto", "standard_only"]).optional(),
   speed: z.enum(["standard", "fast"]).nullish(),

@@ -1,11 +1,12 @@
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
-import { type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { roleOf, said, textIn } from "../said.js";
 
 /** The request as the offline model reads it. */
 export function modelRequest(body: JsonObject): ModelRequest {
   const { input } = body;
+  const { schema } = objectOf(objectOf(body["text"])["format"]);
   return {
     conversationId: stringOf(body["prompt_cache_key"]),
     model: stringOf(body["model"]),
@@ -16,6 +17,7 @@ export function modelRequest(body: JsonObject): ModelRequest {
       description: stringOf(tool["description"]),
       parameters: { ...objectOf(tool["parameters"]) },
     })),
+    ...(isObject(schema) ? { outputSchema: schema } : {}),
   };
 }
 

@@ -1,5 +1,7 @@
-import { isGiven, isObject, type JsonObject, objectsOf, stringOf } from "../json.js";
+import { isGiven, isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai-errors.js";
+import { effortRefusal } from "../openai-efforts.js";
+import { schemaRefusal } from "../openai-schema.js";
 import { isSealed } from "../seal.js";
 import type { Refusal } from "../wire-api.js";
 
@@ -16,7 +18,10 @@ const callTypes: Readonly<Record<string, string>> = {
 
 /** What a request of the right shape is still refused for. */
 export function ruleRefusal(body: JsonObject): Refusal | undefined {
-  if (!Array.isArray(body["input"])) return undefined;
+  const unfit =
+    effortRefusal(stringOf(body["model"]), objectOf(body["reasoning"])["effort"], "reasoning.effort") ??
+    schemaRefusal(objectOf(objectOf(body["text"])["format"]), "text.format.schema");
+  if (unfit !== undefined || !Array.isArray(body["input"])) return unfit;
   const items = objectsOf(body["input"]);
   return idRefusal(items) ?? reasoningRefusal(items, body) ?? pairRefusal(items, body) ?? emptyRefusal(items, body);
 }

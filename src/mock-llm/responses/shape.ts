@@ -14,6 +14,18 @@ const callId = z.string().min(1).max(64);
 const status = z.enum(["in_progress", "completed", "incomplete"]).nullish();
 const anyObject = z.record(z.string(), z.unknown());
 
+const format = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text") }),
+  z.strictObject({ type: z.literal("json_object") }),
+  z.strictObject({
+    type: z.literal("json_schema"),
+    name,
+    schema: anyObject,
+    description: z.string().optional(),
+    strict: z.boolean().nullish(),
+  }),
+]);
+
 /** Every parameter that is documented; those cody does not use may hold anything. */
 const Request = z.strictObject({
   background: z.boolean().nullish(),
@@ -60,7 +72,9 @@ const Request = z.strictObject({
   stream: z.boolean().nullish(),
   stream_options: z.strictObject({ include_obfuscation: z.boolean().optional() }).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
-  text: anyObject.optional(),
+  text: z
+    .strictObject({ format: format.optional(), verbosity: z.enum(["low", "medium", "high"]).nullish() })
+    .optional(),
   tool_choice: z.union([z.enum(["none", "auto", "required"]), anyObject]).optional(),
   tools: z.array(anyObject).optional(),
   top_logprobs: z.int().min(0).max(20).nullish(),

@@ -1,0 +1,40 @@
+import { invalidMessages } from "../anthropic-errors.js";
+import type { JsonObject } from "../json.js";
+import { subSchemas } from "../sub-schemas.js";
+import type { Refusal } from "../wire-api.js";
+
+const unsupported = [
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "maxItems",
+  "uniqueItems",
+  "oneOf",
+  "not",
+  "if",
+  "patternProperties",
+];
+
+/** Why the Messages API refuses a schema an answer is to be held to. */
+export function schemaRefusal(root: unknown): Refusal | undefined {
+  for (const { schema, path } of subSchemas(root)) {
+    const problem = problemOf(schema);
+    if (problem !== undefined) return invalidMessages(["output_config.format.schema", ...path].join(".") + problem);
+  }
+  return undefined;
+}
+
+function problemOf(schema: JsonObject): string | undefined {
+  const { type, minItems } = schema;
+  if (type === "object" && schema["additionalProperties"] !== false) {
+    return ": For 'object' type, 'additionalProperties' must be explicitly set to false";
+  }
+  const no = unsupported.find((key) => schema[key] !== undefined);
+  if (no !== undefined) return `: For '${String(type)}' type, property '${no}' is not supported`;
+  if (typeof minItems !== "number" || minItems <= 1) return undefined;
+  return ": For 'array' type, 'minItems' values other than 0 or 1 are not supported";
+}

@@ -1,0 +1,22 @@
+import { isObject, type JsonObject, objectOf } from "./json.js";
+import type { Path } from "./problem.js";
+
+export interface SubSchema {
+  readonly schema: JsonObject;
+  readonly path: Path;
+}
+
+/** A JSON Schema and every one inside it. */
+export function* subSchemas(schema: unknown, path: Path = []): Generator<SubSchema> {
+  if (!isObject(schema)) return;
+  yield { schema, path };
+  for (const key of ["properties", "$defs", "definitions"]) {
+    for (const [name, inner] of Object.entries(objectOf(schema[key]))) yield* subSchemas(inner, [...path, key, name]);
+  }
+  yield* subSchemas(schema["items"], [...path, "items"]);
+  for (const key of ["anyOf", "oneOf", "allOf"]) {
+    const list = schema[key];
+    if (!Array.isArray(list)) continue;
+    for (const [index, inner] of list.entries()) yield* subSchemas(inner, [...path, key, index]);
+  }
+}

@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { maxSchemaChars, OutputSchema } from "../../src/messages/output-schema.js";
+import { check } from "../../src/messages/parse.js";
+
+const objectOf = (properties: Readonly<Record<string, unknown>>, more: object = {}) => ({
+  type: "object",
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+  ...more,
+});
+const text = { type: "string" };
+
+function endless(): Record<string, unknown> {
+  const schema: Record<string, unknown> = objectOf({});
+  schema["properties"] = { again: schema };
+  schema["required"] = ["again"];
+  return schema;
+}
+
+test.each([
+  ["no properties", objectOf({})],
+  [
+    "every type",
+    objectOf({ a: text, b: { type: ["integer", "null"] }, c: { type: "array", items: objectOf({ d: text }) } }),
+  ],
+  [
+    "alternatives, values and names",
+    objectOf(
+      { a: { anyOf: [text, { $ref: "#/$defs/b" }] }, c: { enum: ["x"] } },
+      { $defs: { b: objectOf({ d: { const: 1 } }) } },
+    ),
+  ],
+  ["bounds and words", objectOf({ a: { type: "integer", minimum: 1, description: "how many" } }, { title: "A" })],
+])("a schema with %s is taken", (_name, schema) => {
+  expect(check(OutputSchema, schema, "schema")).toBe(schema);
+});
+
+test.each<[string, unknown, string]>([
+  ["is no object", "{}", "schema: expected a JSON Schema, which is an object"],
+  ["is a list", [], "schema: expected a JSON Schema, which is an object"],
+  ["is of another type", { type: "array", items: text }, 'schema: type: the schema of an answer is of type "object"'],
+  [
+    "leaves open what else there is",
+    objectOf({}, { additionalProperties: true }),
+    "schema: additionalProperties: expected false: an object has the properties it names",
+  ],
+  [
+    "leaves a property open",
+    objectOf({ a: text, b: text }, { required: ["a"] }),
+    'schema: required: expected "b" too: what may be absent is null instead',
+  ],
+  ["requires what is not there", objectOf({}, { required: ["a"] }), "schema: required: it names what is no property"],
+  [
+    "has no properties",
+    { type: "object", additionalProperties: false },
+    "schema: properties: expected the properties of the object",
+  ],
+  ["has a part of no type", objectOf({ a: {} }), "schema: properties.a: it does not say which type"],
+  [
+    "has a part of an unknown type",
+    objectOf({ a: { type: "text" } }),
+    "schema: properties.a.type: expected one of string, number, integer, boolean, null, object, array",
+  ],
+  [
+    "has a part that may be an object",
+    objectOf({ a: { type: ["object", "null"] } }),
+    "schema: properties.a.type: an object or an array or something else is said with anyOf",
+  ],
+  [
+    "has an array of anything",
+    objectOf({ a: { type: "array" } }),
+    "schema: properties.a.items: expected the schema of what the array has",
+  ],
+  [
+    "has a part that is no schema",
+    objectOf({ a: "string" }),
+    "schema: properties.a: expected a schema, which is an object",
+  ],
+  [
+    "has an open object deep inside",
+    objectOf({ a: { type: "array", items: { type: "object", properties: {} } } }),
+    "schema: properties.a.items.additionalProperties: expected false: an object has the properties it names",
+  ],
+  [
+    "names a schema that is not there",
+    objectOf({ a: { $ref: "#/$defs/b" } }),
+    "schema: properties.a.$ref: expected #/$defs/… with the name of a schema that is there",
+  ],
+  [
+    "says oneOf",
+    objectOf({ a: { oneOf: [text] } }),
+    "schema: properties.a.oneOf: models cannot be held to it; say anyOf",
+  ],
+  ["has no alternatives", objectOf({ a: { anyOf: [] } }), "schema: properties.a.anyOf: expected a list of schemas"],
+  ["has no values", objectOf({ a: { enum: [] } }), "schema: properties.a.enum: expected a list of values"],
+  ["contains itself", endless(), "schema: it is more than 20 levels deep"],
+  [
+    "is too long",
+    objectOf({ a: { ...text, description: "x".repeat(maxSchemaChars) } }),
+    "schema: a schema may have at most 100000 characters",
+  ],
+  ["is no JSON", objectOf({ a: { const: 1n } }), "schema: cannot be written as JSON"],
+])("a schema that %s is refused with its place", (_name, schema, message) => {
+  expect(() => check(OutputSchema, schema, "schema")).toThrow(message);
+});
