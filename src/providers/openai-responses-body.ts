@@ -2,18 +2,16 @@ import type { Responses } from "openai/resources/responses/responses";
 import type { ModelRequest } from "../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../messages/response-item.js";
 import { normalized } from "./normalize/normalized.js";
+import { isReasoningModel } from "./normalize/reasoning-model.js";
 import type { CustomItem, SentItem } from "./normalize/sent-item.js";
 
 type Body = Responses.ResponseCreateParamsStreaming;
 type InputItem = Responses.ResponseInputItem;
 
-/** Older models refuse a request that says anything about reasoning. */
-const withoutReasoning = /^(?:gpt-[34]|chatgpt-4)/;
-
 /** A request in the shape of the Responses API; nothing is kept by the server, so thinking travels encrypted. */
 export function responsesBody(request: ModelRequest): Body {
   const { conversationId, model, instructions, tools, effort, maxOutputTokens } = request;
-  const reasons = !withoutReasoning.test(model.slice(model.lastIndexOf("/") + 1));
+  const reasons = isReasoningModel(model);
   return {
     model,
     ...(instructions === "" ? {} : { instructions }),
@@ -33,18 +31,22 @@ function reasoning(effort: string | null | undefined): NonNullable<Body["reasoni
   return effort === null || effort === undefined ? { summary } : { summary, effort: effort as "high" };
 }
 
-/** Only what the API knows goes out: none of our own keys, no nulls, and ids only where they are the API's. */
+/**
+ * Only what the API knows goes out: none of our own keys and no nulls. Ids only for reasoning, and only the API's: what
+ * the model has said or called by its id is refused where the reasoning before it is not sent with it.
+ */
 function inputItem(item: SentItem | CustomItem): InputItem {
   switch (item.type) {
     case "message":
-      return { type: "message", role: item.role, content: content(item), ...ownId(item.id, "msg_") } as InputItem;
+      return { type: "message", role: item.role, content: content(item) } as InputItem;
     case "reasoning": {
       const { type, summary, encrypted_content } = item;
-      return { type, summary, encrypted_content, ...ownId(item.id, "rs_") } as InputItem;
+      const id = item.id?.startsWith("rs_") === true ? { id: item.id } : {};
+      return { type, summary, encrypted_content, ...id } as InputItem;
     }
     case "function_call": {
       const { type, call_id, name, namespace } = item;
-      const call = { type, call_id, name, arguments: item.arguments, ...ownId(item.id, "fc_") };
+      const call = { type, call_id, name, arguments: item.arguments };
       return namespace === null || namespace === undefined ? call : { ...call, namespace };
     }
     case "custom_tool_call":
@@ -52,10 +54,6 @@ function inputItem(item: SentItem | CustomItem): InputItem {
     default:
       return { type: item.type, call_id: item.call_id, output: output(item.output) };
   }
-}
-
-function ownId(id: string | null | undefined, prefix: string): { id?: string } {
-  return id?.startsWith(prefix) === true ? { id } : {};
 }
 
 function content({ role, content: parts }: MessageItem): object[] {

@@ -1,4 +1,5 @@
-import { isGiven, type JsonObject, objectsOf, stringOf } from "../json.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
 import type { Refusal } from "../wire-api.js";
 
@@ -18,7 +19,7 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     return badRequest(`Unsupported parameter: ${text}`, "max_tokens", "unsupported_parameter");
   }
   const messages = objectsOf(body["messages"]);
-  return contentRefusal(messages) ?? pairRefusal(messages);
+  return contentRefusal(messages) ?? argumentsRefusal(messages) ?? pairRefusal(messages);
 }
 
 function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {
@@ -29,6 +30,17 @@ function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {
   );
   if (index === -1) return undefined;
   return badRequest("Invalid value for 'content': expected a string, got null.", `messages.[${index}].content`);
+}
+
+function argumentsRefusal(messages: readonly JsonObject[]): Refusal | undefined {
+  for (const [index, message] of messages.entries()) {
+    const calls = objectsOf(message["tool_calls"]).filter(({ type }) => type === "function");
+    const place = calls.findIndex((call) => !isJsonObject(stringOf(objectOf(call["function"])["arguments"])));
+    if (place === -1) continue;
+    const param = `messages.[${index}].tool_calls.[${place}].function.arguments`;
+    return badRequest(`Invalid '${param}': expected a JSON object.`, param);
+  }
+  return undefined;
 }
 
 /** The tool messages of a call follow it at once, each call has one, and no id comes twice. */
