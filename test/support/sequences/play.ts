@@ -94,6 +94,16 @@ class SequencePlayer {
       case "undo":
         await this.#open.undoCompaction();
         return await this.#promise();
+      case "model":
+        return await this.#changeModel(placeAt(step.place));
+      case "queue":
+        return await this.#queue(step.interrupted);
+      case "pin":
+        await this.#open.pin(`never forget question ${this.#turn}`);
+        return await this.#promise();
+      case "lose":
+        await this.#open.replaceHistory(this.#open.getHistory().filter((_, at) => (at + step.from) % step.every > 0));
+        return await this.#promise();
       case "fork":
         return await this.#fork(step.back, placeAt(step.place));
       default:
@@ -157,6 +167,25 @@ class SequencePlayer {
     const end = await readTurn(this.#open, id, isEnough);
     if (end !== undefined && end.saved !== true) throw new Error(`the turn was not saved: ${JSON.stringify(end)}`);
     return end;
+  }
+
+  /** The same provider, from now on with another model. */
+  async #changeModel({ api, model, effort }: Place): Promise<void> {
+    if (api !== this.#place.api) return;
+    this.#place = { ...this.#place, model, effort };
+    await this.#open.submit({ type: "override_turn_context", model, effort });
+  }
+
+  /** Two that are asked at once, of which the first may be interrupted. */
+  async #queue(interrupted: boolean): Promise<void> {
+    this.#world.replies.splice(0, Infinity, callsReply(["same id", "failing"], { thinks: true, says: true }));
+    const first = await this.#open.submit(this.#question());
+    const second = await this.#open.submit(this.#question());
+    if (interrupted) await this.#open.interrupt();
+    this.#world.counts.turns += 2;
+    await readTurn(this.#open, first);
+    await readTurn(this.#open, second);
+    await this.#promise();
   }
 
   async #interrupt(when: Moment, thinks: boolean, deltas: number): Promise<void> {

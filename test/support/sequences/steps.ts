@@ -48,6 +48,11 @@ const compact = fc.record({ kind: kind("compact"), strategy: fc.constantFrom("co
 const undo = fc.record({ kind: kind("undo") });
 const fill = fc.record({ kind: kind("fill"), calls: fc.boolean() });
 const fork = fc.record({ kind: kind("fork"), back: fc.nat(2), place: fc.nat(places.length - 1) });
+const model = fc.record({ kind: kind("model"), place: fc.nat(places.length - 1) });
+const queue = fc.record({ kind: kind("queue"), interrupted: fc.boolean() });
+const pin = fc.record({ kind: kind("pin") });
+/** Every so many items are gone, whatever they belong to. */
+const lose = fc.record({ kind: kind("lose"), every: fc.integer({ min: 2, max: 5 }), from: fc.nat(4) });
 const change = fc.record({ kind: kind("switch"), place: fc.nat(places.length - 1) });
 
 /** One thing that happens to a conversation. */
@@ -65,6 +70,10 @@ export const step = fc.oneof(
   { arbitrary: fill, weight: 2 },
   { arbitrary: fork, weight: 2 },
   { arbitrary: change, weight: 7 },
+  { arbitrary: model, weight: 2 },
+  { arbitrary: queue, weight: 1 },
+  { arbitrary: pin, weight: 1 },
+  { arbitrary: lose, weight: 2 },
 );
 export type Step = (typeof step extends fc.Arbitrary<infer T> ? T : never) | KilledStep;
 export type KilledStep = typeof killed extends fc.Arbitrary<infer T> ? T : never;
