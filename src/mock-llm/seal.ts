@@ -1,20 +1,22 @@
 import { createHash } from "node:crypto";
 
-// What only the server that wrote it accepts back: a client that mixes up providers is refused, as by the real ones.
+// What only the server that wrote it accepts back, for the model that thought it: a client that mixes up providers or
+// models is refused, as by the real ones.
 
 /** The signature of a thinking block. */
-export function signatureOf(thinking: string): string {
-  return `Eo${digest(`thinking\n${thinking}`)}`;
+export function signatureOf(thinking: string, model: string): string {
+  return `Eo${digest(`thinking\n${model}\n${thinking}`)}`;
 }
 
 /** The opaque content of a reasoning item. */
-export function sealed(itemId: string): string {
-  return `gAAAAA${itemId}.${digest(`reasoning\n${itemId}`)}`;
+export function sealed(itemId: string, model: string): string {
+  return `gAAAAA${itemId}.${digest(`reasoning\n${model}\n${itemId}`)}`;
 }
 
-export function isSealed(content: string): boolean {
+/** The id of the item whose content this model has sealed; undefined when it has not. */
+export function sealedItem(content: string, model: string): string | undefined {
   const [, itemId = ""] = /^gAAAAA(.+)\.[^.]+$/.exec(content) ?? [];
-  return itemId !== "" && content === sealed(itemId);
+  return itemId !== "" && content === sealed(itemId, model) ? itemId : undefined;
 }
 
 function digest(text: string): string {

@@ -6,7 +6,7 @@ import { type Behaviour, decide, type Decision } from "./exchange.js";
 import { Ids } from "./ids.js";
 import { readBody } from "./read-body.js";
 import { type LoggedRequest, withoutSecrets } from "./request-log.js";
-import { offlineReplies, scriptedReplies } from "./replies.js";
+import { offlineReplies, type Replies, scriptedReplies } from "./replies.js";
 import { respond } from "./respond.js";
 import { apiAt, noApi } from "./routes.js";
 import { type MockReply, type MockScript, readScript } from "./script.js";
@@ -16,6 +16,8 @@ export interface MockLlmOptions {
   readonly port?: number;
   /** Without one the offline model answers. */
   readonly script?: MockScript | readonly MockReply[];
+  /** Answers instead of a script: what comes next may depend on what was asked. */
+  readonly replies?: Replies;
   /** Whether to refuse what the real APIs refuse. Default: true. */
   readonly strict?: boolean;
   /** What clients must prove themselves with; without it every key is taken. */
@@ -51,7 +53,7 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
     strict: options.strict ?? true,
     apiKey: options.apiKey,
     models: options.models,
-    replies: options.script === undefined ? offlineReplies : scriptedReplies(readScript(options.script, "script")),
+    replies: options.replies ?? scripted(options.script),
     ids: new Ids(options.seed ?? randomBytes(8).toString("hex")),
     now: options.now ?? Date.now,
   };
@@ -85,6 +87,10 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
     await closed;
   };
   return { url: `http://${host}:${port}`, port, requests, close, [Symbol.asyncDispose]: close };
+}
+
+function scripted(script: MockLlmOptions["script"]): Replies {
+  return script === undefined ? offlineReplies : scriptedReplies(readScript(script, "script"));
 }
 
 async function serve(

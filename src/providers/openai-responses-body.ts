@@ -34,18 +34,22 @@ function reasoning(effort: string | undefined): NonNullable<Body["reasoning"]> {
   return effort === undefined ? { summary } : { summary, effort: effort as "high" };
 }
 
-/** Only what the API knows goes out: none of our own keys, no nulls, and ids only where they are the API's. */
+/**
+ * Only what the API knows goes out: none of our own keys and no nulls. Ids only for reasoning, and only the API's: what
+ * the model has said or called by its id is refused where the reasoning before it is not sent with it.
+ */
 function inputItem(item: SentItem | CustomItem): InputItem {
   switch (item.type) {
     case "message":
-      return { type: "message", role: item.role, content: content(item), ...ownId(item.id, "msg_") } as InputItem;
+      return { type: "message", role: item.role, content: content(item) } as InputItem;
     case "reasoning": {
       const { type, summary, encrypted_content } = item;
-      return { type, summary, encrypted_content, ...ownId(item.id, "rs_") } as InputItem;
+      const id = item.id?.startsWith("rs_") === true ? { id: item.id } : {};
+      return { type, summary, encrypted_content, ...id } as InputItem;
     }
     case "function_call": {
       const { type, call_id, name, namespace } = item;
-      const call = { type, call_id, name, arguments: item.arguments, ...ownId(item.id, "fc_") };
+      const call = { type, call_id, name, arguments: item.arguments };
       return namespace === null || namespace === undefined ? call : { ...call, namespace };
     }
     case "custom_tool_call":
@@ -53,10 +57,6 @@ function inputItem(item: SentItem | CustomItem): InputItem {
     default:
       return { type: item.type, call_id: item.call_id, output: output(item.output) };
   }
-}
-
-function ownId(id: string | null | undefined, prefix: string): { id?: string } {
-  return id?.startsWith(prefix) === true ? { id } : {};
 }
 
 function content({ role, content: parts }: MessageItem): object[] {

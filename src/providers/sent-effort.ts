@@ -1,11 +1,9 @@
 import type { ModelRequest } from "../messages/model.js";
+import { isReasoningModel, plainName } from "./normalize/reasoning-model.js";
 
 /** From the least to the most. */
 const scale = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const middle = scale.indexOf("medium");
-
-/** Models of OpenAI that refuse a request that says anything about reasoning. */
-const withoutReasoning = /^(?:gpt-[34]|chatgpt-|gpt-5[.\d]*-chat)/;
 
 /** What OpenAI's models take, by how their names begin; who is not here takes what is said. */
 const families: readonly (readonly [RegExp, readonly string[]])[] = [
@@ -22,7 +20,7 @@ const families: readonly (readonly [RegExp, readonly string[]])[] = [
 
 /** Whether a model may be asked to reason; what the table or the configuration knows counts before its name. */
 export function mayReason({ model, facts }: Pick<ModelRequest, "model" | "facts">): boolean {
-  return facts?.reasons ?? !withoutReasoning.test(plainName(model));
+  return facts?.reasons ?? isReasoningModel(model);
 }
 
 /** The effort as a model of OpenAI takes it; undefined when nothing is to be said about it. */
@@ -41,9 +39,4 @@ export function nearestEffort(effort: string, taken: readonly string[]): string 
   const [least = effort, most = least] = [taken[0], taken.at(-1)];
   if (place < middle) return scale.slice(place).find((one) => taken.includes(one)) ?? most;
   return scale.slice(0, place + 1).findLast((one) => taken.includes(one)) ?? least;
-}
-
-/** Without the vendor a router puts in front, and without the mark of a tuned one. */
-function plainName(model: string): string {
-  return model.slice(model.lastIndexOf("/") + 1).replace(/^ft:/, "");
 }

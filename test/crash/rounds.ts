@@ -36,6 +36,11 @@ export const cutting = isFull
       timeoutMs: 60_000,
     };
 
+/** Random lives of conversations, so many at once. */
+export const sequences = isFull
+  ? { count: 5_000, lanes: 6, timeoutMs: 7_200_000 }
+  : { count: 48, lanes: 4, timeoutMs: 120_000 };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that do nothing but append: as many as fit into the time. */

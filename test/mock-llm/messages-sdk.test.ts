@@ -50,12 +50,14 @@ test("what the server thought is taken back with the results of its calls", asyn
   const reply = { reasoning: "Hm.", calls: [{ name: "shell", arguments: {} }] };
   const mock = await openMock({ script: [reply, { text: "done" }] });
   const client = clientOf(mock);
-  const first = await client.messages.create({ ...asked, thinking });
+  const tools = [{ name: "shell", input_schema: { type: "object" as const } }];
+  const first = await client.messages.create({ ...asked, thinking, tools });
   const use = first.content.find((block) => block.type === "tool_use");
   const result = { type: "tool_result" as const, tool_use_id: use?.id ?? "", content: "ok" };
   const second = await client.messages.create({
     ...asked,
     thinking,
+    tools,
     messages: [
       ...asked.messages,
       { role: "assistant", content: first.content as Anthropic.ContentBlockParam[] },

@@ -72,6 +72,19 @@ test.each<[string, object, object]>([
       code: "unsupported_parameter",
     },
   ],
+  [
+    "arguments that are no object",
+    messages(
+      { ...calls("a"), tool_calls: [{ ...call("a"), function: { name: "shell", arguments: '{"a": ' } }] },
+      result("a"),
+    ),
+    { param: "messages.[1].tool_calls.[0].function.arguments" },
+  ],
+  [
+    "an image of an unknown kind",
+    messages({ role: "user", content: [{ type: "image_url", image_url: { url: "data:image/bmp;base64,AA" } }] }),
+    { param: "messages[1].content[0].image_url.url", code: "invalid_value" },
+  ],
   ["a message without content", messages({ role: "user" }), { code: "missing_required_parameter" }],
   ["a user's content that is null", messages({ role: "user", content: null }), { code: "invalid_type" }],
 ])("the Chat API refuses %s", async (_, body, error) => {

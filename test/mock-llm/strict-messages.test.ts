@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { signatureOf } from "../../src/mock-llm/seal.js";
 import { openMock, paths, post } from "../support/open-mock-llm.js";
 
 const user = (...content: object[]) => ({ role: "user", content });
@@ -7,6 +8,11 @@ const text = { type: "text", text: "hi" };
 const use = (id: string) => ({ type: "tool_use", id, name: "shell", input: {} });
 const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "ok" });
 const messages = (...list: object[]) => ({ messages: [user(text), ...list] });
+const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } };
+const budget = { max_tokens: 5_000, thinking: { type: "enabled", budget_tokens: 1_024 } };
+const unthought = (path: string, type: string) =>
+  `${path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks).`;
+const tools = [{ name: "shell", input_schema: { type: "object" } }];
 
 const unanswered = (index: number, id: string) =>
   `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${id}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
@@ -94,9 +100,44 @@ test.each<[string, object, string]>([
     messages({ role: "assistant", content: "so " }),
     "messages: final assistant content cannot end with trailing whitespace",
   ],
+  [
+    "an empty text in a result",
+    messages(assistant(use("a")), user({ ...result("a"), content: [{ type: "text", text: "" }] })),
+    "messages: text content blocks must be non-empty",
+  ],
+  [
+    "an image of the assistant",
+    messages(assistant(image), user(text)),
+    "messages.1.content.0: `image` blocks can only be in `user` messages",
+  ],
+  [
+    "an image of an unknown kind",
+    messages(user({ ...image, source: { ...image.source, media_type: "image/bmp" } })),
+    "messages.1.content.0.image.source.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
+  ],
+  [
+    "a call by a name no tool can have",
+    messages(assistant({ ...use("a"), name: "a.b" }), user(result("a"))),
+    "messages.1.content.0.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,200}$'",
+  ],
+  [
+    "calls where there are no tools",
+    { ...messages(assistant(use("a")), user(result("a"))), tools: undefined },
+    "Requests which include `tool_use` or `tool_result` blocks must define tools",
+  ],
+  [
+    "a call without a thought before it, with a budget",
+    { ...messages(assistant(use("a")), user(result("a"))), ...budget },
+    unthought("messages.1.content.0", "tool_use"),
+  ],
+  [
+    "the first of several calls without a thought, with a budget",
+    { ...messages(assistant(text, use("a")), user(result("a")), assistant(use("b")), user(result("b"))), ...budget },
+    unthought("messages.1.content.0", "text"),
+  ],
 ])("the Messages API refuses %s", async (_, body, message) => {
   const mock = await openMock();
-  const response = await post(mock, "messages", { model: "claude", max_tokens: 100, ...body });
+  const response = await post(mock, "messages", { model: "claude", max_tokens: 100, tools, ...body });
   expect(response.status).toBe(400);
   expect(await response.json()).toEqual({
     type: "error",
@@ -114,8 +155,16 @@ test("messages of one role in a row are one turn, and results may come in any or
     user(result("b")),
     user(result("a"), text),
   );
-  const response = await post(mock, "messages", { model: "claude", max_tokens: 100, ...list });
+  const response = await post(mock, "messages", { model: "claude", max_tokens: 100, tools, ...list });
   expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200 });
+});
+
+test("thinking is taken by the model that thought it, and by no other", async () => {
+  const mock = await openMock();
+  const thought = { type: "thinking", thinking: "Hm.", signature: signatureOf("Hm.", "claude") };
+  const list = messages(assistant(thought, use("a")), user(result("a")));
+  const status = async (model: string) => (await post(mock, "messages", { ...list, ...budget, tools, model })).status;
+  expect([await status("claude"), await status("claude-2")]).toEqual([200, 400]);
 });
 
 test("the version header is required", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { sealed } from "../../src/mock-llm/seal.js";
 import { openMock, post } from "../support/open-mock-llm.js";
 
 const call = { type: "function_call", call_id: "call_1", name: "shell", arguments: "{}" };
@@ -110,6 +111,45 @@ test.each<[string, object, object]>([
     "a call id that is too long",
     input({ ...call, call_id: "x".repeat(65) }),
     { message: expect.stringContaining("maximum length 64"), code: "string_above_max_length" },
+  ],
+  [
+    "reasoning that another model has sealed",
+    input({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: sealed("rs_1", "gpt-5-mini") }, said),
+    { message: expect.stringContaining("could not be decrypted"), code: "invalid_encrypted_content" },
+  ],
+  [
+    "reasoning under the id of another",
+    input({ type: "reasoning", id: "rs_2", summary: [], encrypted_content: sealed("rs_1", "gpt-5") }, said),
+    { message: expect.stringContaining("item_id did not match"), code: "invalid_encrypted_content" },
+  ],
+  [
+    "reasoning for a model that does not",
+    {
+      ...input({ type: "reasoning", summary: [], encrypted_content: sealed("rs_1", "gpt-4o") }, said),
+      model: "gpt-4o",
+    },
+    { message: expect.stringContaining("can only be provided to a reasoning") },
+  ],
+  [
+    "an effort of a model that does not reason",
+    { ...input(), model: "gpt-4o", reasoning: { effort: "low" } },
+    { param: "reasoning.effort", code: "unsupported_parameter" },
+  ],
+  [
+    "a call by its id without the reasoning before it",
+    input({ ...call, id: "fc_1_rs_1" }, output),
+    { message: "Item 'fc_1_rs_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'." },
+  ],
+  ["arguments that are no object", input({ ...call, arguments: "[1]" }, output), { param: "input[1].arguments" }],
+  [
+    "an image of the system",
+    input({ role: "system", content: [{ type: "input_image", image_url: "https://example.com/a.png" }] }),
+    { param: "input[1].content[0]", code: "invalid_value" },
+  ],
+  [
+    "an image that is none",
+    input({ role: "user", content: [{ type: "input_image", image_url: "file:///a.png" }] }),
+    { param: "input[1].content[0].image_url", code: "invalid_value" },
   ],
   ["a temperature of 3", { ...input(), temperature: 3 }, { code: "integer_above_max_value" }],
 ])("the Responses API refuses %s", async (_, body, error) => {

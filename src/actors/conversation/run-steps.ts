@@ -7,6 +7,7 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import { messageText } from "../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../messages/token-usage.js";
 import type { Provider } from "../../providers/provider.js";
+import { refusesThoughts, withoutThoughts } from "../../providers/refused-thoughts.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
 import type { ActiveTurn } from "./active-turn.js";
 import { Admission, type AdmittedCall } from "./admit-call.js";
@@ -61,6 +62,7 @@ export async function runSteps(
     signal.aborted || budget.exceeded === undefined
       ? { status: "aborted" }
       : { status: "failed", failure: budget.exceeded, lastAgentMessage };
+  let thoughts: Thoughts = "sent";
   let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
   for (;;) {
     const end = await world.runCalls(waiting);
@@ -68,7 +70,8 @@ export async function runSteps(
     if (end === "stopped") return { status: "aborted" };
     if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
     await world.compactWhenDue();
-    const { outcome, calls, ...step } = await takeFittingStep(world, turn);
+    const { outcome, calls, ...step } = await takeFittingStep(world, turn, thoughts);
+    thoughts = step.thoughts;
     lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
     if (outcome.status === "aborted") return cutOff();
     if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
@@ -87,18 +90,32 @@ function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly Admitte
   }
 }
 
+/** What becomes of the thoughts in history: a server that has refused them does not get them again in this turn. */
+type Thoughts = "sent" | "left_out";
+
 interface Step {
+  readonly request: ModelRequest;
+  readonly thoughts: Thoughts;
   readonly outcome: Sample;
   readonly calls: readonly AdmittedCall[];
   readonly lastAgentMessage: string | null;
 }
 
-/** A request that is too long is sent once more, when something could be done about it. */
-async function takeFittingStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
-  const step = await takeStep(world, turn);
+/** A request that is refused is sent once more, when something could be done about it. */
+async function takeFittingStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
+  const step = await takeAcceptedStep(world, turn, thoughts);
   if (!isOverflow(step.outcome)) return step;
-  const again = (await world.makeRoom()) ? await takeStep(world, turn) : step;
+  const again = (await world.makeRoom()) ? await takeAcceptedStep(world, turn, step.thoughts) : step;
   return isOverflow(again.outcome) ? { ...again, outcome: tooLong(again.outcome) } : again;
+}
+
+async function takeAcceptedStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
+  const step = await takeStep(world, turn, thoughts);
+  const { outcome, request } = step;
+  if (outcome.status !== "failed" || !refusesThoughts(outcome.failure, request)) return step;
+  const message = `${outcome.failure.message}; trying again without what the model has thought before`;
+  world.publish({ type: "warning", message });
+  return await takeStep(world, turn, "left_out");
 }
 
 type Overflow = Extract<Sample, { status: "failed" }>;
@@ -113,7 +130,7 @@ function tooLong({ status, failure }: Overflow): Overflow {
 }
 
 /** One model call; what it asks for is not run yet. */
-async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
+async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
   const calls: AdmittedCall[] = [];
   const admission = new Admission(world.state.history);
   const answer: ResponseItem[] = [];
@@ -129,7 +146,7 @@ async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
     if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
     return item;
   });
-  const request = world.request();
+  const request = thoughts === "sent" ? world.request() : withoutThoughts(world.request());
   const { counted: before, history } = world.state;
   const items = history.length;
   const outcome = await sample(world.provider, request, listener, world, world.budget.signal);
@@ -139,7 +156,7 @@ async function takeStep(world: StepWorld, turn: ActiveTurn): Promise<Step> {
     recordUsage(world, usage);
     world.budget.spend(usage.total_tokens);
   }
-  return { outcome, calls, lastAgentMessage };
+  return { request, thoughts, outcome, calls, lastAgentMessage };
 }
 
 function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: ResponseItem) => ResponseItem): SampleListener {

@@ -1,4 +1,5 @@
 import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
 import { effortRefusal } from "../openai-efforts.js";
 import { schemaRefusal } from "../openai-schema.js";
@@ -21,8 +22,13 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   }
   const messages = objectsOf(body["messages"]);
   const format = objectOf(objectOf(body["response_format"])["json_schema"]);
-  const effort = effortRefusal(stringOf(body["model"]), body["reasoning_effort"], "reasoning_effort");
-  return effort ?? schemaRefusal(format, "response_format") ?? contentRefusal(messages) ?? pairRefusal(messages);
+  return (
+    effortRefusal(stringOf(body["model"]), body["reasoning_effort"], "reasoning_effort") ??
+    schemaRefusal(format, "response_format") ??
+    contentRefusal(messages) ??
+    argumentsRefusal(messages) ??
+    pairRefusal(messages)
+  );
 }
 
 function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {
@@ -33,6 +39,17 @@ function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {
   );
   if (index === -1) return undefined;
   return badRequest("Invalid value for 'content': expected a string, got null.", `messages.[${index}].content`);
+}
+
+function argumentsRefusal(messages: readonly JsonObject[]): Refusal | undefined {
+  for (const [index, message] of messages.entries()) {
+    const calls = objectsOf(message["tool_calls"]).filter(({ type }) => type === "function");
+    const place = calls.findIndex((call) => !isJsonObject(stringOf(objectOf(call["function"])["arguments"])));
+    if (place === -1) continue;
+    const param = `messages.[${index}].tool_calls.[${place}].function.arguments`;
+    return badRequest(`Invalid '${param}': expected a JSON object.`, param);
+  }
+  return undefined;
 }
 
 /** The tool messages of a call follow it at once, each call has one, and no id comes twice. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { entryOf, type JsonObject } from "../json.js";
 import { firstProblem } from "../first-problem.js";
+import { imageUrl } from "../image-url.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
 
 const anyObject = z.record(z.string(), z.unknown());
@@ -117,7 +118,7 @@ const partsByRole: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>
     text,
     image_url: z.strictObject({
       type: z.literal("image_url"),
-      image_url: z.strictObject({ url: z.string(), detail: z.enum(["auto", "low", "high"]).optional() }),
+      image_url: z.strictObject({ url: imageUrl, detail: z.enum(["auto", "low", "high"]).optional() }),
     }),
     input_audio: z.looseObject({ type: z.literal("input_audio") }),
     file: z.looseObject({ type: z.literal("file") }),

@@ -11,7 +11,7 @@ export function contentBlocks(reply: MockReply, exchange: Exchange) {
   const calls = reply.calls ?? [];
   return [
     ...(reasoning !== "" && asksForThinking(exchange)
-      ? [{ type: "thinking" as const, thinking: reasoning, signature: signatureOf(reasoning) }]
+      ? [{ type: "thinking" as const, thinking: reasoning, signature: signatureOf(reasoning, exchange.model) }]
       : []),
     ...(text === "" ? [] : [{ type: "text" as const, text }]),
     ...calls.map((call) => ({

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidMessages } from "../anthropic-errors.js";
-import { type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { entryOf, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { signatureOf } from "../seal.js";
 import type { Refusal } from "../wire-api.js";
 import { modelRefusal } from "./model-rules.js";
@@ -23,8 +23,11 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     schemaRefusal(objectOf(objectOf(body["output_config"])["format"])["schema"]) ??
     contentRefusal(body, messages) ??
     toolNameRefusal(body) ??
-    thinkingRefusal(turns) ??
+    placeRefusal(turns) ??
+    thinkingRefusal(turns, stringOf(body["model"])) ??
     pairRefusal(turns) ??
+    undefinedToolRefusal(body, turns) ??
+    unthoughtRefusal(body, turns) ??
     finalRefusal(body, turns)
   );
 }
@@ -45,7 +48,7 @@ function contentRefusal(body: JsonObject, messages: readonly JsonObject[]): Refu
       const rule = "all messages must have non-empty content except for the optional final assistant message";
       return invalidMessages(`messages.${index}: ${rule}`);
     }
-    const texts = objectsOf(content).flatMap((block) => (block["type"] === "text" ? [stringOf(block["text"])] : []));
+    const texts = objectsOf(content).flatMap(textsOf);
     if (texts.includes("")) return invalidMessages("messages: text content blocks must be non-empty");
     const all = typeof content === "string" && content !== "" ? [content] : texts;
     if (all.some((text) => text.trim() === "")) {
@@ -57,19 +60,51 @@ function contentRefusal(body: JsonObject, messages: readonly JsonObject[]): Refu
     : invalidMessages('messages: first message must use the "user" role');
 }
 
+/** The texts of a block, also those in the result of a tool. */
+function textsOf(block: JsonObject): string[] {
+  if (block["type"] === "text") return [stringOf(block["text"])];
+  return block["type"] === "tool_result" ? objectsOf(block["content"]).flatMap(textsOf) : [];
+}
+
 function toolNameRefusal(body: JsonObject): Refusal | undefined {
   const names = objectsOf(body["tools"]).map((tool) => tool["name"]);
   return new Set(names).size === names.length ? undefined : invalidMessages("tools: Tool names must be unique.");
 }
 
-function thinkingRefusal(turns: readonly Turn[]): Refusal | undefined {
+/** Who may say what. */
+function placeRefusal(turns: readonly Turn[]): Refusal | undefined {
+  const places: Readonly<Record<string, string>> = {
+    thinking: "assistant",
+    redacted_thinking: "assistant",
+    tool_use: "assistant",
+    tool_result: "user",
+    image: "user",
+  };
+  for (const { role, blocks } of turns) {
+    for (const { block, path } of blocks) {
+      const type = stringOf(block["type"]);
+      const place = entryOf(places, type);
+      if (place === undefined || place === role) continue;
+      return invalidMessages(`${path}: \`${type}\` blocks can only be in \`${place}\` messages`);
+    }
+  }
+  return undefined;
+}
+
+function undefinedToolRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undefined {
+  if (objectsOf(body["tools"]).length > 0) return undefined;
+  const isOfTool = turns.some(({ blocks }) => blocks.some(({ block }) => stringOf(block["type"]).startsWith("tool_")));
+  if (!isOfTool) return undefined;
+  return invalidMessages("Requests which include `tool_use` or `tool_result` blocks must define tools");
+}
+
+function thinkingRefusal(turns: readonly Turn[], model: string): Refusal | undefined {
   for (const { role, blocks, index } of turns) {
     for (const { block, path } of blocks) {
       if (block["type"] !== "thinking") continue;
-      if (role === "user") return invalidMessages(`${path}: \`thinking\` blocks can only be in \`assistant\` messages`);
       const thinking = stringOf(block["thinking"]);
       if (thinking === "") return invalidMessages(`${path}.thinking: each thinking block must contain thinking`);
-      if (block["signature"] !== signatureOf(thinking)) {
+      if (block["signature"] !== signatureOf(thinking, model)) {
         return invalidMessages(`${path}: Invalid \`signature\` in \`thinking\` block`);
       }
     }
@@ -86,18 +121,11 @@ function pairRefusal(turns: readonly Turn[]): Refusal | undefined {
   const seen = new Set<string>();
   let open: readonly string[] = [];
   let openIndex = 0;
-  for (const { role, blocks, index } of turns) {
+  for (const { blocks, index } of turns) {
     const results = new Set<string>();
     let isPastResults = false;
     for (const { block, path } of blocks) {
-      const type = stringOf(block["type"]);
-      if (type === "tool_use" && role === "user") {
-        return invalidMessages(`${path}: \`tool_use\` blocks can only be in \`assistant\` messages`);
-      }
-      if (type === "tool_result" && role === "assistant") {
-        return invalidMessages(`${path}: \`tool_result\` blocks can only be in \`user\` messages`);
-      }
-      if (type !== "tool_result") isPastResults = true;
+      if (block["type"] !== "tool_result") isPastResults = true;
       else {
         const id = stringOf(block["tool_use_id"]);
         if (!open.includes(id)) return orphanRefusal(path, id);
@@ -128,8 +156,25 @@ function finalRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undef
     return invalidMessages("messages: final assistant content cannot end with trailing whitespace");
   }
   const thinks = ["enabled", "adaptive"].includes(stringOf(objectOf(body["thinking"])["type"]));
-  const begun = last.blocks[0];
-  if (!thinks || begun === undefined || begun.block["type"] === "thinking") return undefined;
+  return thinks ? thoughtRefusal(last) : undefined;
+}
+
+/**
+ * With a budget the model goes on only from calls it has thought about: the first of those that were answered one
+ * after another begins with a thought.
+ */
+function unthoughtRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undefined {
+  if (objectOf(body["thinking"])["type"] !== "enabled") return undefined;
+  let first: Turn | undefined;
+  for (let index = turns.length - 1; turns[index]?.blocks[0]?.block["type"] === "tool_result"; index -= 2) {
+    first = turns[index - 1];
+  }
+  return first === undefined ? undefined : thoughtRefusal(first);
+}
+
+function thoughtRefusal({ blocks }: Turn): Refusal | undefined {
+  const begun = blocks[0];
+  if (begun === undefined || stringOf(begun.block["type"]).endsWith("thinking")) return undefined;
   return invalidMessages(
     `${begun.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${stringOf(begun.block["type"])}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks).`,
   );

@@ -71,7 +71,19 @@ const Message = z.strictObject({
   content: z.union([z.string(), z.array(anyObject)]),
 });
 
-const Image = z.strictObject({ type: z.literal("image"), source: anyObject, cache_control: CacheControl });
+const Image = z.strictObject({
+  type: z.literal("image"),
+  source: z.discriminatedUnion("type", [
+    z.strictObject({
+      type: z.literal("base64"),
+      media_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+      data: z.string().min(1),
+    }),
+    z.strictObject({ type: z.literal("url"), url: z.string().regex(/^https?:\/\/\S/) }),
+    z.strictObject({ type: z.literal("file"), file_id: z.string() }),
+  ]),
+  cache_control: CacheControl,
+});
 const others = [
   "document",
   "search_result",
@@ -92,7 +104,7 @@ const blocks: Readonly<Record<string, z.ZodType>> = {
   tool_use: z.strictObject({
     type: z.literal("tool_use"),
     id,
-    name: z.string().min(1).max(200),
+    name: z.string().regex(/^[a-zA-Z0-9_-]{1,200}$/),
     input: anyObject,
     cache_control: CacheControl,
     caller: anyObject.optional(),

@@ -4,16 +4,19 @@ import type { MockCall, MockReply } from "../script.js";
 import { sealed } from "../seal.js";
 import { partsOf } from "../split-deltas.js";
 import type { Exchange } from "../wire-api.js";
+import { ledId } from "./led-ids.js";
 
 /** The output items of an answer, finished. */
 export function outputItems(reply: MockReply, exchange: Exchange) {
   const { text, reasoning } = partsOf(reply);
   const finish = reply.finish === "length" ? ("incomplete" as const) : ("completed" as const);
   const calls = reply.calls ?? [];
+  const thoughts = reasoning !== "" && asksForReasoning(exchange) ? [reasoningItem(reasoning, exchange)] : [];
+  const nextId = (prefix: string): string => ledId(exchange.ids.next(prefix), thoughts[0]?.id);
   return [
-    ...(reasoning !== "" && asksForReasoning(exchange) ? [reasoningItem(reasoning, exchange)] : []),
-    ...(text !== "" || calls.length === 0 ? [messageItem(text, finish, exchange)] : []),
-    ...calls.map((call) => callItem(call, exchange)),
+    ...thoughts,
+    ...(text !== "" || calls.length === 0 ? [messageItem(text, finish, nextId("msg_"))] : []),
+    ...calls.map((call) => callItem(call, nextId("fc_"), exchange)),
   ];
 }
 
@@ -29,21 +32,21 @@ function asksForReasoning({ body, unasked }: Exchange): boolean {
   return unasked || isGiven(options["summary"] ?? options["generate_summary"]);
 }
 
-function reasoningItem(text: string, { body, ids }: Exchange) {
+function reasoningItem(text: string, { body, ids, model }: Exchange) {
   const id = ids.next("rs_");
   const include = Array.isArray(body["include"]) ? body["include"] : [];
-  const opaque = include.includes("reasoning.encrypted_content") ? { encrypted_content: sealed(id) } : {};
+  const opaque = include.includes("reasoning.encrypted_content") ? { encrypted_content: sealed(id, model) } : {};
   return { id, type: "reasoning" as const, summary: [{ type: "summary_text" as const, text }], ...opaque };
 }
 
-function messageItem(text: string, status: "completed" | "incomplete", { ids }: Exchange) {
+function messageItem(text: string, status: "completed" | "incomplete", id: string) {
   const content = [outputText(text)];
-  return { id: ids.next("msg_"), type: "message" as const, status, role: "assistant" as const, content };
+  return { id, type: "message" as const, status, role: "assistant" as const, content };
 }
 
-function callItem(call: MockCall, { ids }: Exchange) {
+function callItem(call: MockCall, id: string, { ids }: Exchange) {
   return {
-    id: ids.next("fc_"),
+    id,
     type: "function_call" as const,
     status: "completed" as const,
     arguments: argumentsOf(call),

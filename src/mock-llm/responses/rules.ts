@@ -1,8 +1,10 @@
 import { isGiven, isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
 import { effortRefusal } from "../openai-efforts.js";
 import { schemaRefusal } from "../openai-schema.js";
-import { isSealed } from "../seal.js";
+import { sealedItem } from "../seal.js";
+import { thoughtBefore } from "./led-ids.js";
 import type { Refusal } from "../wire-api.js";
 
 const prefixes: Readonly<Record<string, string>> = {
@@ -11,6 +13,7 @@ const prefixes: Readonly<Record<string, string>> = {
   function_call: "fc",
   custom_tool_call: "ctc",
 };
+const withoutReasoning = /^(?:gpt-[34]|chatgpt-4)/;
 const callTypes: Readonly<Record<string, string>> = {
   function_call: "function call",
   custom_tool_call: "custom tool call",
@@ -23,7 +26,15 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     schemaRefusal(objectOf(objectOf(body["text"])["format"]), "text.format.schema");
   if (unfit !== undefined || !Array.isArray(body["input"])) return unfit;
   const items = objectsOf(body["input"]);
-  return idRefusal(items) ?? reasoningRefusal(items, body) ?? pairRefusal(items, body) ?? emptyRefusal(items, body);
+  return (
+    idRefusal(items) ??
+    unreasoningRefusal(items, body) ??
+    reasoningRefusal(items, body) ??
+    ledRefusal(items) ??
+    argumentsRefusal(items) ??
+    pairRefusal(items, body) ??
+    emptyRefusal(items, body)
+  );
 }
 
 function idRefusal(items: readonly JsonObject[]): Refusal | undefined {
@@ -51,19 +62,33 @@ function idRefusal(items: readonly JsonObject[]): Refusal | undefined {
   return undefined;
 }
 
+/** Models that do not reason take nothing that has to do with it. */
+function unreasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | undefined {
+  if (!withoutReasoning.test(stringOf(body["model"]))) return undefined;
+  const [asked] = Object.keys(objectOf(body["reasoning"]));
+  if (asked !== undefined) {
+    const param = `reasoning.${asked}`;
+    const text = `Unsupported parameter: '${param}' is not supported with this model.`;
+    return badRequest(text, param, "unsupported_parameter");
+  }
+  if (Array.isArray(body["include"]) && body["include"].includes("reasoning.encrypted_content")) {
+    return badRequest("Encrypted content is not supported with this model.", "include");
+  }
+  if (!items.some((item) => typeOf(item) === "reasoning")) return undefined;
+  const text = "Reasoning input items can only be provided to a reasoning or computer use model.";
+  return badRequest(`${text} Remove reasoning items from your input and try again.`, "input");
+}
+
 /** Reasoning belongs to what the model said or did next, and comes back only with its encrypted content. */
 function reasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | undefined {
   for (const [index, item] of items.entries()) {
     if (typeOf(item) !== "reasoning") continue;
     const id = stringOf(item["id"]);
     const content = item["encrypted_content"];
-    if (typeof content === "string" && !isSealed(content)) {
-      const shown = `${content.slice(0, 4)}...${content.slice(-4)}`;
-      return badRequest(
-        `The encrypted content ${shown} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
-        null,
-        "invalid_encrypted_content",
-      );
+    if (typeof content === "string") {
+      const sealedId = sealedItem(content, stringOf(body["model"]));
+      if (sealedId === undefined) return sealRefusal(content, "could not be decrypted or parsed");
+      if (id !== "" && id !== sealedId) return sealRefusal(content, "item_id did not match the target item id");
     }
     if (typeof content !== "string" && body["store"] === false) {
       const text = `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;
@@ -75,6 +100,35 @@ function reasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refus
     }
   }
   return undefined;
+}
+
+/** What the model said or called after a thought, by its id, is not taken without the thought. */
+function ledRefusal(items: readonly JsonObject[]): Refusal | undefined {
+  const thoughts = new Set<string>();
+  for (const item of items) {
+    const id = stringOf(item["id"]);
+    if (typeOf(item) === "reasoning") thoughts.add(id);
+    const thought = thoughtBefore(id);
+    if (thought === undefined || thoughts.has(thought)) continue;
+    const text = `Item '${id}' of type '${typeOf(item)}' was provided without its required 'reasoning' item: '${thought}'.`;
+    return badRequest(text, "input");
+  }
+  return undefined;
+}
+
+function argumentsRefusal(items: readonly JsonObject[]): Refusal | undefined {
+  const index = items.findIndex(
+    (item) => typeOf(item) === "function_call" && !isJsonObject(stringOf(item["arguments"])),
+  );
+  if (index === -1) return undefined;
+  const place = `input[${index}].arguments`;
+  return badRequest(`Invalid '${place}': expected a JSON object.`, place);
+}
+
+function sealRefusal(content: string, reason: string): Refusal {
+  const shown = `${content.slice(0, 4)}...${content.slice(-4)}`;
+  const text = `The encrypted content ${shown} could not be verified. Reason: Encrypted content ${reason}.`;
+  return badRequest(text, null, "invalid_encrypted_content");
 }
 
 function isFromModel(item: JsonObject | undefined): boolean {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { entryOf, type JsonObject } from "../json.js";
 import { firstProblem } from "../first-problem.js";
+import { imageUrl } from "../image-url.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
 
 const effort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
@@ -181,11 +182,12 @@ const otherItems = [
   "program_output",
 ];
 
+const inputText = z.strictObject({ type: z.literal("input_text"), text: z.string() });
 const inputParts = {
-  input_text: z.strictObject({ type: z.literal("input_text"), text: z.string() }),
+  input_text: inputText,
   input_image: z.strictObject({
     type: z.literal("input_image"),
-    image_url: z.string().nullish(),
+    image_url: imageUrl.nullish(),
     file_id: z.string().nullish(),
     detail: z.enum(["low", "high", "auto", "original"]).nullish(),
   }),
@@ -199,6 +201,12 @@ const outputParts = {
     logprobs: z.array(z.unknown()).nullish(),
   }),
   refusal: z.strictObject({ type: z.literal("refusal"), refusal: z.string() }),
+};
+
+const partsByRole: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>> = {
+  assistant: outputParts,
+  system: { input_text: inputText },
+  developer: { input_text: inputText },
 };
 
 /** What is wrong with the shape of a request to the Responses API. */
@@ -223,7 +231,7 @@ function itemProblem(item: JsonObject, at: Path): Problem | undefined {
   }
   const problem = problemIn(schema, item, at);
   if (problem !== undefined) return problem;
-  const parts: Record<string, z.ZodType> = item["role"] === "assistant" ? outputParts : inputParts;
+  const parts = entryOf(partsByRole, item["role"]) ?? inputParts;
   const list = type === "message" ? "content" : "output";
   return firstProblem(item[list], (part, place) => partProblem(part, place, parts), [...at, list]);
 }

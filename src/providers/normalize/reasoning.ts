@@ -1,5 +1,6 @@
 import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem } from "../../messages/response-item.js";
+import { isReasoningModel } from "./reasoning-model.js";
 import { type CustomItem, isCall, type SentItem } from "./sent-item.js";
 
 /**
@@ -13,7 +14,7 @@ export function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string)
   if (!textsOf(item).every((text) => text.isWellFormed())) return false;
   switch (api) {
     case "responses":
-      return Boolean(sealed);
+      return Boolean(sealed) && isReasoningModel(model);
     case "messages":
       return Boolean(sealed) && origin !== undefined;
     case "chat":

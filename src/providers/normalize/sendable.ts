@@ -1,6 +1,7 @@
 import type { FunctionCallItem, MessageItem, ResponseItem } from "../../messages/response-item.js";
 import type { ApiRules } from "./api-rules.js";
 import { sentOutput, sentParts } from "./content.js";
+import { sentArguments } from "./sent-arguments.js";
 import type { CustomItem, SentItem } from "./sent-item.js";
 
 type CustomCallItem = Extract<CustomItem, { type: "custom_tool_call" }>;
@@ -62,7 +63,7 @@ function withOutput<T extends Extract<ResponseItem, { output: unknown }>>(item: 
 }
 
 function functionCall(item: FunctionCallItem): FunctionCallItem {
-  const [name, args] = [sentName(item.name), item.arguments.toWellFormed()];
+  const [name, args] = [sentName(item.name), sentArguments(item.arguments)];
   return name === item.name && args === item.arguments ? item : { ...item, name, arguments: args };
 }
 

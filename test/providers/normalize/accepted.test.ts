@@ -39,10 +39,10 @@ test.each(Object.entries(apis))("the strict server takes any history over %s", (
 /** Sealed as the strict server does, which refuses what others have sealed. */
 function asSealed(item: ResponseItem): ResponseItem {
   if (item.type !== "reasoning" || !item.encrypted_content) return item;
-  if (item.origin?.api !== "messages") return { ...item, encrypted_content: sealed("rs_1") };
+  if (item.origin?.api !== "messages") return { ...item, encrypted_content: sealed("rs_1", model) };
   return {
     ...item,
     ...(item.content === null ? {} : { content: [{ type: "reasoning_text", text: "hm" }] }),
-    encrypted_content: signatureOf("hm"),
+    encrypted_content: signatureOf("hm", model),
   };
 }

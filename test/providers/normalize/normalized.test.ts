@@ -128,6 +128,19 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
+  test("arguments that are no object go back as a text in one", () => {
+    const sent = (args: string): ResponseItem | undefined =>
+      normalized(api, [user("go"), calledWith(args), output("a", "no")], model)[1];
+    const written = ['{"command": "ls', '["ls"]', "null", " ", '{"command":"ls"}'];
+    expect(written.map(sent)).toEqual([
+      calledWith('{"arguments":"{\\"command\\": \\"ls"}'),
+      calledWith('{"arguments":"[\\"ls\\"]"}'),
+      calledWith('{"arguments":"null"}'),
+      calledWith("{}"),
+      calledWith('{"command":"ls"}'),
+    ]);
+  });
+
   test("an item that repeats the id of another goes without it", () => {
     const said = { ...assistant("yes"), id: "msg_1" };
     expect(normalized(api, [user("a"), said, user("b"), said, user("c")], model)).toEqual([
@@ -220,4 +233,15 @@ function words(items: readonly ResponseItem[]): string[] {
     .flatMap((item) => (item.type === "message" ? item.content : []))
     .flatMap((part) => ("text" in part ? [part.text.toWellFormed()] : []))
     .filter((text) => text.trim() !== "" && !/left out\]$|not shown\.\]$|^Go on\.$/.test(text));
+}
+
+test("a model that does not reason gets no reasoning over Responses, wherever it came from", () => {
+  const sealed: ResponseItem = { type: "reasoning", summary: [], encrypted_content: "sealed" };
+  const items = [user("go"), sealed, assistant("yes"), user("on")];
+  expect(normalized("responses", items, "gpt-4o")).toEqual([user("go"), assistant("yes"), user("on")]);
+  expect(normalized("responses", items, "gpt-5")).toEqual(items);
+});
+
+function calledWith(args: string): ResponseItem {
+  return { type: "function_call", name: "shell", arguments: args, call_id: "a" };
 }

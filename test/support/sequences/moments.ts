@@ -1,0 +1,30 @@
+import type { EventMsg } from "../../../src/messages/event.js";
+import type { MockReply } from "../../../src/mock-llm/script.js";
+import { callsReply, slowReply, waitReply } from "./replies.js";
+import type { Moment } from "./steps.js";
+
+/** An answer in which the moment comes. */
+export function replyFor(when: Moment, thinks: boolean): MockReply {
+  if (when === "in_tool") return waitReply(thinks);
+  return when === "awaiting_approval" ? callsReply(["approved", "denied"], { thinks, says: true }) : slowReply(thinks);
+}
+
+/** Says when the moment has come; after so many deltas, where it is about them. */
+export function momentOf(when: Moment, deltas: number): (msg: EventMsg) => boolean {
+  let left = deltas;
+  return ({ type }) => {
+    switch (when) {
+      case "asked":
+        return type === "task_started";
+      case "streaming":
+        if (type === "agent_message_delta" || type === "agent_reasoning_delta") left -= 1;
+        return left < 0;
+      case "in_tool":
+        return type === "exec_command_begin";
+      case "awaiting_approval":
+        return type === "exec_approval_request";
+      default:
+        return when satisfies never;
+    }
+  };
+}

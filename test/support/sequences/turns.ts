@@ -1,0 +1,38 @@
+import type { Conversation } from "../../../src/actors/conversation/handle.js";
+import type { ExecApprovalRequest, ReviewDecision } from "../../../src/messages/approval.js";
+import type { EventMsg } from "../../../src/messages/event.js";
+
+export type TurnEnd = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
+
+/**
+ * Reads on until the turn of that id, or of the submission of that id, has ended, or until somebody has seen enough;
+ * answers what is asked on the way.
+ */
+export async function readTurn(
+  conversation: Conversation,
+  ownId: string,
+  isEnough: (msg: EventMsg) => boolean | Promise<boolean> = () => false,
+): Promise<TurnEnd | undefined> {
+  let isBegun = false;
+  for (;;) {
+    const event = await conversation.nextEvent();
+    const { msg } = event;
+    if (isEnd(msg) && (msg.turn_id === ownId || event.id === ownId)) return msg;
+    if (msg.type === "task_started") isBegun = true;
+    if (!isBegun && event.id === ownId && msg.type === "error") throw new Error(`no turn began: ${msg.message}`);
+    if (await isEnough(msg)) return undefined;
+    if (msg.type === "exec_approval_request") {
+      await conversation.submit({ type: "exec_approval", id: msg.approval_id, decision: decisionOn(msg) });
+    }
+  }
+}
+
+/** What waits until it is stopped must not begin again after a crash. */
+function decisionOn({ tool, command }: ExecApprovalRequest): ReviewDecision {
+  if (tool === "wait") return "denied";
+  return command.join(" ").includes('"no"') ? { denied: { rejection: "rather not" } } : "approved";
+}
+
+function isEnd(msg: EventMsg): msg is TurnEnd {
+  return msg.type === "task_complete" || msg.type === "turn_aborted";
+}

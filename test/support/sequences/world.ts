@@ -1,0 +1,59 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { ConversationManager } from "../../../src/cody.js";
+import type { MockReply } from "../../../src/mock-llm/script.js";
+import { asksForSummary } from "../compacting.js";
+import { openMock } from "../open-mock-llm.js";
+import { temporaryFolder } from "../temporary-folder.js";
+import { type SequenceHome, sequenceManager } from "./manager.js";
+
+/** A home and who works in it. */
+export interface Side extends SequenceHome {
+  readonly manager: ConversationManager;
+}
+
+/** Where sequences are played, one after another. */
+export interface SequenceWorld {
+  /** After a crash a conversation goes on in the other one: who worked in this one is thrown away. */
+  readonly sides: readonly [Side, Side];
+  /** What the server answers next; when nothing is left, `fine`. */
+  readonly replies: MockReply[];
+  /** Why requests were refused although nobody had scripted it. */
+  readonly refusals: string[];
+  readonly counts: { requests: number; turns: number; crashes: number; kills: number; switches: number };
+}
+
+export const fine = "Fine";
+
+export async function openSequenceWorld(): Promise<SequenceWorld> {
+  const replies: MockReply[] = [];
+  const refusals: string[] = [];
+  const counts = { requests: 0, turns: 0, crashes: 0, kills: 0, switches: 0 };
+  const { url } = await openMock({
+    replies: (_, request) =>
+      asksForSummary(request()) ? { text: "They did things." } : (replies.shift() ?? { text: fine }),
+    keepRequests: 0,
+    onRequest: ({ api, status, refusal, fault, body }) => {
+      counts.requests += 1;
+      if (status === 200 || fault !== undefined) return;
+      refusals.push(`${api} refused with ${status}: ${refusal}\n${JSON.stringify(body)}`);
+    },
+  });
+  const runtimeDirectory = await temporaryFolder();
+  return {
+    sides: [await openSide(url, runtimeDirectory), await openSide(url, runtimeDirectory)],
+    replies,
+    refusals,
+    counts,
+  };
+}
+
+async function openSide(url: string, runtimeDirectory: string): Promise<Side> {
+  const home = await temporaryFolder();
+  await mkdir(join(home, "conversations"));
+  const place = { home, runtimeDirectory, url };
+  const manager = sequenceManager(place);
+  onTestFinished(() => manager.shutdown());
+  return { ...place, manager };
+}
