@@ -36,6 +36,9 @@ export const cutting = isFull
       timeoutMs: 60_000,
     };
 
+/** Processes that share a login, and how often its token ends. */
+export const expiries = isFull ? { processes: 20, rounds: 50 } : { processes: 4, rounds: 4 };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that do nothing but append: as many as fit into the time. */
