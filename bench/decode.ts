@@ -55,7 +55,7 @@ printTable(
 process.exit();
 
 function connectionBy(transport: Transport): WireConnection {
-  return { provider: "bench", api: "responses", baseUrl: url, transport, apiKey: () => "none" };
+  return { provider: "bench", api: "responses", baseUrl: url, transport, credential: () => "none" };
 }
 
 function way(name: string, run: () => Promise<number>): Way {

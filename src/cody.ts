@@ -22,6 +22,7 @@ import type { Store } from "./actors/conversation/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
 import { TokenCounts } from "./actors/compactor/token-counts.js";
+import { AccessDesk } from "./actors/credentials/access-desk.js";
 import { RequestGate } from "./actors/limits/request-gate.js";
 import type { Ref } from "./actors/system/actor.js";
 import { spawn } from "./actors/system/spawn.js";
@@ -49,6 +50,7 @@ export class ConversationManager {
   /** Costs nothing until something is summarized. */
   readonly #io = openIoPool();
   readonly #gate: RequestGate;
+  readonly #desk: AccessDesk;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
@@ -77,6 +79,13 @@ export class ConversationManager {
     };
     const counts = new TokenCounts(options.tokenizer);
     this.#gate = new RequestGate(config.limits ?? {});
+    this.#desk = new AccessDesk({
+      home: options.home,
+      env: options.env ?? {},
+      config,
+      now: () => this.#now().getTime(),
+      warn: (message) => this.#warn(message),
+    });
     const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
     this.#opener = new ConversationOpener({
@@ -86,6 +95,7 @@ export class ConversationManager {
       compactor: this.#compactor,
       counts,
       gate: this.#gate,
+      desk: this.#desk,
       isLive: (conversationId) => this.#live.has(conversationId),
       isShutDown: () => this.#shutdown !== undefined,
       onOpen: (conversation) => this.#live.set(conversation.id, conversation),
@@ -276,10 +286,14 @@ export class ConversationManager {
     return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turns === 0, ...marks };
   }
 
+  #warn(message: string): void {
+    for (const conversation of this.#live.values()) conversation.warn(message);
+  }
+
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await Promise.all([this.#compactor.stop(), this.#gate.stop()]);
+    await Promise.all([this.#compactor.stop(), this.#gate.stop(), this.#desk.stop()]);
     await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
     this.#all.close();
   }

@@ -84,7 +84,7 @@ function wireHere(baseUrl: string): Provider {
     api: "responses",
     baseUrl,
     transport: async () => transport,
-    apiKey: () => "sk-bench",
+    credential: () => "sk-bench",
   });
   return { name: "here", stream: (request, signal) => provider.stream(request, signal) };
 }

@@ -50,7 +50,7 @@ const readers = {
 export const configKeys = Object.keys(readers) as ConfigKey[];
 
 /** Also as the object under `provider` has it. */
-const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl)$/;
+const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl|keyring)$/;
 
 /** As the source documents call them. */
 const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
@@ -62,13 +62,13 @@ const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
 export function checkedKey(text: string | undefined): SettingKey {
   const key = configKeys.find((candidate) => candidate === (otherNames.get(text) ?? text)) ?? providerKey(text);
   if (key !== undefined) return key;
-  const known = [...configKeys, "providers.<name>.apiKey", "providers.<name>.baseUrl"];
+  const known = [...configKeys, ...["apiKey", "baseUrl", "keyring"].map((field) => `providers.<name>.${field}`)];
   throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${known.join(", ")}`);
 }
 
 function providerKey(text = ""): ProviderKey | undefined {
   const [, name, field] = providerSetting.exec(text) ?? [];
-  return name === undefined ? undefined : `providers.${name}.${field === "apiKey" ? "apiKey" : "baseUrl"}`;
+  return name === undefined ? undefined : `providers.${name}.${field as keyof ProviderEntry}`;
 }
 
 /** Whose setting it is. */
@@ -84,7 +84,8 @@ export function isSecret(key: SettingKey): boolean {
 /** What does not fit is refused where it is saved, with what is allowed. */
 export function valueOf(key: SettingKey, text: string): ConfigValue {
   const known = configKeys.find((candidate) => candidate === key);
-  return known === undefined ? text : readers[known](text);
+  if (known !== undefined) return readers[known](text);
+  return key.endsWith(".keyring") ? asBoolean(text) : text;
 }
 
 /** Without a value the setting is taken out. */

@@ -101,6 +101,9 @@ function providerSettings(
     ...(entry.baseUrl === undefined
       ? []
       : [[`providers.${name}.baseUrl`, { value: entry.baseUrl, source: file }] as const]),
+    ...(entry.keyring === undefined
+      ? []
+      : [[`providers.${name}.keyring`, { value: entry.keyring, source: file }] as const]),
   ];
 }
 

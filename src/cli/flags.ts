@@ -63,6 +63,8 @@ export interface Flags {
   readonly persistence: boolean;
   /** Whether stdin has secrets, one in a line. */
   readonly stdin: boolean;
+  /** Whether a key goes into the keyring of the operating system. */
+  readonly keyring: boolean;
   /** False after `--no-shapes`. */
   readonly shapes: boolean;
   /** False after `--no-strict`. */
@@ -194,6 +196,10 @@ export const cleanFlags: readonly Definition[] = [
 ];
 
 export const undeleteFlags: readonly Definition[] = [["--list", "Show what is in the trash, as without an id"]];
+
+export const setAuthFlags: readonly Definition[] = [
+  ["--keyring", "Keep the key in the keyring of the operating system instead of in the configuration"],
+];
 
 export const doctorFlags: readonly Definition[] = [codexFlag];
 

@@ -65,6 +65,7 @@ const nothingGiven: Flags = {
   help: false,
   version: false,
   stdin: false,
+  keyring: false,
   shapes: true,
   persistence: true,
   strict: true,

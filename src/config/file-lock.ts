@@ -6,20 +6,26 @@ import { isDead, sweepStrays } from "./sweep-strays.js";
 import { writeNew } from "./write-atomic.js";
 
 const retryMs = 25;
-/** A holder keeps the lock for milliseconds: after this many looks at the same one, a dead holder's lock is taken, */
+/** Most keep the lock for milliseconds: after this many looks at the same holder, a dead one's lock is taken. */
 const looksAtDead = 40;
-/** and after this many looks anybody's. */
-const looksAtAnyone = 400;
-const maxLooks = 1_200;
 
-/** Runs `work` while no other process runs any under the same lock file; waits at most half a minute for its turn. */
-export async function withFileLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
+export interface LockOptions {
+  /** After so long of the same holder, its lock is taken although it lives. */
+  readonly holdMs?: number;
+}
+
+/** Runs `work` while no other process runs any under the same lock file; waits for its turn at most three times as long. */
+export async function withFileLock<T>(
+  lock: string,
+  work: () => Promise<T>,
+  { holdMs = 10_000 }: LockOptions = {},
+): Promise<T> {
   // Written first and linked into place, so that a lock is never seen half written.
   const token = `${process.pid} ${randomUUID()}`;
   const own = `${lock}.${token.replace(" ", ".")}`;
   await writeNew(own, token);
   try {
-    await acquire(lock, own);
+    await acquire(lock, own, Math.ceil(holdMs / retryMs));
     try {
       await sweepStrays(lock);
       return await work();
@@ -31,10 +37,10 @@ export async function withFileLock<T>(lock: string, work: () => Promise<T>): Pro
   }
 }
 
-async function acquire(lock: string, own: string): Promise<void> {
+async function acquire(lock: string, own: string, looksAtAnyone: number): Promise<void> {
   let seen: string | undefined;
   let looks = 0;
-  for (let total = 0; total < maxLooks; total += 1) {
+  for (let total = 0; total < 3 * looksAtAnyone; total += 1) {
     if (await linked(own, lock)) return;
     const holder = await read(lock);
     looks = holder === seen ? looks + 1 : 0;

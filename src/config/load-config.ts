@@ -11,7 +11,7 @@ export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 /** What holds settings and is none itself. */
 type Nested = "persistence" | "turnLimits" | "compaction" | "history" | "export" | "redaction";
 export type ConfigKey =
-  | Exclude<keyof Config, Nested | "providers" | "models" | "limits">
+  | Exclude<keyof Config, Nested | "providers" | "models" | "limits" | "logins">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
   | `redaction.${keyof NonNullable<Config["redaction"]>}`

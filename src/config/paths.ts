@@ -19,6 +19,8 @@ export interface HomePaths {
   readonly trash: string;
   /** What was announced, and when. */
   readonly retention: string;
+  /** Tokens of logins, for cody alone. */
+  readonly tokens: string;
   /** A line for everything that was announced, moved, brought back or removed. */
   readonly retentionLog: string;
 }
@@ -41,6 +43,7 @@ export function homePaths(home: string): HomePaths {
     codexPins: join(home, "codex-pins.jsonl"),
     trash: join(home, "trash"),
     retention: join(home, "retention.json"),
+    tokens: join(home, "tokens.json"),
     retentionLog: join(home, "retention.jsonl"),
   };
 }
@@ -51,6 +54,17 @@ export function codexHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: ()
   if (home !== undefined && home !== "") return resolve(home);
   try {
     return join(input.homedir(), ".codex");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Claude Code's own home: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; none for a user who has no home. */
+export function claudeHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: () => string }): string | undefined {
+  const home = input.env["CLAUDE_CONFIG_DIR"];
+  if (home !== undefined && home !== "") return resolve(home);
+  try {
+    return join(input.homedir(), ".claude");
   } catch {
     return undefined;
   }

@@ -1,15 +1,16 @@
 import type { AuthMethod } from "../messages/config.js";
 import { type ModelEntries, resolveModel } from "./models.js";
-import { apiKey, type KeySources } from "./vendors.js";
+import { hasKey, type KeySources } from "./vendors.js";
 
 /** Whose key is looked for when nothing is named, in this order. */
 const guessed = ["openai", "anthropic", "openrouter"];
-/** Whose key a method uses; a login of another program is nothing we can use yet. */
-export const providerOfAuth: Readonly<Record<AuthMethod, string | undefined>> = {
+/** Whose models a method is for. */
+export const providerOfAuth: Readonly<Record<AuthMethod, string>> = {
   "openai-api-key": "openai",
   "anthropic-api-key": "anthropic",
-  "chatgpt-oauth": undefined,
-  "claude-oauth": undefined,
+  "openrouter-api-key": "openrouter",
+  "chatgpt-oauth": "openai",
+  "claude-oauth": "anthropic",
 };
 
 /** The provider a model's name stands for; who has an unusual name is taken for Anthropic's. */
@@ -22,10 +23,9 @@ export function providerOfModel(model: string, models: ModelEntries = {}): strin
  * environment.
  */
 export function providerOfKey({ env, providers, auth }: KeySources): string | undefined {
-  const chosen = auth === undefined ? undefined : providerOfAuth[auth];
-  if (chosen !== undefined) return chosen;
+  if (auth !== undefined) return providerOfAuth[auth];
   const places: readonly KeySources[] = [{ env: {}, providers }, { env }];
   return places
-    .map((place) => guessed.find((provider) => apiKey(provider, place) !== undefined))
+    .map((place) => guessed.find((provider) => hasKey(provider, place)))
     .find((provider) => provider !== undefined);
 }

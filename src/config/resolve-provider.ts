@@ -1,7 +1,8 @@
 import type { Config, WireApi } from "../messages/config.js";
+import { chosenLogin, type LoginName } from "./logins.js";
 import { resolveModel } from "./models.js";
 import { providerOfKey, providerOfModel } from "./pick-provider.js";
-import { apiKey, apiProblem, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
+import { apiProblem, hasKey, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
 
 export interface ResolveProviderInput {
   readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers" | "models" | "auth">;
@@ -23,6 +24,8 @@ export type ResolvedProvider =
       readonly model: string;
       /** Absent when it is the vendor's own. */
       readonly baseUrl?: string;
+      /** The login that stands in for a key. */
+      readonly login?: LoginName;
       readonly notice?: string;
     }
   | { readonly ok: false; readonly message: string };
@@ -68,27 +71,38 @@ function reached(
   vendor: Vendor,
 ): ResolvedProvider {
   const { key, apis } = vendor;
-  const api = config.api ?? apis[0];
+  const login = chosenLogin(config.auth, provider);
+  const api = config.api ?? login?.api ?? apis[0];
   const problem = apiProblem(provider, api);
   if (problem !== undefined) return refused(problem);
-  if (
-    key !== undefined &&
-    withoutKey !== true &&
-    apiKey(provider, { env, providers: config.providers }) === undefined
-  ) {
+  if (login !== undefined && api !== login.api) {
+    return refused(`A ${login.title} speaks ${login.api}, not ${api}`);
+  }
+  const needsKey = key !== undefined && login === undefined && withoutKey !== true;
+  if (needsKey && !hasKey(provider, { env, providers: config.providers })) {
     return refused(`${key.missing}\nGet a key: ${key.page}`);
   }
-  const baseUrl = saidAddress(config, provider) ?? saidBaseUrl(provider, env) ?? vendor.baseUrl;
+  // An address in the environment is for keys: it would get a token that is not meant for it.
+  const usual = login?.baseUrl ?? (login === undefined ? saidBaseUrl(provider, env) : undefined) ?? vendor.baseUrl;
+  const baseUrl = saidAddress(config, provider) ?? usual;
   if (baseUrl !== undefined && !isAddress(baseUrl)) {
     return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
   }
-  const model = config.model === undefined ? vendor.model : ownName(config.model, provider, config.models);
+  const model =
+    config.model === undefined ? (login?.model ?? vendor.model) : ownName(config.model, provider, config.models);
   if (model === undefined) {
     return refused(
       `Which model of ${provider} is to answer must be said.\nRun: cody set-provider ${provider} --model <model>`,
     );
   }
-  return { ok: true, provider, api, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
+  return {
+    ok: true,
+    provider,
+    api,
+    model,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(login === undefined ? {} : { login: login.name }),
+  };
 }
 
 /** The name a provider knows a model by; what is another provider's model is left to the provider to refuse. */

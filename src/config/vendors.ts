@@ -101,6 +101,11 @@ export function apiKey(provider: string, { env, providers = {} }: KeySources): s
   return providers[provider]?.apiKey ?? (env[keyVariable(provider)]?.trim() || undefined);
 }
 
+/** Also one that is in the keyring, which is asked only when the key is needed. */
+export function hasKey(provider: string, sources: KeySources): boolean {
+  return sources.providers?.[provider]?.keyring === true || apiKey(provider, sources) !== undefined;
+}
+
 export function configuredKeys(providers: Config["providers"] = {}): string[] {
   return Object.values(providers).flatMap(({ apiKey: key }) => (key === undefined ? [] : [key]));
 }

@@ -22,6 +22,8 @@ export const ProviderEntry = z.strictObject({
   apiKey: ApiKey.optional(),
   /** Counts before the one in the environment; `baseUrl` of the whole configuration counts before it. */
   baseUrl: BaseUrl.optional(),
+  /** The key is in the keyring of the operating system, which is asked when it is needed. */
+  keyring: z.boolean().optional(),
 });
 export type ProviderEntry = z.infer<typeof ProviderEntry>;
 
@@ -42,8 +44,35 @@ export const ModelEntry = z.strictObject({
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
 /** How cody proves who it is to a provider. */
-export const AuthMethod = z.enum(["openai-api-key", "anthropic-api-key", "chatgpt-oauth", "claude-oauth"]);
+export const AuthMethod = z.enum([
+  "openai-api-key",
+  "anthropic-api-key",
+  "openrouter-api-key",
+  "chatgpt-oauth",
+  "claude-oauth",
+]);
 export type AuthMethod = z.infer<typeof AuthMethod>;
+
+/** Tokens go there, so nobody on the way may read along. */
+const TokenUrl = z
+  .string()
+  .regex(
+    /^(?:https:\/\/[A-Za-z0-9.-]+|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:\/[!-~]*)?$/,
+    "expected an https URL, or http on this machine",
+  );
+
+/** Who gives tokens out, where it is not the vendor of a login itself. */
+export const LoginEntry = z.strictObject({
+  /** Where a person logs in; for ChatGPT only. */
+  issuer: TokenUrl.optional(),
+  /** Where tokens are renewed; at the issuer unless it is said. */
+  tokenUrl: TokenUrl.optional(),
+  clientId: z
+    .string()
+    .regex(/^[!-~]{1,200}$/)
+    .optional(),
+});
+export type LoginEntry = z.infer<typeof LoginEntry>;
 
 /** How files of conversations are named and sorted into folders. */
 export const Layout = z.enum(["cody", "codex", "project"]);
@@ -97,6 +126,7 @@ export const Config = z.strictObject({
   /** Models by name: those cody does not know, and what is otherwise with those it does. */
   models: z.record(z.string().min(1).max(200), ModelEntry).optional(),
   auth: AuthMethod.optional(),
+  logins: z.strictObject({ chatgpt: LoginEntry.optional(), claude: LoginEntry.optional() }).optional(),
   /** Limits of requests, by provider. */
   limits: z.record(ProviderName, RequestLimits).optional(),
   approvalPolicy: ApprovalPolicy.optional(),

@@ -1,4 +1,5 @@
-import type { BaseAnthropic } from "@anthropic-ai/sdk";
+import type { BaseAnthropic, ClientOptions } from "@anthropic-ai/sdk";
+import type { Credential } from "./credential.js";
 import { keptClient } from "./kept-client.js";
 
 const vendorUrl = "https://api.anthropic.com";
@@ -7,13 +8,12 @@ const vendorUrl = "https://api.anthropic.com";
  * The SDK's client; loading the SDK takes long, so that waits until it is needed. Without a key it
  * would look for one in the environment and in the home of the user, and send it to whatever server this is.
  */
-export const anthropicClient = keptClient<BaseAnthropic>(async ({ baseUrl, transport }, apiKey, timeout) => {
+export const anthropicClient = keptClient<BaseAnthropic>(async ({ baseUrl, transport }, credential, timeout) => {
   const sdk = await import("@anthropic-ai/sdk");
   // The whole client makes a hundred resources first, which costs five times as much.
   return new sdk.BaseAnthropic({
     baseURL: baseUrl ?? vendorUrl,
-    apiKey: apiKey ?? "none",
-    ...(apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
+    ...proof(credential),
     fetch: transport.fetch,
     // Retries are the conversation's business, which shows them.
     maxRetries: 0,
@@ -21,3 +21,12 @@ export const anthropicClient = keptClient<BaseAnthropic>(async ({ baseUrl, trans
     logLevel: "off",
   });
 });
+
+/** A token is never sent as a key as well. */
+function proof(credential: Credential | undefined): ClientOptions {
+  if (typeof credential === "object") {
+    return { apiKey: null, authToken: credential.token, defaultHeaders: credential.headers };
+  }
+  if (credential === undefined) return { apiKey: "none", defaultHeaders: { authorization: null } };
+  return { apiKey: credential };
+}

@@ -9,8 +9,8 @@ export const anthropicMessages: WireStream = (connection, request, signal) =>
   wireAnswer(
     connection,
     {
-      send: async (apiKey, idleMs, own) => {
-        const client = await anthropicClient(connection, apiKey, idleMs);
+      send: async (credential, idleMs, own) => {
+        const client = await anthropicClient(connection, credential, idleMs);
         const body = anthropicRequest(request);
         // Not `messages.create`, which tells the console, and so the terminal of the user, about the age of models.
         return client.post("/v1/messages", { body, stream: true, signal: own }).asResponse();

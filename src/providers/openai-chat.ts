@@ -9,8 +9,8 @@ export const openaiChat: WireStream = (connection, request, signal) =>
   wireAnswer(
     connection,
     {
-      send: async (apiKey, idleMs, own) => {
-        const client = await openaiClient(connection, apiKey, idleMs);
+      send: async (credential, idleMs, own) => {
+        const client = await openaiClient(connection, credential, idleMs);
         return client.chat.completions.create(chatBody(request), { signal: own }).asResponse();
       },
       decoder: (context) => new ChatDecoder(request, context),

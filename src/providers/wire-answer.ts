@@ -1,4 +1,5 @@
 import type { ModelEvent } from "../messages/model.js";
+import { type Credential, secretOf, sentWithCredential } from "./credential.js";
 import { restMs } from "./rate-limit-headers.js";
 import { ended, ReadyStream } from "./ready-stream.js";
 import { SaidEvents } from "./said-events.js";
@@ -17,7 +18,7 @@ export interface WireDecoder {
 
 export interface WireExchange {
   /** Sends the request; the signal is for this request alone. */
-  send(apiKey: string | undefined, idleMs: number, signal: AbortSignal): Promise<Response>;
+  send(credential: Credential | undefined, idleMs: number, signal: AbortSignal): Promise<Response>;
   decoder(context: FailureContext): WireDecoder;
 }
 
@@ -90,9 +91,12 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     const { provider, transport, idleMs = defaultIdleMs } = this.#connection;
     const { signal } = this.#own;
     this.#signal.addEventListener("abort", this.#onAbort);
-    this.#apiKey = this.#connection.apiKey();
+    const send = (credential: Credential | undefined): Promise<Response> => {
+      this.#apiKey = secretOf(credential);
+      return this.#exchange.send(credential, idleMs, signal);
+    };
+    const response = await sentWithCredential(this.#connection, send, signal);
     const decoder = this.#exchange.decoder({ provider, apiKey: this.#apiKey });
-    const response = await this.#exchange.send(this.#apiKey, idleMs, signal);
     const rest = restMs(response.headers, Date.now());
     if (rest !== undefined) this.#connection.onRest?.(rest);
     return { decoder, events: transport.events(response, { signal, idleMs, maxEventBytes }) };

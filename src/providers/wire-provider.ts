@@ -22,7 +22,7 @@ export function wireProvider(lazy: LazyConnection): Provider {
 
   async function load(): Promise<Provider["stream"]> {
     const [stream, transport] = await Promise.all([streams[lazy.api](), lazy.transport()]);
-    const connection: WireConnection = { ...lazy, transport, apiKey: () => lazy.apiKey() };
+    const connection: WireConnection = { ...lazy, transport };
     return (request, signal) => stream(connection, request, signal);
   }
 

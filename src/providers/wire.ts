@@ -1,9 +1,10 @@
 import type { WireApi } from "../messages/config.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
+import type { Access } from "./credential.js";
 import type { Transport } from "./transport.js";
 
 /** How a provider is reached. */
-export interface WireConnection {
+export interface WireConnection extends Access {
   /** The provider's name, for messages to people. */
   readonly provider: string;
   readonly api: WireApi;
@@ -14,8 +15,6 @@ export interface WireConnection {
   readonly idleMs?: number;
   /** Told of how long the provider wants to be left alone, as the headers of its answers say. */
   onRest?(ms: number): void;
-  /** Asked for before every request; undefined where none is needed, as by a server on this machine. */
-  apiKey(): string | undefined;
 }
 
 /**

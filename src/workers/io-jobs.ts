@@ -1,4 +1,5 @@
 import type { WireApi } from "../messages/config.js";
+import type { Credential } from "../providers/credential.js";
 import type { SummaryOutcome, SummaryRequest } from "./summarize.js";
 
 /** What the pool for waiting can do. */
@@ -18,7 +19,7 @@ export type SummaryTarget =
       /** Undefined: the vendor's own address. */
       readonly baseUrl: string | undefined;
       /** Undefined where none is needed. It is the job's alone, and in nothing that comes back. */
-      readonly apiKey: string | undefined;
+      readonly credential: Credential | undefined;
       /** The variables that name a proxy; others are not for a thread to know. */
       readonly env: Readonly<Record<string, string>>;
     }

@@ -1,3 +1,4 @@
+import { secretOf } from "../providers/credential.js";
 import { failureText } from "../providers/failure-text.js";
 import type { SummaryTarget } from "./io-jobs.js";
 import type { IoPool } from "./open-io-pool.js";
@@ -15,6 +16,6 @@ export async function summarizeInThread(
   const { failure } = outcome;
   if (failure.code === "aborted") return { status: "aborted" };
   // A thread may die of anything, and say so in any words.
-  const message = failureText(failure.message, target.kind === "wire" ? target.apiKey : undefined);
+  const message = failureText(failure.message, target.kind === "wire" ? secretOf(target.credential) : undefined);
   return { status: "failed", failure: { ...failure, message }, truncatedCount: 0 };
 }

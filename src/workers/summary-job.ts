@@ -9,7 +9,7 @@ import { summarize } from "./summarize.js";
 
 /**
  * The body of the job in one thread. The connections are the thread's and end with it, so that the next summary finds
- * them open; the provider is the job's, because it knows the key.
+ * them open; the provider is the job's, because it knows the key or the token.
  */
 export function summaryJob(): JobBodies<IoJobs>["summarize"] {
   const transports = new Map<string, Promise<Transport>>();
@@ -27,8 +27,8 @@ function providerOf(
   transportFor: (env: Readonly<Record<string, string>>) => Promise<Transport>,
 ): Provider {
   if (target.kind === "offline") return offlineProvider({ countTokens: estimateTokens });
-  const { provider, api, baseUrl, apiKey, env } = target;
-  return wireProvider({ provider, api, baseUrl, transport: () => transportFor(env), apiKey: () => apiKey });
+  const { provider, api, baseUrl, credential, env } = target;
+  return wireProvider({ provider, api, baseUrl, transport: () => transportFor(env), credential: () => credential });
 }
 
 /** Loaded on first use: the offline model needs none of it. */

@@ -239,12 +239,14 @@ test("set-auth is remembered, takes only what it knows, and never keeps a key", 
   expect((await cli.run(["config", "get", "auth"])).stdout).toBe("openai-api-key\n");
   const env = { OPENAI_API_KEY: "sk-canary-1234567890" };
   expect((await cli.run(["set-auth", "chatgpt-oauth"], { env })).stderr).toBe(
-    "This version cannot use chatgpt-oauth yet: it goes on with the key of the provider\n",
+    "There is no ChatGPT login yet. Run: cody login\n",
   );
   expect(await readFile(join(cli.home, "config.json"), "utf8")).not.toContain("canary");
   expect(await cli.run(["set-auth", "magic"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("Methods: openai-api-key, anthropic-api-key, chatgpt-oauth, claude-oauth"),
+    stderr: expect.stringContaining(
+      "Methods: openai-api-key, anthropic-api-key, openrouter-api-key, chatgpt-oauth, claude-oauth",
+    ),
   });
 });
 

@@ -19,6 +19,7 @@ test("everything has its place inside", () => {
     codexPins: "/home/alice/.cody/codex-pins.jsonl",
     trash: "/home/alice/.cody/trash",
     retention: "/home/alice/.cody/retention.json",
+    tokens: "/home/alice/.cody/tokens.json",
     retentionLog: "/home/alice/.cody/retention.jsonl",
   });
 });

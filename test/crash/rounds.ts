@@ -41,6 +41,9 @@ export const sequences = isFull
   ? { count: 5_000, lanes: 6, timeoutMs: 7_200_000 }
   : { count: 48, lanes: 4, timeoutMs: 120_000 };
 
+/** Processes that share a login, and how often its token ends. */
+export const expiries = isFull ? { processes: 20, rounds: 50 } : { processes: 4, rounds: 4 };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that do nothing but append: as many as fit into the time. */

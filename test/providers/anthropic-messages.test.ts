@@ -255,7 +255,7 @@ function stream(url: string, asked: Asked = {}): AsyncIterable<ModelEvent> {
     baseUrl: url,
     transport,
     idleMs,
-    apiKey: () => apiKey,
+    credential: () => apiKey,
   };
   return anthropicMessages(connection, { ...requestOf([user("go")], ["shell"]), model, effort }, signal);
 }

@@ -10,7 +10,7 @@ export const apiKey = "sk-test-0123456789abcdef";
 
 export function connectionTo(server: Loopback, given: Partial<WireConnection> = {}): WireConnection {
   const baseUrl = `${server.url}/v1`;
-  return { provider: "acme", api: "responses", baseUrl, transport, apiKey: () => apiKey, ...given };
+  return { provider: "acme", api: "responses", baseUrl, transport, credential: () => apiKey, ...given };
 }
 
 export interface Asked {
@@ -169,7 +169,7 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     const server = await serve(streaming());
     const keys = ["sk-first-key", "sk-second-key", "sk-second-key"];
     const left = keys.values();
-    const connection = connectionTo(server, { apiKey: () => left.next().value });
+    const connection = connectionTo(server, { credential: () => left.next().value });
     for (const _ of keys) await collect(stream(connection, requestOf([user("hi")]), new AbortController().signal));
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(keys.map((key) => `Bearer ${key}`));
   });
@@ -180,7 +180,7 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     vi.stubEnv("OPENAI_API_KEY", "sk-of-the-environment");
     vi.stubEnv("OPENAI_ADMIN_KEY", "sk-admin");
     vi.stubEnv("OPENAI_ORG_ID", "org-of-the-environment");
-    const keyless = await ask(stream, streaming(), undefined, { apiKey: () => undefined });
+    const keyless = await ask(stream, streaming(), undefined, { credential: () => undefined });
     vi.unstubAllEnvs();
     expect(JSON.stringify(keyless.server.requests[0]?.headers)).not.toMatch(/environment|admin|none/);
   });

@@ -33,7 +33,7 @@ test.each(wireApis)(
         onTestFinished(() => transport.close());
         return Promise.resolve(transport);
       },
-      apiKey: () => {
+      credential: () => {
         asked.push("key");
         return mockKey;
       },
@@ -58,7 +58,7 @@ test("a request that is aborted while everything is still being loaded is not se
       abort.abort();
       return Promise.resolve(createTransport({}));
     },
-    apiKey: () => mockKey,
+    credential: () => mockKey,
   });
   expect(await eventsOf(provider.stream(request, abort.signal))).toEqual([]);
   expect(mock.requests).toEqual([]);

@@ -52,7 +52,7 @@ export function modelAt(spoken: SpokenApi, url: string, idleMs?: number): Provid
     api: spoken.api,
     baseUrl: spoken.provider === "openai" ? `${url}/v1` : url,
     transport: () => Promise.resolve(transport),
-    apiKey: () => mockKey,
+    credential: () => mockKey,
     ...(idleMs === undefined ? {} : { idleMs }),
   });
 }

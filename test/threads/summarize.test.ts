@@ -29,7 +29,7 @@ function openPool(options?: Partial<PoolOptions<IoJobs>>): Pool<IoJobs> {
 
 function targetOf({ url }: Pick<MockLlm, "url">, { api, provider }: SpokenApi): SummaryTarget {
   const baseUrl = api === "messages" ? url : `${url}/v1`;
-  return { kind: "wire", provider, api, baseUrl, apiKey: mockKey, env: {} };
+  return { kind: "wire", provider, api, baseUrl, credential: mockKey, env: {} };
 }
 
 function asking(change: Partial<SummaryRequest> = {}): SummaryRequest {
@@ -187,8 +187,8 @@ describe("connections", () => {
     const server = await serve(chatAnswer);
     const pool = openPool({ threads: 1 });
     expect(await ask(pool, chatAt(server))).toMatchObject({ status: "done", text: "Said" });
-    expect(await ask(pool, { ...chatAt(server), apiKey: "sk-other" })).toMatchObject({ status: "done" });
-    expect(await ask(pool, { ...chatAt(server), apiKey: undefined })).toMatchObject({ status: "done" });
+    expect(await ask(pool, { ...chatAt(server), credential: "sk-other" })).toMatchObject({ status: "done" });
+    expect(await ask(pool, { ...chatAt(server), credential: undefined })).toMatchObject({ status: "done" });
     expect(server.connections).toBe(1);
     const keys = server.requests.map(({ headers }) => headers.authorization);
     expect(keys).toEqual([`Bearer ${mockKey}`, "Bearer sk-other", undefined]);
@@ -221,7 +221,7 @@ describe("connections", () => {
 });
 
 function chatAt({ url }: Pick<Loopback, "url">): Extract<SummaryTarget, { kind: "wire" }> {
-  return { kind: "wire", provider: "acme", api: "chat", baseUrl: `${url}/v1`, apiKey: mockKey, env: {} };
+  return { kind: "wire", provider: "acme", api: "chat", baseUrl: `${url}/v1`, credential: mockKey, env: {} };
 }
 
 const chatAnswer: Answer = streaming(

@@ -1,6 +1,8 @@
 import { estimateItemTokens, estimateTokens } from "../../compaction/estimate-tokens.js";
 import { extractSummary } from "../../compaction/extract-summary.js";
+import { FailureError } from "../../messages/errors.js";
 import type { ResponseItem } from "../../messages/response-item.js";
+import type { Access, Credential } from "../../providers/credential.js";
 import type { Provider } from "../../providers/provider.js";
 import type { SummaryTarget } from "../../workers/io-jobs.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
@@ -11,8 +13,14 @@ import { summarize, type SummaryOutcome, type SummaryRequest } from "../../worke
 
 export type { SummaryOutcome, SummaryRequest };
 
+type WireTarget = Extract<SummaryTarget, { kind: "wire" }>;
+
 /** Who summarizes: what a thread can reach, or a provider that was injected and lives in this one. */
-export type SummaryBy = SummaryTarget | { readonly kind: "provider"; readonly provider: Provider };
+export type SummaryBy =
+  | Exclude<SummaryTarget, WireTarget>
+  /** A thread is told the credential of one request; where it comes from stays here. */
+  | (Omit<WireTarget, "credential"> & { readonly access: Access })
+  | { readonly kind: "provider"; readonly provider: Provider };
 
 function providerOf(by: SummaryBy): string {
   if (by.kind === "provider") return by.provider.name;
@@ -48,7 +56,8 @@ export class Summarizer {
 
   /** It takes no longer in this thread than in another. */
   async #ask(by: SummaryBy, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
-    if (by.kind !== "provider") return await summarizeInThread(this.#io, by, request, signal);
+    if (by.kind === "wire") return await this.#askOverWire(by, request, signal);
+    if (by.kind === "offline") return await summarizeInThread(this.#io, by, request, signal);
     const deadlineMs = ioPoolLimits.deadlineMs.summarize;
     const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
     const outcome = await summarize(by.provider, request, { signal: until });
@@ -57,10 +66,33 @@ export class Summarizer {
     return { status: "failed", failure: { code: "deadline", message, retryable: false }, truncatedCount: 0 };
   }
 
+  /** Once more with another token, where the server has refused one. */
+  async #askOverWire(
+    { access, ...target }: Extract<SummaryBy, { kind: "wire" }>,
+    request: SummaryRequest,
+    signal: AbortSignal,
+  ): Promise<SummaryOutcome> {
+    const ask = (credential: Credential | undefined): Promise<SummaryOutcome> =>
+      summarizeInThread(this.#io, { ...target, credential }, request, signal);
+    try {
+      const credential = await access.credential(signal);
+      const outcome = await ask(credential);
+      if (typeof credential !== "object" || access.renewed === undefined || !isRefused(outcome)) return outcome;
+      return await ask(await access.renewed(credential, signal));
+    } catch (error) {
+      if (!(error instanceof FailureError)) throw error;
+      return signal.aborted ? { status: "aborted" } : { status: "failed", failure: error.failure, truncatedCount: 0 };
+    }
+  }
+
   /** Takes what can be taken from a history without a model. */
   async extract(items: readonly ResponseItem[], previousSummary: string | undefined): Promise<string> {
     const outcome = await this.#cpu.run("extract_summary", { items, previousSummary });
     // What no thread can do is done here: it is the last resort.
     return outcome.ok ? outcome.value.text : extractSummary(items, previousSummary);
   }
+}
+
+function isRefused(outcome: SummaryOutcome): boolean {
+  return outcome.status === "failed" && outcome.failure.code === "auth";
 }

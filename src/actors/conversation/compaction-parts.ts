@@ -16,7 +16,7 @@ export interface CompactionParts {
   /** By name: ours and those that were injected. */
   readonly strategies: ReadonlyMap<string, CompactionStrategy>;
   window(settings: Settings): ContextWindow;
-  /** Who summarizes for such a turn; a key goes with it by value. */
+  /** Who summarizes for such a turn. */
   summaryBy(settings: Settings): SummaryBy;
   /** The lines of the conversation as they were saved. */
   savedLines(): StoredLines;

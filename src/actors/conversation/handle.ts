@@ -41,6 +41,7 @@ export interface HandleParts {
   readonly maxTurns: number;
   countTokens(text: string): number;
   instructions(settings: Settings): string;
+  warn(message: string): void;
   previewCompaction(strategy: string | undefined): Promise<CompactionPreview>;
   contextUsage(): Promise<ContextUsage>;
   summarize(items: readonly ResponseItem[]): Promise<SummaryOutcome>;
@@ -107,6 +108,11 @@ export class Conversation {
     await this.#parts.ref.ask({ type: "set_pinned", pinned });
     const saved = await this.flush();
     return saved.status === "saved" ? await this.#parts.onPinned() : saved;
+  }
+
+  /** Tells whoever listens something that is about more than this conversation. */
+  warn(message: string): void {
+    this.#parts.warn(message);
   }
 
   /** The settings the next turn runs with. */

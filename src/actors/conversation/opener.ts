@@ -20,6 +20,7 @@ import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.j
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
+import type { AccessDesk } from "../credentials/access-desk.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { CompactionParts } from "./compaction-parts.js";
@@ -52,6 +53,7 @@ export interface OpenerParts {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
+  readonly desk: AccessDesk;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
   /** Called before anybody else can have the conversation. */
@@ -83,7 +85,8 @@ export class ConversationOpener {
     this.#tools = new Toolbox(parts.options.tools ?? []);
     this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
-    this.#providers = new Providers(parts.options, parts.config, {
+    this.#providers = new Providers(parts.options, {
+      desk: parts.desk,
       countTokens: (text) => this.#countTokens(text),
       onRest: (provider, ms) => parts.gate.hold(provider, ms),
     });

@@ -1,5 +1,3 @@
-import { apiKey, type KeySources } from "../../config/vendors.js";
-import type { Config } from "../../messages/config.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
@@ -7,10 +5,12 @@ import { proxyVariables } from "../../providers/http-fetch.js";
 import type { Transport } from "../../providers/transport.js";
 import { wireProvider } from "../../providers/wire-provider.js";
 import type { SummaryBy } from "../compactor/summarizer.js";
+import type { AccessDesk } from "../credentials/access-desk.js";
 import type { ManagerOptions } from "./manager-options.js";
 import type { Settings } from "./settings.js";
 
 export interface ProviderParts {
+  readonly desk: AccessDesk;
   countTokens(text: string): number;
   /** Told of how long a provider wants to be left alone. */
   onRest(provider: string, ms: number): void;
@@ -18,7 +18,7 @@ export interface ProviderParts {
 
 /** Who answers in the conversations of one manager, with the connections they share. */
 export class Providers {
-  readonly #keys: KeySources;
+  readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #client: Provider | undefined;
   readonly #inProcess: ReadonlyMap<string, Provider>;
   readonly #offline: Provider | undefined;
@@ -26,10 +26,10 @@ export class Providers {
   readonly #parts: ProviderParts;
   #transport: Promise<Transport> | undefined;
 
-  constructor(options: ManagerOptions, config: Config, parts: ProviderParts) {
+  constructor(options: ManagerOptions, parts: ProviderParts) {
     const { client, providers = [], env = {} } = options;
     this.#parts = parts;
-    this.#keys = { env, providers: config.providers };
+    this.#env = env;
     this.#client = client === undefined ? undefined : clientProvider(client);
     const builtIn = builtInProviders({ countTokens: (text) => parts.countTokens(text) });
     this.#offline = builtIn.find(({ name }) => name === "offline");
@@ -49,16 +49,10 @@ export class Providers {
   /** Who summarizes for a conversation with these settings: in a thread, unless it was injected into this one. */
   summaryBy(settings: Settings): SummaryBy {
     const { provider, api, baseUrl } = settings;
+    const access = this.#parts.desk.accessTo(settings);
     const isReached = this.#client === undefined && !this.#inProcess.has(provider);
     if (isReached && api !== undefined) {
-      return {
-        kind: "wire",
-        provider,
-        api,
-        baseUrl,
-        apiKey: apiKey(provider, this.#keys),
-        env: proxyVariables(this.#keys.env),
-      };
+      return { kind: "wire", provider, api, baseUrl, access, env: proxyVariables(this.#env) };
     }
     const answerer = this.of(settings);
     return answerer === this.#offline ? { kind: "offline" } : { kind: "provider", provider: answerer };
@@ -68,9 +62,9 @@ export class Providers {
     (await this.#transport)?.close();
   }
 
-  #reached({ provider, api, baseUrl }: Settings): Provider {
+  #reached({ provider, api, baseUrl, login }: Settings): Provider {
     if (api === undefined) throw new Error(`there is no provider ${provider}`);
-    const key = `${provider} ${api} ${baseUrl}`;
+    const key = `${provider} ${api} ${baseUrl} ${login}`;
     const known = this.#wired.get(key);
     if (known !== undefined) return known;
     const made = wireProvider({
@@ -78,7 +72,7 @@ export class Providers {
       api,
       baseUrl,
       transport: () => (this.#transport ??= this.#connect()),
-      apiKey: () => apiKey(provider, this.#keys),
+      ...this.#parts.desk.accessTo({ provider, ...(login === undefined ? {} : { login }) }),
       onRest: (ms) => this.#parts.onRest(provider, ms),
     });
     this.#wired.set(key, made);
@@ -88,6 +82,6 @@ export class Providers {
   /** Loaded on first use: the offline model needs none of it. */
   async #connect(): Promise<Transport> {
     const { createTransport } = await import("../../providers/node-transport.js");
-    return createTransport(this.#keys.env);
+    return createTransport(this.#env);
   }
 }

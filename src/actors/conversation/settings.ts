@@ -1,3 +1,4 @@
+import type { LoginName } from "../../config/logins.js";
 import type { WireApi } from "../../messages/config.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { ApprovalPolicy, SandboxMode } from "../../messages/policy.js";
@@ -13,6 +14,8 @@ export interface Settings {
   readonly api?: WireApi;
   /** Where it is reached; absent when that is its own address. */
   readonly baseUrl?: string;
+  /** Which login stands in for a key; absent when none does. */
+  readonly login?: LoginName;
   readonly cwd: string;
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandbox: SandboxMode;

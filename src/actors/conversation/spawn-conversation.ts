@@ -155,6 +155,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     previewCompaction: (strategy) => previewCompaction({ parts, cell }, strategy),
     contextUsage: () => contextUsage({ parts, cell }),
     summarize: (items) => summarizeItems({ parts, cell }, items),
+    warn: (message) => publish("", { type: "warning", message }),
     onRenamed: () => parts.onRenamed(),
     onPinned: () => parts.onPinned(),
     onShutdown: () => {

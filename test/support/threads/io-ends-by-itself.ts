@@ -10,7 +10,7 @@ const pool = new Pool<IoJobs>({
   idleMs: 600_000,
   entry: new URL("faulty-summaries.js", import.meta.url),
 });
-const target: SummaryTarget = { kind: "wire", provider: "mock", api: "chat", baseUrl, apiKey: undefined, env: {} };
+const target: SummaryTarget = { kind: "wire", provider: "mock", api: "chat", baseUrl, credential: undefined, env: {} };
 const request = { conversationId: "c", model: "mock-1", instructions: "", items: [], prompt: "Summarize" };
 const { signal } = new AbortController();
 

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import type { LoginName } from "../../config/logins.js";
+import { ClaudeCredentialsFile, CodexAuthFile, type TokenSet } from "../../messages/tokens.js";
+import { claudeHome, codexHome } from "../../config/paths.js";
+import { Keyring } from "./keyring.js";
+import { readBorrowed } from "./read-private.js";
+import { accountOf, expiryOf } from "./token-claims.js";
+
+export interface BorrowedPlaces {
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly codexHome: string | undefined;
+  readonly claudeHome: string | undefined;
+  readonly keyring: Keyring;
+}
+
+/** Where they are for who has this environment. */
+export function borrowedPlaces(env: BorrowedPlaces["env"], homedir: () => string): BorrowedPlaces {
+  const homes = { codexHome: codexHome({ env, homedir }), claudeHome: claudeHome({ env, homedir }) };
+  return { env, ...homes, keyring: new Keyring(env) };
+}
+
+/** Tokens and where they are, as a person is told. */
+export interface FoundTokens {
+  readonly tokens: TokenSet;
+  readonly source: string;
+}
+
+/** The tokens another program keeps, which are only ever read; undefined where there are none we understand. */
+export async function borrowedTokens(login: LoginName, places: BorrowedPlaces): Promise<FoundTokens | undefined> {
+  return login === "chatgpt" ? await codexTokens(places) : await claudeTokens(places);
+}
+
+async function codexTokens({ codexHome: home }: BorrowedPlaces): Promise<FoundTokens | undefined> {
+  if (home === undefined) return undefined;
+  const path = join(home, "auth.json");
+  const { tokens } = CodexAuthFile.safeParse(valueOf(await readBorrowed(path))).data ?? {};
+  if (tokens === undefined || tokens === null) return undefined;
+  const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken, account_id: accountId } = tokens;
+  const expiresAt = expiryOf(accessToken);
+  return {
+    source: path,
+    tokens: {
+      ...accountOf(idToken),
+      accessToken,
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+      ...(typeof accountId === "string" ? { accountId } : {}),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    },
+  };
+}
+
+/** One that was made for programs comes first, as in Claude Code; then its file; then its entry in the keychain. */
+async function claudeTokens({ env, claudeHome: home, keyring }: BorrowedPlaces): Promise<FoundTokens | undefined> {
+  const given = env["CLAUDE_CODE_OAUTH_TOKEN"]?.trim() ?? "";
+  if (given !== "") return { source: "CLAUDE_CODE_OAUTH_TOKEN", tokens: { accessToken: given } };
+  const path = home === undefined ? undefined : join(home, ".credentials.json");
+  const inFile = path === undefined ? undefined : claudeTokensIn(await readBorrowed(path));
+  if (path !== undefined && inFile !== undefined) return { source: path, tokens: inFile };
+  const inKeychain = claudeTokensIn(await keyring.claudeCredentials());
+  return inKeychain === undefined ? undefined : { source: "keychain: Claude Code-credentials", tokens: inKeychain };
+}
+
+function claudeTokensIn(text: string | undefined): TokenSet | undefined {
+  const { claudeAiOauth: found } = ClaudeCredentialsFile.safeParse(valueOf(text)).data ?? {};
+  if (found === undefined || found === null) return undefined;
+  const { accessToken, refreshToken, expiresAt, subscriptionType } = found;
+  return {
+    accessToken,
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(typeof expiresAt === "number" ? { expiresAt } : {}),
+    ...(typeof subscriptionType === "string" ? { plan: subscriptionType } : {}),
+  };
+}
+
+/** Whatever is no JSON counts as nothing: the file is another program's to mend. */
+function valueOf(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

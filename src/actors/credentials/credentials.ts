@@ -1,0 +1,70 @@
+import { type LoginName, loginFacts } from "../../config/logins.js";
+import type { Config } from "../../messages/config.js";
+import { FailureError } from "../../messages/errors.js";
+import type { Failure } from "../../messages/failure.js";
+import type { TokenSet } from "../../messages/tokens.js";
+import type { LoginToken } from "../../providers/credential.js";
+import type { Actor } from "../system/actor.js";
+import { type KeeperParts, LoginKeeper } from "./login-keeper.js";
+
+export interface CredentialsOptions extends Omit<KeeperParts, "facts" | "warn"> {
+  readonly logins: Config["logins"];
+}
+
+export type CredentialsOp =
+  | { readonly type: "token"; readonly login: LoginName }
+  /** Another one than a server has just refused. */
+  | { readonly type: "renew"; readonly login: LoginName; readonly refused: string }
+  | { readonly type: "kept_key"; readonly provider: string };
+
+export interface CredentialsAnswers {
+  readonly token: TokenReply;
+  readonly renew: TokenReply;
+  readonly kept_key: string | undefined;
+}
+
+export type TokenReply =
+  { readonly ok: true; readonly token: LoginToken } | { readonly ok: false; readonly failure: Failure };
+
+export type CredentialsMsg = { readonly type: "warning"; readonly message: string };
+
+/** Keeps the tokens of logins and what the keyring said, for all conversations of a process. */
+export const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, CredentialsMsg> = {
+  name: "credentials",
+  start: ({ logins, ...parts }, { publish }) => {
+    const keepers = new Map<LoginName, LoginKeeper>();
+    const keys = new Map<string, Promise<string | undefined>>();
+    const warn = (message: string): void => publish({ type: "warning", message });
+
+    function keeperOf(name: LoginName): LoginKeeper {
+      const known = keepers.get(name) ?? new LoginKeeper({ ...parts, facts: loginFacts(name, logins), warn });
+      keepers.set(name, known);
+      return known;
+    }
+
+    return {
+      token: ({ login }) => replyOf(login, keeperOf(login).tokens()),
+      renew: ({ login, refused }) => replyOf(login, keeperOf(login).renewed(refused)),
+      kept_key: ({ provider }) => {
+        const asked = keys.get(provider) ?? parts.places.keyring.key(provider);
+        keys.set(provider, asked);
+        return asked;
+      },
+    };
+  },
+};
+
+async function replyOf(login: LoginName, tokens: Promise<TokenSet>): Promise<TokenReply> {
+  try {
+    const { accessToken, accountId } = await tokens;
+    return { ok: true, token: { token: accessToken, headers: headersOf(login, accountId) } };
+  } catch (error) {
+    if (error instanceof FailureError) return { ok: false, failure: error.failure };
+    throw error;
+  }
+}
+
+function headersOf(login: LoginName, accountId: string | undefined): Record<string, string> {
+  if (login === "claude") return { "anthropic-beta": "oauth-2025-04-20" };
+  return { originator: "cody", ...(accountId === undefined ? {} : { "chatgpt-account-id": accountId }) };
+}

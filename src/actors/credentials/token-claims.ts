@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import { type TokenAnswer, TokenClaims, type TokenSet } from "../../messages/tokens.js";
+
+/** What a token that is a JWT says about itself; nothing for any other. */
+export function claimsOf(token: string | undefined): TokenClaims {
+  const payload = token?.split(".")[1];
+  if (payload === undefined) return {};
+  try {
+    return TokenClaims.safeParse(JSON.parse(Buffer.from(payload, "base64url").toString())).data ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function expiryOf(accessToken: string): number | undefined {
+  const { exp } = claimsOf(accessToken);
+  return exp === undefined ? undefined : exp * 1_000;
+}
+
+/** Who a login is, as its id token says. */
+export function accountOf(idToken: string | undefined): Pick<TokenSet, "accountId" | "email" | "plan"> {
+  const claims = claimsOf(idToken);
+  const { chatgpt_account_id: accountId, chatgpt_plan_type: plan } = claims["https://api.openai.com/auth"] ?? {};
+  const email = claims.email ?? claims["https://api.openai.com/profile"]?.email;
+  return {
+    ...(accountId === undefined ? {} : { accountId }),
+    ...(email === undefined ? {} : { email: email.slice(0, 320) }),
+    ...(plan === undefined ? {} : { plan: plan.slice(0, 100) }),
+  };
+}
+
+/** The tokens there are after an answer: what is in it replaces what was there. Undefined when no token is in it. */
+export function answeredTokens(before: TokenSet | undefined, answer: TokenAnswer, nowMs: number): TokenSet | undefined {
+  const accessToken = answer.access_token ?? before?.accessToken;
+  if (accessToken === undefined || (answer.access_token === undefined && answer.refresh_token === undefined)) {
+    return undefined;
+  }
+  const { expiresAt: _, ...kept } = before ?? {};
+  const refreshToken = answer.refresh_token ?? before?.refreshToken;
+  const told = answer.expires_in === undefined ? undefined : nowMs + answer.expires_in * 1_000;
+  const expiresAt = expiryOf(accessToken) ?? told;
+  return {
+    ...kept,
+    ...accountOf(answer.id_token),
+    accessToken,
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(before?.refreshToken === undefined ? {} : { parent: fingerprint(before.refreshToken) }),
+  };
+}
+
+/** Tells two refresh tokens apart and nothing else. */
+export function fingerprint(refreshToken: string): string {
+  return createHash("sha256").update(refreshToken).digest("base64url");
+}

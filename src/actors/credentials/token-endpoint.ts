@@ -1,0 +1,105 @@
+import type { LoginFacts } from "../../config/logins.js";
+import { FailureError } from "../../messages/errors.js";
+import type { Failure } from "../../messages/failure.js";
+import { TokenAnswer } from "../../messages/tokens.js";
+import { codeOfStatus, isPassing } from "../../providers/retryable.js";
+import { wireFailure } from "../../providers/wire-failure.js";
+
+/** `refused` is for good: asking again would not help, and might look like an attack. */
+export type TokenOutcome =
+  | { readonly status: "answered"; readonly answer: TokenAnswer }
+  | { readonly status: "refused"; readonly reason: string }
+  | { readonly status: "failed"; readonly failure: Failure };
+
+/** Of the names a server may give a problem; others are not repeated. */
+const errorName = /^[a-z0-9_.-]{1,60}$/i;
+const forGood = /^(?:invalid_grant|refresh_token_(?:expired|reused|invalidated)|token_expired|app_session_terminated)$/;
+
+export interface TokenEndpoint {
+  readonly fetch: typeof fetch;
+  readonly deadlineMs: number;
+}
+
+/** Asks for new tokens with a refresh token. Never throws, and says nothing that it was given. */
+export async function refreshTokens(
+  facts: LoginFacts,
+  refreshToken: string,
+  endpoint: TokenEndpoint,
+): Promise<TokenOutcome> {
+  const body = { client_id: facts.clientId, grant_type: "refresh_token", refresh_token: refreshToken };
+  return await post(facts, { type: "application/json", body: JSON.stringify(body), secret: refreshToken }, endpoint);
+}
+
+/** Asks for the first tokens with what the browser has brought back. */
+export async function exchangeCode(
+  facts: LoginFacts,
+  grant: { readonly code: string; readonly verifier: string; readonly redirectUri: string },
+  endpoint: TokenEndpoint,
+): Promise<TokenOutcome> {
+  const body = new URLSearchParams({
+    grant_type: "authorization_code",
+    code: grant.code,
+    redirect_uri: grant.redirectUri,
+    client_id: facts.clientId,
+    code_verifier: grant.verifier,
+  });
+  const sent = { type: "application/x-www-form-urlencoded", body: body.toString(), secret: grant.code };
+  return await post(facts, sent, endpoint);
+}
+
+interface Sent {
+  readonly type: string;
+  readonly body: string;
+  readonly secret: string;
+}
+
+async function post({ tokenUrl, title }: LoginFacts, sent: Sent, endpoint: TokenEndpoint): Promise<TokenOutcome> {
+  try {
+    const response = await endpoint.fetch(tokenUrl, {
+      method: "POST",
+      headers: { "content-type": sent.type, accept: "application/json" },
+      body: sent.body,
+      signal: AbortSignal.timeout(endpoint.deadlineMs),
+    });
+    const value: unknown = await response.json().catch(() => undefined);
+    if (!response.ok) return unanswered(response.status, value, title);
+    const answer = TokenAnswer.safeParse(value).data;
+    if (answer !== undefined) return { status: "answered", answer };
+    return failed(`${title}: the server's answer has no tokens in it`);
+  } catch (error) {
+    if ((error as Error).name === "AbortError" || (error as Error).name === "TimeoutError") {
+      return failed(`${title}: no answer came in time`, "timeout");
+    }
+    return { status: "failed", failure: wireFailure(error, { provider: title, apiKey: sent.secret }) };
+  }
+}
+
+function unanswered(status: number, value: unknown, title: string): TokenOutcome {
+  const name = errorNameIn(value);
+  if (status === 401 || (status < 500 && name !== undefined && forGood.test(name))) {
+    return { status: "refused", reason: name ?? String(status) };
+  }
+  const code = codeOfStatus(status);
+  const message = `${title}: the server answered ${status}${name === undefined ? "" : `: ${name}`}`;
+  return { status: "failed", failure: { code, message, retryable: isPassing(code) } };
+}
+
+/** `{error: "name"}`, or `{error: {code: "name"}}`. */
+function errorNameIn(value: unknown): string | undefined {
+  const error: unknown = typeof value === "object" && value !== null && "error" in value ? value.error : undefined;
+  const name: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : error;
+  return typeof name === "string" && errorName.test(name) ? name : undefined;
+}
+
+function failed(message: string, code: "server" | "timeout" = "server"): TokenOutcome {
+  return { status: "failed", failure: { code, message, retryable: true } };
+}
+
+export function endedLogin({ title, remedy }: LoginFacts, reason: string): FailureError {
+  const message = `the ${title} is not valid any more (${reason}). ${remedy}`;
+  return new FailureError({ code: "auth", message, retryable: false });
+}
+
+export function noLogin({ title, remedy }: LoginFacts): FailureError {
+  return new FailureError({ code: "auth", message: `there is no ${title}. ${remedy}`, retryable: false });
+}

@@ -1,0 +1,66 @@
+import { homePaths } from "../../config/paths.js";
+import { withFileLock } from "../../config/file-lock.js";
+import type { LoginName } from "../../config/logins.js";
+import { makeDirectory } from "../../config/make-directory.js";
+import { writeAtomic } from "../../config/write-atomic.js";
+import { FailureError } from "../../messages/errors.js";
+import { TokenFile, type TokenSet } from "../../messages/tokens.js";
+import { readPrivate } from "./read-private.js";
+
+/** A token is renewed under the lock, over a network: a living process may keep it for so long. */
+const holdMs = 60_000;
+
+/** cody's own tokens, in one file below its home that only its owner can read. */
+export class TokenStore {
+  readonly path: string;
+  readonly #home: string;
+
+  constructor(home: string) {
+    this.#home = home;
+    this.path = homePaths(home).tokens;
+  }
+
+  async read(login: LoginName): Promise<TokenSet | undefined> {
+    return (await this.#file())?.logins[login];
+  }
+
+  /** Runs `work` while no other process changes the file. */
+  async locked<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      await makeDirectory(this.#home);
+      return await withFileLock(`${this.path}.lock`, work, { holdMs });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (error instanceof FailureError || code === undefined) throw error;
+      // What could not be written afterwards must not be renewed: the others would be left with what is used up.
+      const message = `${this.path} cannot be changed (${code}), so no token was renewed`;
+      throw new FailureError({ code: "not_saved", message, retryable: false }, { cause: error });
+    }
+  }
+
+  /** Only for who holds the lock. Without tokens those there are are taken out. */
+  async write(login: LoginName, tokens: TokenSet | undefined): Promise<void> {
+    const file = (await this.#file()) ?? { version: 1, logins: {} };
+    const { [login]: _, ...others } = file.logins;
+    const logins = tokens === undefined ? others : { ...others, [login]: tokens };
+    await writeAtomic(this.path, `${JSON.stringify({ ...file, logins }, undefined, 2)}\n`);
+  }
+
+  async #file(): Promise<TokenFile | undefined> {
+    const text = await readPrivate(this.path);
+    if (text === undefined) return undefined;
+    const result = TokenFile.safeParse(valueOf(text));
+    if (result.success) return result.data;
+    const message = `${this.path} is damaged, or was written by another version. Delete it and run: cody login`;
+    throw new FailureError({ code: "auth", message, retryable: false });
+  }
+}
+
+/** What is no JSON is no token file either; V8's own words would quote it. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

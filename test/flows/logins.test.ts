@@ -1,0 +1,143 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import { openManager } from "../support/open-conversation.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { account, TokenIssuer } from "../support/token-issuer.js";
+
+/** A manager of somebody who is logged in with Codex, and the issuer of the login. */
+async function loggedIn(options: ManagerOptions = {}) {
+  const issuer = await TokenIssuer.open();
+  const codexHome = await temporaryFolder();
+  const authFile = await issuer.giveToCodex(codexHome);
+  const { manager, home } = await openManager({
+    env: { CODEX_HOME: codexHome },
+    config: {
+      auth: "chatgpt-oauth",
+      logins: { chatgpt: { issuer: issuer.url } },
+      providers: { openai: { baseUrl: `${issuer.url}/backend-api/codex` } },
+    },
+    now: () => new Date(issuer.nowMs),
+    ...options,
+  });
+  return { issuer, manager, home, authFile, tokens: join(home, "tokens.json") };
+}
+
+test("a ChatGPT login of Codex answers over Responses, with its token and whose it is, and its file stays", async () => {
+  const { issuer, manager, authFile, tokens } = await loggedIn();
+  const before = await readFile(authFile, "utf8");
+  const { conversation } = await manager.newConversation();
+  await conversation.processMessage("Hi");
+  const [request] = issuer.requests;
+  expect(request?.path).toBe("/backend-api/codex/responses");
+  expect(request?.headers).toMatchObject({
+    authorization: expect.stringMatching(/^Bearer ey/),
+    "chatgpt-account-id": account.accountId,
+  });
+  expect(JSON.parse(request?.body ?? "")).toMatchObject({ model: "gpt-5", store: false, stream: true });
+  expect(await readFile(authFile, "utf8")).toBe(before);
+  await expect(stat(tokens)).rejects.toThrow("ENOENT");
+});
+
+test("a token that ends soon is renewed once, for all who ask together, into cody's own file", async () => {
+  const { issuer, manager, authFile, tokens } = await loggedIn();
+  const before = await readFile(authFile, "utf8");
+  const opened = await Promise.all([1, 2, 3, 4, 5].map(() => manager.newConversation()));
+  issuer.nowMs += 3_600_000 - 60_000;
+  await Promise.all(opened.map(({ conversation }) => conversation.processMessage("Hi")));
+  expect([issuer.refreshes, new Set(issuer.proofs).size]).toEqual([1, 1]);
+  expect(await readFile(authFile, "utf8")).toBe(before);
+  expect((await stat(tokens)).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(await readFile(tokens, "utf8"))).toMatchObject({
+    version: 1,
+    logins: { chatgpt: { email: account.email, accountId: account.accountId, plan: account.plan } },
+  });
+});
+
+test("a token the server refuses is renewed, and the request sent once more", async () => {
+  const { issuer, manager } = await loggedIn();
+  const { conversation } = await manager.newConversation();
+  issuer.endAccess();
+  await conversation.processMessage("Hi");
+  expect([issuer.refreshes, issuer.proofs.length]).toEqual([1, 2]);
+  issuer.fault = (response) => response.writeHead(400).end('{"error":"invalid_grant"}');
+  issuer.endAccess();
+  await expect(conversation.processMessage("Again")).rejects.toThrow(
+    "openai: the ChatGPT login is not valid any more (invalid_grant). Run: cody login",
+  );
+});
+
+test("what Codex has renewed itself is newer than what cody made of what it had before", async () => {
+  const { issuer, manager, authFile } = await loggedIn();
+  const { conversation } = await manager.newConversation();
+  issuer.endAccess();
+  await conversation.processMessage("Hi");
+  const { access } = issuer.issue();
+  const text = (await readFile(authFile, "utf8")).replace(/"access_token":"[^"]*"/, `"access_token":"${access}"`);
+  await writeFile(authFile, text.replace(/"refresh_token":"[^"]*"/, '"refresh_token":"rt-of-codex"'));
+  await conversation.processMessage("Again");
+  expect([issuer.refreshes, issuer.proofs.at(-1)]).toEqual([1, `Bearer ${access}`]);
+});
+
+test("summaries are made with the login too", async () => {
+  const { issuer, manager } = await loggedIn();
+  const { conversation } = await manager.newConversation();
+  await conversation.processMessage("Hi");
+  issuer.endAccess();
+  await conversation.compact();
+  expect(issuer.refreshes).toBe(1);
+  expect(issuer.proofs.slice(1)).toEqual([issuer.proofs[0], expect.not.stringContaining(issuer.proofs[0] ?? "")]);
+});
+
+test("a login speaks its own API only, and nobody's environment says where its token goes", async () => {
+  const { manager } = await loggedIn();
+  await expect(manager.newConversation({ api: "chat" })).rejects.toThrow("A ChatGPT login speaks responses, not chat");
+  const codexHome = await temporaryFolder();
+  const env = { CODEX_HOME: codexHome, OPENAI_BASE_URL: "http://127.0.0.1:9/v1" };
+  const { manager: another } = await openManager({ env, config: { auth: "chatgpt-oauth" } });
+  const { conversation } = await another.newConversation();
+  expect(conversation.settings).toMatchObject({
+    provider: "openai",
+    baseUrl: "https://chatgpt.com/backend-api/codex",
+    login: "chatgpt",
+  });
+  await expect(conversation.processMessage("Hi")).rejects.toThrow("openai: there is no ChatGPT login. Run: cody login");
+});
+
+test("a Claude login is used only when it was chosen, and is sent as a token and never as a key", async () => {
+  const issuer = await TokenIssuer.open();
+  const claudeHome = await temporaryFolder();
+  const { access, refresh } = issuer.issue();
+  const path = join(claudeHome, ".credentials.json");
+  const oauth = { accessToken: access, refreshToken: refresh, expiresAt: issuer.nowMs + 3_600_000, scopes: ["x"] };
+  const text = JSON.stringify({ claudeAiOauth: { ...oauth, subscriptionType: "max" }, other: 1 });
+  await writeFile(path, text);
+  const options: ManagerOptions = {
+    env: { CLAUDE_CONFIG_DIR: claudeHome },
+    now: () => new Date(issuer.nowMs),
+    config: {
+      provider: "anthropic",
+      logins: { claude: { tokenUrl: `${issuer.url}/oauth/token` } },
+      providers: { anthropic: { baseUrl: issuer.url } },
+    },
+  };
+  const { manager: without } = await openManager(options);
+  await expect(without.newConversation()).rejects.toThrow("ANTHROPIC_API_KEY environment variable is required.");
+  const { manager } = await openManager({ ...options, config: { ...options.config, auth: "claude-oauth" } });
+  const { conversation } = await manager.newConversation();
+  await conversation.processMessage("Hi");
+  issuer.nowMs += 3_600_000;
+  await conversation.processMessage("Again");
+  expect(issuer.refreshes).toBe(1);
+  expect(issuer.requests.filter((request) => request.path === "/v1/messages").map(({ headers }) => headers)).toEqual(
+    Array.from({ length: 2 }, () =>
+      expect.objectContaining({
+        authorization: expect.stringMatching(/^Bearer ey/),
+        "anthropic-beta": "oauth-2025-04-20",
+      }),
+    ),
+  );
+  for (const { headers } of issuer.requests) expect(headers).not.toHaveProperty("x-api-key");
+  expect(await readFile(path, "utf8")).toBe(text);
+});

@@ -1,0 +1,51 @@
+import { createInterface } from "node:readline";
+import { ConversationManager } from "../../../src/cody.js";
+import { say } from "../../crash/report.js";
+
+export interface AskerOrder {
+  readonly home: string;
+  readonly codexHome: string;
+  /** Where tokens come from, and the model. */
+  readonly issuer: string;
+  readonly conversations: number;
+  readonly nowMs: number;
+}
+
+/** What an asker hears: to ask in each of its conversations, at what it takes for the time. */
+export interface AskerWord {
+  readonly round: number;
+  readonly nowMs: number;
+}
+
+// Asks a model that wants the token of a login, as often as it is told to.
+const order = JSON.parse(process.argv[2] ?? "") as AskerOrder;
+let { nowMs } = order;
+const manager = new ConversationManager({
+  home: order.home,
+  env: { CODEX_HOME: order.codexHome },
+  config: {
+    auth: "chatgpt-oauth",
+    logins: { chatgpt: { issuer: order.issuer } },
+    providers: { openai: { baseUrl: `${order.issuer}/backend-api/codex` } },
+    persistence: { enabled: false },
+  },
+  retry: { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1 },
+  now: () => new Date(nowMs),
+});
+const opened = await Promise.all(Array.from({ length: order.conversations }, () => manager.newConversation()));
+say({ type: "ready" });
+for await (const line of createInterface({ input: process.stdin })) {
+  const word = JSON.parse(line) as AskerWord;
+  nowMs = word.nowMs;
+  void ask(word.round);
+}
+await manager.shutdown();
+
+async function ask(round: number): Promise<void> {
+  try {
+    await Promise.all(opened.map(({ conversation }) => conversation.processMessage("Hi")));
+    say({ type: "answered", round });
+  } catch (error) {
+    say({ type: "refused", round, message: (error as Error).message });
+  }
+}
