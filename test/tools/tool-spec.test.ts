@@ -9,6 +9,8 @@ test("some tools change something, and the others do not", () => {
   expect(builtInTools().map(({ name, readOnly }) => [name, readOnly])).toEqual([
     ["shell", false],
     ["read_file", true],
+    ["list_files", true],
+    ["search_files", true],
     ["write_file", false],
     ["apply_patch", false],
     ["update_plan", true],
