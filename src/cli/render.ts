@@ -80,6 +80,7 @@ const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
   "lagged",
   "compaction_start",
   "exec_approval_request",
+  "apply_patch_approval_request",
   "task_complete",
   "turn_aborted",
 ]);

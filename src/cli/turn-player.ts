@@ -1,5 +1,6 @@
 import type { Conversation } from "../actors/conversation/handle.js";
-import type { ExecApprovalRequest } from "../messages/approval.js";
+import type { ApprovalRequest } from "../messages/approval.js";
+import { isApprovalMsg } from "../messages/approval-msg.js";
 import type { Event, EventMsg } from "../messages/event.js";
 import type { Op } from "../messages/submission.js";
 import type { Approver } from "./approval/approver.js";
@@ -94,7 +95,7 @@ export class TurnPlayer {
       if (done === true) return "failed";
       await this.#render(event);
       const { msg } = event;
-      if (msg.type === "exec_approval_request" && (await this.#decide(msg, event.seq, options))) refused = true;
+      if (isApprovalMsg(msg) && (await this.#decide(msg, event.seq, options))) refused = true;
       if (!isOfTurn(event)) continue;
       if (msg.type === "task_started") started = true;
       const outcome = outcomeOf(msg, started);
@@ -103,7 +104,7 @@ export class TurnPlayer {
   }
 
   /** Says whether it was refused because nobody could be asked. */
-  async #decide(request: ExecApprovalRequest, seq: number, { approve, signal }: PlayOptions): Promise<boolean> {
+  async #decide(request: ApprovalRequest, seq: number, { approve, signal }: PlayOptions): Promise<boolean> {
     using over = whenRequestIsOver(this.conversation, request, seq);
     const decision = await approve(request, AbortSignal.any([signal, over.signal]));
     // Nobody waits for it any more; whoever aborted has been told what becomes of the turn.

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { FileChanges } from "./file-change.js";
 
 /** Codex's answers to an approval request. `abort` also ends the turn; a rejection is told to the model. */
 export const ReviewDecision = z.union([
@@ -21,3 +22,7 @@ export const ExecApprovalRequest = z.object({
   reason: z.string().nullish(),
 });
 export type ExecApprovalRequest = z.infer<typeof ExecApprovalRequest>;
+
+/** Any request: one for a patch says what would become of the files. */
+export const ApprovalRequest = ExecApprovalRequest.extend({ changes: FileChanges.optional() });
+export type ApprovalRequest = z.infer<typeof ApprovalRequest>;

@@ -5,20 +5,26 @@ import { visible } from "./visible.js";
 const maxChars = 200;
 const maxCommandChars = 500;
 const shell = "shell";
+const applyPatch = "apply_patch";
+/** Calls whose events show what is done. */
+const shownByEvents = new Set([shell, "update_plan"]);
+const patchedFile = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
 
 /**
- * What a model asks for, on one line: the tool's name and what it is given. Nothing when it is no such call, or a
- * command, whose events show what is run.
+ * What a model asks for, on one line: the tool's name and what it is given. Nothing when it is no such call, or one
+ * whose events show what is done.
  */
 export function callLine(item: unknown): string | undefined {
-  return isFunctionCall(item) && item.name !== shell ? toolLine(item.name, item.arguments) : undefined;
+  return isFunctionCall(item) && !shownByEvents.has(item.name) ? toolLine(item.name, item.arguments) : undefined;
 }
 
 /** The same for any call, and for a command as it would be typed. */
 export function toolLine(name: string, given: string): string {
   const argv = name === shell ? commandOf(given) : undefined;
   if (argv !== undefined) return commandLine(argv);
-  const line = visible(`${name} ${argumentsText(given)}`.slice(0, maxChars * 2)).trimEnd();
+  const line = visible(
+    `${name} ${name === applyPatch ? patchedFiles(given) : argumentsText(given)}`.slice(0, maxChars * 2),
+  ).trimEnd();
   return shortened(line, maxChars);
 }
 
@@ -36,6 +42,13 @@ function commandOf(given: string): string[] | undefined {
   const { command } = Object(parsed(given)) as { readonly command?: unknown };
   const isCommand = Array.isArray(command) && command.every((word) => typeof word === "string");
   return isCommand && command.length > 0 ? command : undefined;
+}
+
+/** The names of the files: the rest is long, and shown when it is done. */
+function patchedFiles(given: string): string {
+  const { input } = Object(parsed(given)) as { readonly input?: unknown };
+  if (typeof input !== "string") return argumentsText(given);
+  return [...input.matchAll(patchedFile)].map(([, path = ""]) => path.trim()).join(" ");
 }
 
 /** The values alone: which tool it is says what they mean. */

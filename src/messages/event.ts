@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { ExecApprovalRequest } from "./approval.js";
 import { CompactionTrigger } from "./compaction.js";
+import { FileChanges } from "./file-change.js";
+import { Plan } from "./plan.js";
 import { SessionSource } from "./session-source.js";
 import { TokenUsageInfo } from "./token-usage.js";
 
@@ -80,6 +82,11 @@ const transient = {
   agent_reasoning_delta: z.object({ ...type("agent_reasoning_delta"), delta: z.string(), item_id: z.string() }),
   raw_response_item: z.object({ ...type("raw_response_item"), item: z.unknown() }),
   exec_approval_request: z.object({ ...type("exec_approval_request"), ...ExecApprovalRequest.shape }),
+  apply_patch_approval_request: z.object({
+    ...type("apply_patch_approval_request"),
+    ...ExecApprovalRequest.shape,
+    changes: FileChanges,
+  }),
   exec_command_begin: z.object({
     ...type("exec_command_begin"),
     call_id: z.string(),
@@ -102,6 +109,24 @@ const transient = {
     exit_code: z.number(),
     duration: z.object({ secs: z.number(), nanos: z.number() }),
   }),
+  patch_apply_begin: z.object({
+    ...type("patch_apply_begin"),
+    call_id: z.string(),
+    turn_id: z.string(),
+    /** Whether nobody was asked. */
+    auto_approved: z.boolean(),
+    changes: FileChanges,
+  }),
+  patch_apply_end: z.object({
+    ...type("patch_apply_end"),
+    call_id: z.string(),
+    turn_id: z.string(),
+    stdout: z.string(),
+    stderr: z.string(),
+    success: z.boolean(),
+    status: z.enum(["completed", "failed"]),
+  }),
+  plan_update: z.object({ ...type("plan_update"), ...Plan.shape }),
   /** Every one is followed by a `compaction_end`. */
   compaction_start: z.object({
     ...type("compaction_start"),
@@ -160,9 +185,13 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.agent_reasoning_delta,
   transient.raw_response_item,
   transient.exec_approval_request,
+  transient.apply_patch_approval_request,
   transient.exec_command_begin,
   transient.exec_command_output_delta,
   transient.exec_command_end,
+  transient.patch_apply_begin,
+  transient.patch_apply_end,
+  transient.plan_update,
   transient.compaction_start,
   transient.compaction_end,
   transient.secrets_redacted,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ExecApprovalRequest, ReviewDecision } from "./approval.js";
+import { ApprovalRequest, ReviewDecision } from "./approval.js";
 import { CompactionNotes } from "./compaction.js";
 import { PersistedEventMsg } from "./event.js";
 import { ResponseItem } from "./response-item.js";
@@ -68,7 +68,7 @@ export const CodyPayload = z.discriminatedUnion("type", [
   /** History was replaced from outside; `items` is all of it. */
   z.object({ type: z.literal("history_replaced"), items: z.array(ResponseItem) }),
   /** A call waits for a person. Without a decision behind it, it has not run. */
-  z.object({ type: z.literal("approval_requested"), ...ExecApprovalRequest.shape }),
+  z.object({ type: z.literal("approval_requested"), ...ApprovalRequest.shape }),
   z.object({
     type: z.literal("approval_decided"),
     approval_id: z.string(),

@@ -13,6 +13,8 @@ export type ToolSpec = z.infer<typeof ToolSpec>;
 export const ToolOutput = z.object({
   content: z.string(),
   success: z.boolean(),
+  /** What the model shall see besides the text, as data URLs. */
+  images: z.array(z.string()).optional(),
   /** Whether the text is only a part of what the call wrote: the whole is what it gave to `keep`. */
   isPart: z.boolean().optional(),
 });

@@ -21,13 +21,17 @@ export async function openRegular(path: string): Promise<OpenedFile> {
     const stats = await file.stat({ bigint: true });
     refuseSpecialFile(stats);
     const realPath = await realPathOf(file, path);
-    if (systemFolders.some((folder) => realPath === folder || realPath.startsWith(`${folder}/`))) {
-      throw new FileProblem("files of the system are not read");
-    }
+    refuseSystemFile(realPath);
     return { file, realPath, stats };
   } catch (error) {
     await file.close();
     throw error;
+  }
+}
+
+export function refuseSystemFile(realPath: string): void {
+  if (systemFolders.some((folder) => realPath === folder || realPath.startsWith(`${folder}/`))) {
+    throw new FileProblem("files of the system are not read");
   }
 }
 

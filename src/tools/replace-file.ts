@@ -55,19 +55,20 @@ export async function existing(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
-function refuseChange(old: BigIntStats | undefined, now: BigIntStats | undefined): void {
+/** Rejects when what stands there is not what stood there before. */
+export function refuseChange(old: BigIntStats | undefined, now: BigIntStats | undefined): void {
   const isSame = old === undefined || now === undefined ? old === now : isSameStamp(stampOf(old), stampOf(now));
   if (!isSame) throw new FileProblem("someone else changed it at the same time, and it was left as it is");
 }
 
-/** With the permissions and, where we may, the owner of the old file; a new one has those of any new file. */
-async function writeTemporary(path: string, content: string, old: BigIntStats | undefined): Promise<FileStamp> {
-  const file = await open(path, "wx", old === undefined ? 0o666 : 0o600);
+/** With the permissions and, where we may, the owner of another file; else with those of any new file. */
+export async function writeTemporary(path: string, content: string, like: BigIntStats | undefined): Promise<FileStamp> {
+  const file = await open(path, "wx", like === undefined ? 0o666 : 0o600);
   try {
     await file.writeFile(content);
-    if (old !== undefined) {
-      await file.chown(Number(old.uid), Number(old.gid)).catch(() => undefined);
-      await file.chmod(Number(old.mode) & permissionBits);
+    if (like !== undefined) {
+      await file.chown(Number(like.uid), Number(like.gid)).catch(() => undefined);
+      await file.chmod(Number(like.mode) & permissionBits);
     }
     await file.sync();
     return stampOf(await file.stat({ bigint: true }));

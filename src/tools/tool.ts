@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { EventMsg } from "../messages/event.js";
+import type { FileChanges } from "../messages/file-change.js";
 import type { SandboxMode } from "../messages/policy.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { ToolOutput } from "../messages/tool.js";
@@ -8,7 +9,15 @@ import type { FileStamps } from "./file-stamps.js";
 /** What a tool may tell while it runs. */
 export type ToolEvent = Extract<
   EventMsg,
-  { type: "exec_command_begin" | "exec_command_output_delta" | "exec_command_end" }
+  {
+    type:
+      | "exec_command_begin"
+      | "exec_command_output_delta"
+      | "exec_command_end"
+      | "patch_apply_begin"
+      | "patch_apply_end"
+      | "plan_update";
+  }
 >;
 
 /** What holds for every call of one turn: what a tool judges its arguments by before it runs. */
@@ -22,6 +31,8 @@ export interface ToolScope {
 export interface CommandLine {
   readonly argv: readonly string[];
   readonly cwd: string;
+  /** Of a patch: what would become of the files. */
+  readonly changes?: FileChanges;
 }
 
 /** Something the model has seen once and does not see any more. */
@@ -36,6 +47,8 @@ export interface ToolContext extends ToolScope {
   readonly callId: string;
   /** What `command` said before, and a person may have approved: anything else must not be run. */
   readonly command: CommandLine;
+  /** Whether a person was asked about this very call. */
+  readonly wasAsked: boolean;
   readonly turnId: string;
   /** Aborted when the turn ends early: the tool stops what it started and settles soon. */
   readonly signal: AbortSignal;

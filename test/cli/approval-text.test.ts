@@ -109,3 +109,33 @@ test("whatever is asked, a terminal obeys none of it and every line of it is ind
     }),
   );
 });
+
+test("of a patch one sees what becomes of each file, and nothing of it passes for ours", () => {
+  const changes = {
+    "/projects/a b": {
+      type: "update" as const,
+      unified_diff: "@@ -1 +1 @@\n-old\n+new\u202e\n",
+      move_path: "/projects/c",
+    },
+    "/projects/n": { type: "add" as const, content: "one\n\nRun it? [y]" },
+    "/projects/x": { type: "delete" as const, content: "gone\n" },
+  };
+  const command = ["apply_patch", "*** Begin Patch", "/projects/a b"];
+  const reason = null;
+  expect(approvalText({ ...ids, tool: "apply_patch", command, cwd: "/projects", changes, reason })).toBe(
+    `The model asks to run this in /projects:
+
+  apply_patch
+  change '/projects/a b' and move it to /projects/c
+  │ @@ -1 +1 @@
+  │ -old
+  │ $'+new\\342\\200\\256'
+  add /projects/n
+  │ +one
+  │ +
+  │ +Run it? [y]
+  delete /projects/x (1 line)
+
+${choices}`,
+  );
+});

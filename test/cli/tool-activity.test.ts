@@ -166,3 +166,35 @@ function end(exit_code: number): EventMsg {
 function shown(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}\n`).join("");
 }
+
+test("a patch is named by its files when it is asked for, and shown line by line when it is done", () => {
+  const activity = inFolder("/projects");
+  const input = "*** Begin Patch\n*** Update File: a b\n-x\n+y\n*** Delete File: c\n*** End Patch";
+  const item = { type: "function_call", name: "apply_patch", arguments: JSON.stringify({ input }), call_id: "c" };
+  expect(activity.textOf({ type: "raw_response_item", item })).toBe("apply_patch a b c\n");
+  const changes = {
+    "/projects/a b": { type: "update" as const, unified_diff: "@@ -1 +1 @@\n-x\n+y\u001b\n", move_path: null },
+    "/other/c": { type: "delete" as const, content: "1\n2\n" },
+  };
+  const ids = { call_id: "c", turn_id: "t" };
+  expect(activity.textOf({ type: "patch_apply_begin", ...ids, auto_approved: true, changes })).toBe(
+    "  change 'a b'\n  @@ -1 +1 @@\n  -x\n  +y␛\n  delete /other/c (2 lines)\n",
+  );
+  const ended = { type: "patch_apply_end", ...ids, stdout: "Success", stderr: "disk full" } as const;
+  expect(activity.textOf({ ...ended, success: true, status: "completed" })).toBe("");
+  expect(activity.textOf({ ...ended, success: false, status: "failed" })).toBe("  disk full\n");
+});
+
+test("a plan is a list with a mark for each step, and its call is not shown besides", () => {
+  const activity = inFolder("/projects");
+  const item = { type: "function_call", name: "update_plan", arguments: "{}", call_id: "c" };
+  expect(activity.textOf({ type: "raw_response_item", item })).toBe("");
+  const plan = [
+    { step: "read", status: "completed" as const },
+    { step: "write\n\u001b[2J", status: "in_progress" as const },
+    { step: "test", status: "pending" as const },
+  ];
+  expect(activity.textOf({ type: "plan_update", explanation: "because", plan })).toBe(
+    "Plan\n  because\n  ✔ read\n  ▸ write\\n\\033[2J\n  ☐ test\n",
+  );
+});

@@ -15,6 +15,7 @@ export async function toolContext(given: Partial<ToolContext> = {}): Promise<Tes
   return {
     cwd: given.cwd ?? (await temporaryFolder()),
     sandbox: "workspace-write",
+    wasAsked: false,
     callId: "call_1",
     turnId: "turn_1",
     signal: new AbortController().signal,

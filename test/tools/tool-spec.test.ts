@@ -5,11 +5,15 @@ import { toolSpec } from "../../src/tools/tool-spec.js";
 
 const specs = builtInTools().map(toolSpec);
 
-test("there are four tools, and two of them change nothing", () => {
+test("some tools change something, and the others do not", () => {
   expect(builtInTools().map(({ name, readOnly }) => [name, readOnly])).toEqual([
     ["shell", false],
     ["read_file", true],
+    ["list_files", true],
+    ["search_files", true],
     ["write_file", false],
+    ["apply_patch", false],
+    ["update_plan", true],
     ["recall", true],
   ]);
 });

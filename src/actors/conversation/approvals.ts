@@ -1,10 +1,11 @@
-import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import type { ApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import type { ApprovalMsg } from "../../messages/approval-msg.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Publish, Recording } from "./recording.js";
 import type { ConversationState } from "./state.js";
 
 interface OpenRequest {
-  readonly request: ExecApprovalRequest;
+  readonly request: ApprovalRequest;
   decide(decision: ReviewDecision): void;
 }
 
@@ -24,14 +25,14 @@ export class Approvals {
   }
 
   /** A request for this call that was asked and never answered, because the process died. */
-  unanswered(callId: string): ExecApprovalRequest | undefined {
+  unanswered(callId: string): ApprovalRequest | undefined {
     const recorded = this.#state.approvals.get(callId);
     return recorded?.decision === undefined ? recorded?.request : undefined;
   }
 
   /** Asks, and resolves with the answer; with `abort` when the turn ends before there is one. */
   async ask(
-    request: ExecApprovalRequest,
+    request: ApprovalRequest,
     options: { readonly submissionId: string; readonly signal: AbortSignal; readonly timeoutMs: number },
   ): Promise<ReviewDecision> {
     const { submissionId, signal, timeoutMs } = options;
@@ -51,7 +52,7 @@ export class Approvals {
       const timer = setTimeout(() => this.answer(request.approval_id, "timed_out", submissionId), timeoutMs);
       signal.addEventListener("abort", onAbort, { once: true });
       this.#open.set(request.approval_id, { request, decide });
-      this.#publish({ type: "exec_approval_request", ...request }, submissionId);
+      this.#publish(approvalMsg(request), submissionId);
     });
   }
 
@@ -67,4 +68,9 @@ export class Approvals {
     open.decide(decision);
     return true;
   }
+}
+
+function approvalMsg({ changes, ...request }: ApprovalRequest): ApprovalMsg {
+  if (changes === undefined) return { type: "exec_approval_request", ...request };
+  return { type: "apply_patch_approval_request", ...request, changes };
 }

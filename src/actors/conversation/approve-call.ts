@@ -1,26 +1,33 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import type { ApprovalRequest, ReviewDecision } from "../../messages/approval.js";
 import { judge, type Verdict } from "../../tools/approval-policy.js";
 import type { CommandLine } from "../../tools/tool.js";
 import type { CallEnd, CallWorld, RunnableCall } from "./run-call.js";
 
 const maxAllowed = 1_000;
 
+/** It may run. */
+export interface ApprovedCall {
+  readonly type: "approved";
+  /** Whether a person was asked about it now. */
+  readonly wasAsked: boolean;
+}
+
 /** Asks if it must be asked; gives how the call ends if it may not run. */
 export async function approveCall(
   call: RunnableCall,
   command: CommandLine,
   world: CallWorld,
-): Promise<CallEnd | undefined> {
+): Promise<CallEnd | ApprovedCall> {
   const verdict = verdictOn(call, world);
-  if (verdict.type === "run") return undefined;
+  if (verdict.type === "run") return { type: "approved", wasAsked: false };
   if (verdict.type === "refuse") return refused(call, verdict.reason);
   const key = commandKey(call, command, world);
-  if (world.allowed.has(key)) return undefined;
+  if (world.allowed.has(key)) return { type: "approved", wasAsked: false };
   const decision = await askFor(requestFor(call, command, verdict.reason, world), call, world);
   if (decision === "approved_for_session" && world.allowed.size < maxAllowed) world.allowed.add(key);
-  return afterDecision(decision, call, world);
+  return afterDecision(decision, call, world) ?? { type: "approved", wasAsked: true };
 }
 
 /** What a file asks for was not asked for by this process: a person decides, whatever may run otherwise. */
@@ -33,15 +40,16 @@ function verdictOn({ tool, isLeftOver }: RunnableCall, { settings }: CallWorld):
 }
 
 /** Under the id it had before a crash, if it asks for the very same. */
-function requestFor(call: RunnableCall, command: CommandLine, reason: string, world: CallWorld): ExecApprovalRequest {
-  const asked = { tool: call.name, command: [...command.argv], cwd: command.cwd };
+function requestFor(call: RunnableCall, command: CommandLine, reason: string, world: CallWorld): ApprovalRequest {
+  const { argv, cwd, changes } = command;
+  const asked = { tool: call.name, command: [...argv], cwd, ...(changes === undefined ? {} : { changes }) };
   const earlier = world.approvals.unanswered(call.callId);
   const isSame = earlier !== undefined && isDeepStrictEqual({ ...earlier, ...asked }, earlier);
   const approval_id = isSame ? earlier.approval_id : world.newId();
   return { approval_id, call_id: call.callId, turn_id: world.turn.turnId, ...asked, reason };
 }
 
-async function askFor(request: ExecApprovalRequest, { call }: RunnableCall, world: CallWorld): Promise<ReviewDecision> {
+async function askFor(request: ApprovalRequest, { call }: RunnableCall, world: CallWorld): Promise<ReviewDecision> {
   const { turn, budget, approvals } = world;
   turn.status = { status: "awaiting_approval", toolCall: call };
   const options = { submissionId: turn.submissionId, signal: budget.signal, timeoutMs: budget.approvalMs };

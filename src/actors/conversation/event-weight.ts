@@ -1,4 +1,5 @@
 import type { Event } from "../../messages/event.js";
+import type { FileChange } from "../../messages/file-change.js";
 
 /** How many characters an event holds that nobody else does; items and messages are in history anyway. */
 export function eventWeight({ msg }: Event): number {
@@ -7,10 +8,16 @@ export function eventWeight({ msg }: Event): number {
       return msg.chunk.length;
     case "exec_command_end":
       return msg.stdout.length + msg.stderr.length;
+    case "patch_apply_begin":
+      return Object.values(msg.changes).reduce((sum, change) => sum + changeWeight(change), 0);
     case "agent_message_delta":
     case "agent_reasoning_delta":
       return msg.delta.length;
     default:
       return 0;
   }
+}
+
+function changeWeight(change: FileChange): number {
+  return change.type === "update" ? change.unified_diff.length : change.content.length;
 }

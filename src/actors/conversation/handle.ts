@@ -1,5 +1,5 @@
 import {
-  type ExecApprovalRequest,
+  type ApprovalRequest,
   type ReviewDecision,
   ReviewDecision as ReviewDecisionSchema,
 } from "../../messages/approval.js";
@@ -54,7 +54,7 @@ export interface HandleParts {
 }
 
 /** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
-export type Approve = (request: ExecApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
+export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
 
 const nobody: Approve = () => ({ denied: { rejection: "it needs approval, and nobody is there to give it" } });
 
@@ -217,7 +217,7 @@ export class Conversation {
   }
 
   /** Whatever `approve` does, the request is answered: nobody else would. */
-  async #answer(request: ExecApprovalRequest, approve: Approve): Promise<void> {
+  async #answer(request: ApprovalRequest, approve: Approve): Promise<void> {
     let decision: ReviewDecision = "abort";
     try {
       decision = check(ReviewDecisionSchema, await approve(request), "decision");

@@ -1,4 +1,4 @@
-import type { ResponseItem } from "../../messages/response-item.js";
+import type { ResponseItem, ToolOutputContent } from "../../messages/response-item.js";
 import type { ConversationState, RecordedApproval } from "./state.js";
 
 /** An item that asks for something to be run. */
@@ -22,7 +22,7 @@ export function openCalls(history: readonly ResponseItem[]): CallItem[] {
 }
 
 /** One output for each call, in the shape that goes with it. */
-export function outputsFor(calls: readonly CallItem[], output: string): ResponseItem[] {
+export function outputsFor(calls: readonly CallItem[], output: ToolOutputContent): ResponseItem[] {
   return calls.flatMap((call): ResponseItem[] => {
     if (typeof call.call_id !== "string") return [];
     const type = call.type === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";

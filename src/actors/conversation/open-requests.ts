@@ -1,3 +1,4 @@
+import { isApprovalMsg } from "../../messages/approval-msg.js";
 import type { Event } from "../../messages/event.js";
 
 /** The events that asked for an approval, as long as there is no answer: what a reader that fell behind must still see. */
@@ -12,14 +13,14 @@ export class OpenRequests<E> {
   }
 
   note(entry: E): void {
-    if (this.#eventOf(entry).msg.type === "exec_approval_request") this.#asked = [...this.all(), entry];
+    if (isApprovalMsg(this.#eventOf(entry).msg)) this.#asked = [...this.all(), entry];
   }
 
   /** Those that are still open. */
   all(): readonly E[] {
     this.#asked = this.#asked.filter((entry) => {
       const { conversation_id, msg } = this.#eventOf(entry);
-      return msg.type === "exec_approval_request" && this.#isOpen(conversation_id, msg.call_id);
+      return isApprovalMsg(msg) && this.#isOpen(conversation_id, msg.call_id);
     });
     return this.#asked;
   }

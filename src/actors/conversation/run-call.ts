@@ -43,6 +43,8 @@ export type CallEnd =
   | {
       readonly type: "output";
       readonly text: string;
+      /** What the model shall see besides. */
+      readonly images?: readonly string[] | undefined;
       /** What the text is only a part of. */
       readonly whole?: string | undefined;
     }
@@ -61,8 +63,8 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
   } catch (error) {
     return output(`${messageOf(error)}; nothing was run`);
   }
-  const refusal = await approveCall(call, command, world);
-  if (refusal !== undefined) return refusal;
+  const approval = await approveCall(call, command, world);
+  if (approval.type !== "approved") return approval;
   if (world.budget.signal.aborted) return { type: "no_output" };
   if (!call.tool.readOnly) {
     // The call is the record of its effect: after a crash it says that something may have happened.
@@ -73,14 +75,14 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
     if (world.budget.signal.aborted) return { type: "no_output" };
   }
   using whole = world.outputs === undefined ? undefined : new WholeOutput(world.outputs);
-  const { content, isPart } = await perform(call, command, world, whole);
+  const { content, isPart, images } = await perform(call, { command, wasAsked: approval.wasAsked }, world, whole);
   const end = output(content);
-  return { ...end, whole: isPart === true ? whole?.text : end.text === content ? undefined : content };
+  return { ...end, images, whole: isPart === true ? whole?.text : end.text === content ? undefined : content };
 }
 
 async function perform(
   call: RunnableCall,
-  command: CommandLine,
+  approved: Pick<ToolContext, "command" | "wasAsked">,
   world: CallWorld,
   whole: WholeOutput | undefined,
 ): Promise<PerformedCall> {
@@ -91,7 +93,7 @@ async function perform(
     turnId: turn.turnId,
     cwd: settings.cwd,
     sandbox: settings.sandbox,
-    command,
+    ...approved,
     signal: budget.signal,
     env,
     stamps,
@@ -122,7 +124,7 @@ function saidDeaf({ name }: RunnableCall, world: CallWorld): string {
   return text;
 }
 
-type PerformedCall = Pick<ToolOutput, "content" | "isPart">;
+type PerformedCall = Pick<ToolOutput, "content" | "isPart" | "images">;
 
 async function outputOf(run: () => Promise<unknown>, name: string): Promise<PerformedCall> {
   try {

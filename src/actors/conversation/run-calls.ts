@@ -1,4 +1,4 @@
-import type { ResponseItem } from "../../messages/response-item.js";
+import type { ResponseItem, ToolOutputContent } from "../../messages/response-item.js";
 import { outputsFor } from "./open-calls.js";
 import type { PreparedCall } from "./prepare-call.js";
 import { type CallEnd, type CallWorld, runCall } from "./run-call.js";
@@ -21,13 +21,18 @@ export async function runCalls(
     for (const [index, end] of ends.entries()) {
       const call = group[index]?.call;
       if (end.type !== "output" || call === undefined) continue;
-      outputsFor([call], end.text).forEach(record);
+      outputsFor([call], outputContent(end)).forEach(record);
       if (end.whole !== undefined) world.outputs?.keep(call.call_id ?? "", end.whole);
     }
     if (ends.some(({ type }) => type === "stop")) return "stopped";
     if (world.budget.signal.aborted) return "cut_off";
   }
   return "go_on";
+}
+
+function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" }>): ToolOutputContent {
+  if (images.length === 0) return text;
+  return [{ type: "input_text", text }, ...images.map((image_url) => ({ type: "input_image" as const, image_url }))];
 }
 
 async function endOf(prepared: PreparedCall, world: CallWorld): Promise<CallEnd> {

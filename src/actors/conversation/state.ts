@@ -1,4 +1,4 @@
-import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import type { ApprovalRequest, ReviewDecision } from "../../messages/approval.js";
 import type { CompactionNotes } from "../../messages/compaction.js";
 import { isPrintable } from "../../messages/conversation-name.js";
 import type { ResponseItem } from "../../messages/response-item.js";
@@ -47,7 +47,7 @@ export interface RecordedPin {
 
 /** A request, and the answer if there was one. */
 export interface RecordedApproval {
-  readonly request: ExecApprovalRequest;
+  readonly request: ApprovalRequest;
   readonly decision?: ReviewDecision;
 }
 

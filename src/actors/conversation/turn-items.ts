@@ -1,4 +1,5 @@
-import type { ExecApprovalRequest } from "../../messages/approval.js";
+import { isApprovalMsg } from "../../messages/approval-msg.js";
+import type { ApprovalRequest } from "../../messages/approval.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import { FailureCode } from "../../messages/failure.js";
@@ -9,14 +10,14 @@ export async function turnItems(
   events: AsyncIterable<Event>,
   id: string,
   conversationId: string,
-  answer: (request: ExecApprovalRequest) => Promise<void>,
+  answer: (request: ApprovalRequest) => Promise<void>,
 ): Promise<ResponseItem[]> {
   const items: ResponseItem[] = [];
   let started = false;
   for await (const { msg, id: cause } of events) {
     if (cause !== id) continue;
     if (msg.type === "task_started") started = true;
-    else if (msg.type === "exec_approval_request") await answer(msg);
+    else if (isApprovalMsg(msg)) await answer(msg);
     else if (msg.type === "raw_response_item") items.push(msg.item as ResponseItem);
     else if (msg.type === "error" && !started) throw refused("busy", msg.message);
     else if (msg.type === "turn_aborted") return items;

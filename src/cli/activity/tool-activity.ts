@@ -2,6 +2,9 @@ import type { EventMsg } from "../../messages/event.js";
 import { callLine, commandLine } from "../../messages/call-line.js";
 import { quotedWord } from "../../messages/quoted-command.js";
 import { shortened } from "../../messages/shortened.js";
+import { shownText } from "../../messages/shown-lines.js";
+import { patchText } from "./patch-text.js";
+import { planText } from "./plan-text.js";
 import { ShownOutput } from "./shown-output.js";
 
 const maxFolderChars = 500;
@@ -30,6 +33,12 @@ export class ToolActivity {
         return (
           this.#late(msg) + this.#end(msg.call_id, msg) + (msg.exit_code === 0 ? "" : `  exit code ${msg.exit_code}\n`)
         );
+      case "patch_apply_begin":
+        return patchText(msg.changes, this.#cwd);
+      case "patch_apply_end":
+        return msg.success ? "" : shownText(msg.stderr);
+      case "plan_update":
+        return planText(msg);
       case "task_complete":
       case "turn_aborted":
         return [...this.#running.keys()].map((callId) => this.#end(callId)).join("");

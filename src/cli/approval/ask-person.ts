@@ -1,4 +1,4 @@
-import type { ExecApprovalRequest, ReviewDecision } from "../../messages/approval.js";
+import type { ApprovalRequest, ReviewDecision } from "../../messages/approval.js";
 import type { Prompt } from "../interactive/prompt.js";
 import type { Output } from "../output.js";
 import { approvalText } from "./approval-text.js";
@@ -34,7 +34,7 @@ const decisions: ReadonlyMap<string, ReviewDecision> = new Map([
 
 /** The signal ends the asking; then there is no answer. */
 export async function askPerson(
-  request: ExecApprovalRequest,
+  request: ApprovalRequest,
   person: Person,
   signal: AbortSignal,
 ): Promise<ReviewDecision> {

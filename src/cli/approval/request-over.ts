@@ -1,11 +1,11 @@
 import type { Conversation } from "../../actors/conversation/handle.js";
-import type { ExecApprovalRequest } from "../../messages/approval.js";
+import type { ApprovalRequest } from "../../messages/approval.js";
 import type { Event, EventMsg } from "../../messages/event.js";
 
 /** Its signal is aborted when an approval request needs no answer any more: it came too late, or from elsewhere. */
 export function whenRequestIsOver(
   conversation: Conversation,
-  request: ExecApprovalRequest,
+  request: ApprovalRequest,
   seq: number,
 ): Disposable & { readonly signal: AbortSignal } {
   const over = new AbortController();
@@ -18,7 +18,7 @@ export function whenRequestIsOver(
   };
 }
 
-async function watch(events: AsyncIterable<Event>, request: ExecApprovalRequest, over: AbortController): Promise<void> {
+async function watch(events: AsyncIterable<Event>, request: ApprovalRequest, over: AbortController): Promise<void> {
   for await (const { msg } of events) {
     if (endsRequest(msg, request)) break;
   }
@@ -26,9 +26,10 @@ async function watch(events: AsyncIterable<Event>, request: ExecApprovalRequest,
 }
 
 /** The call runs, has its output, or its turn is over. */
-function endsRequest(msg: EventMsg, { call_id, turn_id }: ExecApprovalRequest): boolean {
+function endsRequest(msg: EventMsg, { call_id, turn_id }: ApprovalRequest): boolean {
   switch (msg.type) {
     case "exec_command_begin":
+    case "patch_apply_begin":
       return msg.call_id === call_id;
     case "raw_response_item":
       return (Object(msg.item) as { readonly call_id?: unknown }).call_id === call_id;

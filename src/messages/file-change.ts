@@ -1,0 +1,13 @@
+import * as z from "zod";
+
+/** What becomes of one file, in Codex's words; a diff has no headers, since the file is named beside it. */
+export const FileChange = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("add"), content: z.string() }),
+  z.object({ type: z.literal("delete"), content: z.string() }),
+  z.object({ type: z.literal("update"), unified_diff: z.string(), move_path: z.string().nullable() }),
+]);
+export type FileChange = z.infer<typeof FileChange>;
+
+/** By the real path of the file. */
+export const FileChanges = z.record(z.string(), FileChange);
+export type FileChanges = z.infer<typeof FileChanges>;

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from "node:util";
+import * as z from "zod";
+import { defineTool } from "./define-tool.js";
+import { failureWords } from "./failure-words.js";
+import { FileProblem } from "./file-problem.js";
+import { isSameStamp, stampOf } from "./file-stamps.js";
+import { commitFiles } from "./patch/commit-files.js";
+import { type PlannedFile, planPatch } from "./patch/plan-patch.js";
+import type { ToolContext } from "./tool.js";
+
+const maxPatchChars = 2_000_000;
+
+const ApplyPatchArguments = z.strictObject({
+  input: z.string().min(1).max(maxPatchChars).describe("The whole patch, from *** Begin Patch to *** End Patch"),
+});
+type ApplyPatchArguments = z.infer<typeof ApplyPatchArguments>;
+
+export const applyPatch = defineTool({
+  name: "apply_patch",
+  description: `Changes, makes, moves and deletes text files: all that the patch says, or nothing. A patch looks like this:
+*** Begin Patch
+*** Add File: new.txt
++every line of a new file after a plus
+*** Update File: src/old.ts
+*** Move to: src/renamed.ts
+@@ function name() {
+ a line as it is
+-a line that goes
++a line that comes
+*** Delete File: gone.txt
+*** End Patch
+Paths are relative to the working folder. "Move to" and what stands after "@@" may be left out; a line after "@@" says \
+where to look. Show about three lines around each change as they are in the file. "*** End of File" after lines says \
+that they are the last. A file that has changed since it was read is not touched: read it again first.`,
+  parameters: ApplyPatchArguments,
+  command: async ({ input }, scope) => {
+    try {
+      const { files, changes } = await planPatch(input, scope);
+      return { argv: ["apply_patch", input, ...files.map(({ target }) => target.realPath)], cwd: scope.cwd, changes };
+    } catch (error) {
+      throw new FileProblem(`apply_patch verification failed: ${failureWords(error)}`, { cause: error });
+    }
+  },
+  run: async (args, context) => {
+    const { callId: call_id, turnId: turn_id, wasAsked, command } = context;
+    const changes = command.changes ?? {};
+    context.emit({ type: "patch_apply_begin", call_id, turn_id, auto_approved: !wasAsked, changes });
+    try {
+      const stdout = await apply(args, context);
+      context.emit({
+        type: "patch_apply_end",
+        call_id,
+        turn_id,
+        stdout,
+        stderr: "",
+        success: true,
+        status: "completed",
+      });
+      return stdout;
+    } catch (error) {
+      const stderr = `The patch was not applied: ${failureWords(error)}`;
+      context.emit({ type: "patch_apply_end", call_id, turn_id, stdout: "", stderr, success: false, status: "failed" });
+      return { content: stderr, success: false };
+    }
+  },
+});
+
+async function apply({ input }: ApplyPatchArguments, context: ToolContext): Promise<string> {
+  refuseInterrupted(context);
+  const { files, changes, done } = await planPatch(input, context);
+  if (!isDeepStrictEqual(changes, context.command.changes)) {
+    throw new FileProblem("the files are not what they were when it was asked about; look at them again");
+  }
+  for (const file of files) refuseUnseen(file, context);
+  const staged = await commitFiles(files, () => refuseInterrupted(context));
+  for (const { realPath, stamp } of staged) {
+    if (stamp === undefined) context.stamps.forget(realPath);
+    else context.stamps.set(realPath, stamp);
+  }
+  return ["Success. Updated the following files:", ...done].join("\n");
+}
+
+function refuseInterrupted({ signal }: ToolContext): void {
+  if (signal.aborted) throw new FileProblem("interrupted");
+}
+
+/** What somebody else did since the model has read the file must not be undone without its knowing. */
+function refuseUnseen({ target: { realPath }, old }: PlannedFile, { stamps }: ToolContext): void {
+  const seen = stamps.get(realPath);
+  if (seen === undefined || old === undefined || isSameStamp(seen, stampOf(old))) return;
+  throw new FileProblem(`${realPath} has changed since it was read; read it again first`);
+}

@@ -1,0 +1,26 @@
+export interface PatchLine {
+  readonly kind: "context" | "removed" | "added";
+  readonly text: string;
+}
+
+/** A place in a file, and what becomes of it. */
+export interface Chunk {
+  /** Lines that stand somewhere before it, each after the one before. */
+  readonly contexts: readonly string[];
+  readonly lines: readonly PatchLine[];
+  /** Whether its lines are the last of the file. */
+  readonly atEnd: boolean;
+}
+
+export interface FileUpdate {
+  readonly type: "update";
+  readonly path: string;
+  readonly movePath: string | undefined;
+  readonly chunks: readonly Chunk[];
+}
+
+/** What a patch says about one file. */
+export type FilePatch =
+  | { readonly type: "add"; readonly path: string; readonly content: string }
+  | { readonly type: "delete"; readonly path: string }
+  | FileUpdate;

@@ -1,0 +1,124 @@
+import { FileProblem } from "../file-problem.js";
+import type { Chunk, FilePatch, PatchLine } from "./file-patch.js";
+import { unwrapped } from "./unwrapped.js";
+
+const begin = "*** Begin Patch";
+const end = "*** End Patch";
+const endOfFile = "*** End of File";
+const header = /^\*\*\* (Add|Delete|Update) File: (.+)$/;
+const moveHeader = /^\*\*\* Move to: (.+)$/;
+const contextHeader = /^@@(?: |$)/;
+const anyHeader = /^(?:@@(?: |$)|\*\*\* )/;
+/** Some models write the numbers of a unified diff; they say nothing that is needed. */
+const numbers = /^-\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?/;
+const kinds: Readonly<Record<string, PatchLine["kind"]>> = { " ": "context", "-": "removed", "+": "added" };
+
+/** Reads a patch in Codex's grammar; throws for what is none, and for one whose end is missing. */
+export function parsePatch(input: string): FilePatch[] {
+  const lines = unwrapped(input);
+  if (lines[0]?.trim() !== begin) throw new FileProblem(`the first line must be '${begin}'`);
+  if (lines.length < 2 || lines.at(-1)?.trim() !== end) throw new FileProblem(`the last line must be '${end}'`);
+  const files = new PatchReader(lines).files();
+  if (files.length === 0) throw new FileProblem("the patch names no file");
+  return files;
+}
+
+class PatchReader {
+  readonly #lines: readonly string[];
+  #at = 1;
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  files(): FilePatch[] {
+    const files: FilePatch[] = [];
+    while (this.#at < this.#lines.length - 1) {
+      if (this.#skipBlank()) continue;
+      files.push(this.#file());
+    }
+    return files;
+  }
+
+  /** The last line is a header like others, so nothing is read beyond it. */
+  get #line(): string {
+    return this.#lines[this.#at] ?? end;
+  }
+
+  #skipBlank(): boolean {
+    if (this.#line.trim() !== "") return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #file(): FilePatch {
+    const [, type, name = ""] = header.exec(this.#line.trim()) ?? [];
+    if (type === undefined) this.#fail("expected '*** Add File: ', '*** Delete File: ' or '*** Update File: '");
+    const path = this.#path(name);
+    this.#at += 1;
+    if (type === "Delete") return { type: "delete", path };
+    return type === "Add" ? { type: "add", path, content: this.#addedText() } : this.#update(path);
+  }
+
+  #addedText(): string {
+    const start = this.#at;
+    while (this.#line.startsWith("+")) this.#at += 1;
+    const lines = this.#lines.slice(start, this.#at);
+    return lines.map((line) => `${line.slice(1)}\n`).join("");
+  }
+
+  #update(path: string): FilePatch {
+    const target = moveHeader.exec(this.#line.trim())?.[1];
+    const movePath = target === undefined ? undefined : this.#path(target);
+    if (target !== undefined) this.#at += 1;
+    const chunks: Chunk[] = [];
+    while (!this.#line.trimStart().startsWith("*** ")) {
+      if (this.#skipBlank()) continue;
+      chunks.push(this.#chunk());
+    }
+    if (chunks.length === 0 && movePath === undefined) this.#fail(`nothing says what becomes of ${path}`);
+    return { type: "update", path, movePath, chunks };
+  }
+
+  #chunk(): Chunk {
+    const contexts: string[] = [];
+    for (; contextHeader.test(this.#line); this.#at += 1) {
+      const context = this.#line.slice("@@ ".length).replace(numbers, "");
+      if (context.trim() !== "") contexts.push(context);
+    }
+    const lines = this.#chunkLines();
+    const atEnd = this.#line.trim() === endOfFile;
+    if (atEnd) this.#at += 1;
+    return { contexts, lines, atEnd };
+  }
+
+  #chunkLines(): PatchLine[] {
+    const start = this.#at;
+    const lines: PatchLine[] = [];
+    while (!anyHeader.test(this.#line)) {
+      lines.push(this.#patchLine(this.#line));
+      this.#at += 1;
+    }
+    // Lines with nothing on them, not even a blank, may only part this from what follows.
+    while (lines.length > 0 && this.#lines[start + lines.length - 1] === "") lines.pop();
+    if (lines.length === 0) this.#fail("expected lines that begin with ' ', '-' or '+'");
+    return lines;
+  }
+
+  #patchLine(line: string): PatchLine {
+    if (line === "") return { kind: "context", text: "" };
+    const kind = kinds[line.charAt(0)];
+    if (kind === undefined) this.#fail("expected a line that begins with ' ', '-' or '+'");
+    return { kind, text: line.slice(1) };
+  }
+
+  #path(name: string): string {
+    const path = name.trim();
+    if (path === "" || path.includes("\0")) this.#fail("expected a path, without NUL");
+    return path;
+  }
+
+  #fail(expected: string): never {
+    throw new FileProblem(`line ${this.#at + 1} of the patch: ${expected}`);
+  }
+}

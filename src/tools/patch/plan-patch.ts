@@ -1,0 +1,145 @@
+import { isUtf8 } from "node:buffer";
+import type { BigIntStats } from "node:fs";
+import type { FileChange, FileChanges } from "../../messages/file-change.js";
+import { failureWords } from "../failure-words.js";
+import { FileProblem, leadsElsewhere } from "../file-problem.js";
+import { openRegular } from "../open-regular.js";
+import { readAt } from "../read-at.js";
+import { existing } from "../replace-file.js";
+import type { ToolScope } from "../tool.js";
+import { type WriteTarget, writeTarget } from "../write-target.js";
+import type { FilePatch, FileUpdate } from "./file-patch.js";
+import { parsePatch } from "./parse-patch.js";
+import { updatedText } from "./updated-text.js";
+
+/** What all files of a patch may have together, as they are and as they shall be. */
+const maxBytes = 8_000_000;
+const maxFiles = 500;
+
+/** What stands somewhere before a patch and after it. */
+export interface PlannedFile {
+  readonly target: WriteTarget;
+  /** Absent when nothing stands there. */
+  readonly old: BigIntStats | undefined;
+  /** Whose permissions it gets. */
+  readonly like: BigIntStats | undefined;
+  /** Absent when nothing shall stand there. */
+  readonly content: string | undefined;
+}
+
+export interface PatchPlan {
+  readonly files: readonly PlannedFile[];
+  readonly changes: FileChanges;
+  /** What the model is told was done, a line for each file. */
+  readonly done: readonly string[];
+}
+
+interface PlannedPart {
+  readonly files: readonly PlannedFile[];
+  readonly change: FileChange;
+  readonly done: string;
+}
+
+/** All that a patch would do, without doing any of it; rejects when one part of it cannot be done. */
+export async function planPatch(input: string, scope: ToolScope): Promise<PatchPlan> {
+  const patches = parsePatch(input);
+  if (patches.length > maxFiles) throw new FileProblem(`a patch may name at most ${maxFiles} files`);
+  const parts: PlannedPart[] = [];
+  let bytes = 0;
+  for (const patch of patches) {
+    const part = await named(patch.path, () => plannedPart(patch, scope, maxBytes - bytes));
+    bytes += sizeOf(part);
+    if (bytes > maxBytes) throw new FileProblem(`its files have more than ${maxBytes} bytes`);
+    parts.push(part);
+  }
+  const files = parts.flatMap((part) => part.files);
+  refuseDoubles(files);
+  const changes = parts.map(({ files: [first], change }) => [first?.target.realPath ?? "", change] as const);
+  return { files, changes: Object.fromEntries(changes), done: parts.map(({ done }) => done) };
+}
+
+async function plannedPart(patch: FilePatch, scope: ToolScope, bytesLeft: number): Promise<PlannedPart> {
+  const target = await writeTarget(patch.path, scope);
+  if (patch.type === "add") {
+    const { content } = patch;
+    await refuseExisting(target);
+    const file = { target, old: undefined, like: undefined, content };
+    return { files: [file], change: { type: "add", content }, done: `A ${patch.path}` };
+  }
+  const { stats, text } = await readOld(target, bytesLeft);
+  if (patch.type === "update") return await plannedUpdate(patch, { target, stats, text }, scope);
+  const file = { target, old: stats, like: undefined, content: undefined };
+  return { files: [file], change: { type: "delete", content: text }, done: `D ${patch.path}` };
+}
+
+interface OldFile {
+  readonly target: WriteTarget;
+  readonly stats: BigIntStats;
+  readonly text: string;
+}
+
+async function plannedUpdate(
+  { path, movePath, chunks }: FileUpdate,
+  { target, stats, text }: OldFile,
+  scope: ToolScope,
+): Promise<PlannedPart> {
+  const { text: content, unifiedDiff: unified_diff } = updatedText(text, chunks);
+  if (content === text && movePath === undefined) throw new FileProblem("the patch changes nothing in it");
+  if (movePath === undefined) {
+    const file = { target, old: stats, like: stats, content };
+    return { files: [file], change: { type: "update", unified_diff, move_path: null }, done: `M ${path}` };
+  }
+  const moved = await named(movePath, () => moveTarget(movePath, scope));
+  const files = [
+    { target, old: stats, like: undefined, content: undefined },
+    { target: moved, old: undefined, like: stats, content },
+  ];
+  return { files, change: { type: "update", unified_diff, move_path: moved.realPath }, done: `M ${movePath}` };
+}
+
+async function moveTarget(path: string, scope: ToolScope): Promise<WriteTarget> {
+  const target = await writeTarget(path, scope);
+  await refuseExisting(target);
+  return target;
+}
+
+async function refuseExisting({ realPath }: WriteTarget): Promise<void> {
+  if ((await existing(realPath)) !== undefined) throw new FileProblem("there is a file already: update or delete it");
+}
+
+async function readOld({ realPath }: WriteTarget, maxSize: number): Promise<Pick<OldFile, "stats" | "text">> {
+  const { file, realPath: opened, stats } = await openRegular(realPath);
+  try {
+    if (opened !== realPath) throw new FileProblem(leadsElsewhere);
+    if (stats.size > maxSize) throw new FileProblem(`the files of a patch may have at most ${maxBytes} bytes`);
+    const bytes = await readAt(file, 0, Number(stats.size));
+    if (bytes.includes(0) || !isUtf8(bytes)) throw new FileProblem("it is not UTF-8 text");
+    return { stats, text: bytes.toString() };
+  } finally {
+    await file.close();
+  }
+}
+
+function sizeOf({ files }: PlannedPart): number {
+  return files.reduce((sum, { old, content = "" }) => sum + Number(old?.size ?? 0) + Buffer.byteLength(content), 0);
+}
+
+function refuseDoubles(files: readonly PlannedFile[]): void {
+  const seen = new Set<string>();
+  for (const { realPath } of files.map(({ target }) => target)) {
+    if (seen.has(realPath)) throw new FileProblem(`${realPath} is named twice: say all about it in one place`);
+    seen.add(realPath);
+  }
+}
+
+/** What goes wrong with one of many files must name it. */
+async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NamedProblem) throw error;
+    throw new NamedProblem(`${path}: ${failureWords(error)}`, { cause: error });
+  }
+}
+
+class NamedProblem extends FileProblem {}

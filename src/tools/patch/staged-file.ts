@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { access, copyFile, link, rename, rm, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { systemCode } from "../../messages/system-error.js";
+import { FileProblem } from "../file-problem.js";
+import { type FileStamp, isSameStamp, stampOf } from "../file-stamps.js";
+import { openFolder, type OpenFolder } from "../open-folder.js";
+import { existing, refuseChange, writeTemporary } from "../replace-file.js";
+import type { PlannedFile } from "./plan-patch.js";
+
+/**
+ * A file that is ready to be replaced: its new content lies beside it, and so does a second name for the old one. What
+ * takes room on the disk is done by then, so that it can be put back even when the disk is full.
+ */
+export class StagedFile {
+  readonly #file: PlannedFile;
+  readonly #folder: OpenFolder;
+  readonly #temporary: string;
+  readonly #backupName: string;
+  readonly #backup: string;
+  #stamp: FileStamp | undefined;
+  #isCommitted = false;
+  #isLost = false;
+
+  private constructor(file: PlannedFile, folder: OpenFolder) {
+    const name = `.cody-${randomUUID()}`;
+    this.#file = file;
+    this.#folder = folder;
+    this.#temporary = folder.at(`${name}.tmp`);
+    this.#backupName = `${name}.old`;
+    this.#backup = folder.at(this.#backupName);
+  }
+
+  static async stage(file: PlannedFile): Promise<StagedFile> {
+    const staged = new StagedFile(file, await openFolder(file.target.root, file.target.folders));
+    try {
+      await staged.#prepare();
+      return staged;
+    } catch (error) {
+      await staged.release();
+      throw error;
+    }
+  }
+
+  /** What the file is known by now; absent when there is none any more. */
+  get stamp(): FileStamp | undefined {
+    return this.#stamp;
+  }
+
+  get realPath(): string {
+    return this.#file.target.realPath;
+  }
+
+  /** Rejects when what stands there is not what the patch was made for. */
+  async check(): Promise<void> {
+    await this.#folder.verify();
+    refuseChange(this.#file.old, await existing(this.#path));
+  }
+
+  async commit(): Promise<void> {
+    await this.check();
+    const { old, content } = this.#file;
+    if (content === undefined) await unlink(this.#path);
+    else if (old === undefined) await this.#appear();
+    else await rename(this.#temporary, this.#path);
+    this.#isCommitted = true;
+    await this.#folder.verify();
+  }
+
+  /** Puts back what stood there. */
+  async rollBack(): Promise<void> {
+    if (!this.#isCommitted) return;
+    try {
+      if (this.#file.old !== undefined) await rename(this.#backup, this.#path);
+      else if (await this.#isOurs()) await unlink(this.#path);
+      this.#isCommitted = false;
+    } catch {
+      this.#isLost = true;
+      const backup = join(dirname(this.realPath), this.#backupName);
+      throw new FileProblem(`${this.realPath} could not be put back; what it held lies in ${backup}`);
+    }
+  }
+
+  /** Removes what lies beside the file. */
+  async release(): Promise<void> {
+    const left = this.#isLost ? [this.#temporary] : [this.#temporary, this.#backup];
+    // What cannot be removed does no harm.
+    await Promise.all(left.map((path) => rm(path, { force: true }).catch(() => undefined)));
+    await this.#folder[Symbol.asyncDispose]();
+  }
+
+  get #path(): string {
+    return this.#folder.at(this.#file.target.name);
+  }
+
+  async #prepare(): Promise<void> {
+    const { old, like, content } = this.#file;
+    await this.check();
+    // A rename asks only the folder for permission; a file that may not be written stays as it is.
+    if (old !== undefined) await access(this.#path, constants.W_OK);
+    if (content !== undefined) this.#stamp = await writeTemporary(this.#temporary, content, like);
+    if (old === undefined) return;
+    // Not every file system knows second names.
+    await link(this.#path, this.#backup).catch(() => copyFile(this.#path, this.#backup, constants.COPYFILE_EXCL));
+  }
+
+  /** Unlike a rename, a second name takes no place that somebody else has taken meanwhile. */
+  async #appear(): Promise<void> {
+    try {
+      await link(this.#temporary, this.#path);
+    } catch (error) {
+      if (systemCode(error) === "EEXIST") throw new FileProblem("someone else made it at the same time");
+      await rename(this.#temporary, this.#path);
+    }
+  }
+
+  async #isOurs(): Promise<boolean> {
+    const now = await existing(this.#path);
+    return now !== undefined && this.#stamp !== undefined && isSameStamp(stampOf(now), this.#stamp);
+  }
+}

@@ -1,0 +1,57 @@
+import { resolve } from "node:path";
+import * as z from "zod";
+import { ArgumentText } from "./argument-text.js";
+import { defineTool } from "./define-tool.js";
+import { failureWords } from "./failure-words.js";
+import { Glob, limitOf, StartPath } from "./search/arguments.js";
+import { ripgrepLines } from "./search/ripgrep.js";
+
+const usualLimit = 100;
+const maxContext = 20;
+const maxPatternChars = 5_000;
+const maxColumns = 400;
+
+const SearchFilesArguments = z.strictObject({
+  pattern: ArgumentText.min(1).max(maxPatternChars).describe("A regular expression, matched within lines"),
+  literal: z.boolean().optional().describe("Take the pattern for a text rather than a regular expression"),
+  ignore_case: z.boolean().optional(),
+  path: StartPath,
+  glob: Glob,
+  context: z.int().min(0).max(maxContext).optional().describe("How many lines to give around each that matches"),
+  limit: limitOf(usualLimit),
+});
+type SearchFilesArguments = z.infer<typeof SearchFilesArguments>;
+
+export const searchFiles = defineTool({
+  name: "search_files",
+  description:
+    "Searches the text of files and gives the lines that match as path:line:text. Files that .gitignore names, and " +
+    "binary ones, are not searched.",
+  parameters: SearchFilesArguments,
+  readOnly: true,
+  run: async (args, context) => {
+    const { path = ".", glob, limit = usualLimit } = args;
+    try {
+      const { lines, isCut } = await ripgrepLines({ path, glob, args: flagsOf(args), maxLines: limit }, context);
+      if (lines.length === 0) return isCut ? "[The lines that match are too long.]" : "[No line matches.]";
+      return [...lines, ...(isCut ? ["[There are more: name a folder, a glob, or more of the text.]"] : [])].join("\n");
+    } catch (error) {
+      return { content: `cannot search ${resolve(context.cwd, path)}: ${failureWords(error)}`, success: false };
+    }
+  },
+});
+
+/** In one word with their values: no pattern can be taken for another flag. */
+function flagsOf({ pattern, literal = false, ignore_case = false, context = 0 }: SearchFilesArguments): string[] {
+  return [
+    "--line-number",
+    "--with-filename",
+    "--no-heading",
+    `--max-columns=${maxColumns}`,
+    "--max-columns-preview",
+    `--context=${context}`,
+    ...(literal ? ["--fixed-strings"] : []),
+    ...(ignore_case ? ["--ignore-case"] : []),
+    `--regexp=${pattern}`,
+  ];
+}
