@@ -1,3 +1,4 @@
+import { addKnowledge } from "./add-knowledge.js";
 import { readFile } from "./read-file.js";
 import { recall } from "./recall.js";
 import { shell } from "./shell.js";
@@ -6,5 +7,5 @@ import { writeFile } from "./write-file.js";
 
 /** The tools every conversation has. */
 export function builtInTools(): readonly Tool[] {
-  return [shell, readFile, writeFile, recall];
+  return [shell, readFile, writeFile, recall, addKnowledge];
 }

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { EventMsg } from "../messages/event.js";
+import type { KnowledgeEntry, NewKnowledge } from "../messages/knowledge.js";
 import type { SandboxMode } from "../messages/policy.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { ToolOutput } from "../messages/tool.js";
@@ -8,7 +9,15 @@ import type { FileStamps } from "./file-stamps.js";
 /** What a tool may tell while it runs. */
 export type ToolEvent = Extract<
   EventMsg,
-  { type: "exec_command_begin" | "exec_command_output_delta" | "exec_command_end" }
+  { type: "exec_command_begin" | "exec_command_output_delta" | "exec_command_end" | "knowledge_saved" }
+>;
+
+/** Saves something for later conversations of the project, or says why it was not saved. */
+export type SaveKnowledge = (
+  said: NewKnowledge,
+) => Promise<
+  | { readonly status: "saved"; readonly entry: KnowledgeEntry }
+  | { readonly status: "not_saved"; readonly reason: string }
 >;
 
 /** What holds for every call of one turn: what a tool judges its arguments by before it runs. */
@@ -45,6 +54,8 @@ export interface ToolContext extends ToolScope {
   readonly stamps: FileStamps;
   /** What was compacted away, oldest first; absent when the conversation is not saved and nobody has it. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
+  /** Absent when nothing is to be remembered. */
+  readonly saveKnowledge?: SaveKnowledge;
   /** Takes all that the call writes, in its order, so that it can be looked up when the model gets a part of it only. */
   keep?(bytes: Uint8Array): void;
   emit(event: ToolEvent): void;

@@ -59,7 +59,7 @@ test("lines that are no knowledge are passed over with a word, and none of them 
     JSON.stringify({ ...entry("d"), timestamp: "yesterday" }),
     JSON.stringify(entry("e", { content: "x".repeat(5_000) })),
     JSON.stringify(entry("../f")),
-    `${"[".repeat(100_000)}`,
+    "[".repeat(100_000),
     "\u0000\u0001",
   ];
   await writeFile(join(directory, "knowledge.jsonl"), [good, "", ...bad, good, good.slice(0, 20)].join("\n"));
@@ -106,7 +106,7 @@ test("what is no file of its own is neither read nor written", async () => {
     const problems: string[] = [];
     expect(await readKnowledge(directory, (problem) => problems.push(problem))).toEqual([]);
     expect(problems).toEqual([`${join(directory, "knowledge.jsonl")} was not read: ${reason.trim()}`]);
-    await expect(appendKnowledge(directory, entry("a"))).rejects.toThrow();
+    await expect(appendKnowledge(directory, entry("a"))).rejects.toThrow(/ELOOP|EISDIR|named pipe/);
   }
   const directory = await temporaryFolder();
   await link(outside, join(directory, "knowledge.jsonl"));

@@ -95,6 +95,10 @@ test("what is removed is gone from the file with what it had replaced; the rest 
   expect(await readFile(path, "utf8")).toBe(`${JSON.stringify(other)}\n${foreign}\n`);
 });
 
+function isStale({ type }: KnowledgeEntry): boolean {
+  return type === "discovery";
+}
+
 test("pruning removes what is superseded, what is stale, and what is no knowledge", async () => {
   const root = await temporaryFolder();
   const store = storeIn(root);
@@ -103,8 +107,7 @@ test("pruning removes what is superseded, what is stale, and what is no knowledg
   await save(store, said("new", { supersedes: old.id }));
   const stale = await save(store, said("stale", { type: "discovery" }));
   await writeFile(path, `${await readFile(path, "utf8")}{"torn`);
-  const isStale = ({ type }: KnowledgeEntry) => type === "discovery";
-  expect((await store.prunable(isStale)).toSorted()).toEqual([old.id, stale.id].toSorted());
+  expect(await store.prunable(isStale)).toEqual([old.id, stale.id]);
   expect(await store.prune(isStale)).toEqual({ ids: [old.id, stale.id], lines: 3 });
   expect(await textsOf(store)).toEqual(["new"]);
   expect(await store.prune(isStale)).toEqual({ ids: [], lines: 0 });
@@ -143,7 +146,7 @@ test.each([".cody", ".cody/knowledge"])(
       entries: [],
       problems: [`${join(root, ".cody/knowledge/knowledge.jsonl")} was not read: it leads out of the project`],
     });
-    await expect(store.append([store.entryOf(said("mine"), new KnownKnowledge([]))])).rejects.toThrow();
+    await expect(store.append([store.entryOf(said("mine"), new KnownKnowledge([]))])).rejects.toThrow(/ELOOP|ENOTDIR/);
     expect((await readdir(outside, { recursive: true })).toSorted()).toEqual([
       "knowledge",
       "knowledge.jsonl",
