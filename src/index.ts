@@ -31,6 +31,7 @@ export type { ConversationConfig } from "./actors/conversation/resolve-settings.
 export type { RetryPolicy } from "./actors/conversation/sampling.js";
 export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/run-compact-task.js";
 export type { Settings } from "./actors/conversation/settings.js";
+export { appendKnowledge, readKnowledge, readRecentKnowledge } from "./actors/knowledge/knowledge-store.js";
 export { ConversationPersistence, type PersistenceOptions } from "./actors/persistence/conversation-persistence.js";
 export { type RetentionReport, type RetentionRun, runRetention } from "./actors/retention/run-retention.js";
 export { type DeleteOptions, TrashBin, type TrashBinParts } from "./actors/retention/trash-bin.js";
@@ -74,6 +75,8 @@ export { isPlaceholder, SUMMARY_UNAVAILABLE } from "./compaction/summary-text.js
 export { limitOf, type TriggerInput } from "./compaction/trigger-limit.js";
 export { trimToTarget } from "./compaction/trim-to-target.js";
 export { truncateMiddle } from "./compaction/truncate-middle.js";
+export { buildKnowledgeSection } from "./context/knowledge-section.js";
+export { knowledgeScore, rankKnowledge } from "./context/rank-knowledge.js";
 export type { LoggedRequest } from "./mock-llm/request-log.js";
 export { MockCall, MockFault, MockReply, MockScript } from "./mock-llm/script.js";
 export { type MockLlm, type MockLlmOptions, startMockLlm } from "./mock-llm/server.js";
@@ -92,7 +95,7 @@ export {
 } from "./rollouts/list-rollouts.js";
 export { getRolloutHistory, type RolloutHistory } from "./rollouts/rollout-history.js";
 export { defineTool, type ToolDefinition } from "./tools/define-tool.js";
-export type { Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";
+export type { SaveKnowledge, Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";
 export type { RolloutTurn } from "./rollouts/turns.js";
 export * from "./messages/approval.js";
 export type { CleanupResult, ConversationDeleteResult, TrashReason } from "./messages/cleanup.js";
@@ -106,6 +109,7 @@ export { bareId, isConversationId, shownId } from "./messages/conversation-id.js
 export * from "./messages/errors.js";
 export * from "./messages/event.js";
 export * from "./messages/failure.js";
+export * from "./messages/knowledge.js";
 export * from "./messages/model.js";
 export { OutputSchema } from "./messages/output-schema.js";
 export * from "./messages/policy.js";

@@ -3,6 +3,7 @@ import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
 import { effectiveCompaction } from "../config/compaction-settings.js";
 import { defaultBlobMegabytes } from "../config/places.js";
 import { defaultPatterns } from "../config/redaction/rules.js";
+import { defaultInjectionBudget } from "../context/knowledge-section.js";
 import { effectiveRetention } from "../config/retention-settings.js";
 import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
@@ -57,6 +58,10 @@ export async function effectiveConfig(
     "compaction.onFailure": compaction.onFailure,
     "compaction.prompt": compaction.prompt,
     contextWindow: values.contextWindow,
+    systemPrompt: values.systemPrompt,
+    instructions: values.instructions,
+    "knowledge.enabled": values.knowledge?.enabled ?? true,
+    "knowledge.injectionBudget": values.knowledge?.injectionBudget ?? defaultInjectionBudget,
     toolEnv: values.toolEnv,
     "redaction.sensitivePatterns": values.redaction?.sensitivePatterns ?? defaultPatterns,
     "redaction.shapes": values.redaction?.shapes ?? false,

@@ -1,5 +1,5 @@
 import type { CompactionConfig } from "../messages/compaction.js";
-import type { Config, Layout, TurnLimits } from "../messages/config.js";
+import type { Config, KnowledgeConfig, Layout, TurnLimits } from "../messages/config.js";
 import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./config-file.js";
 import type { ConfigName } from "./config-names.js";
 import { conversationPlaces } from "./places.js";
@@ -9,11 +9,12 @@ import { configuredKeys } from "./vendors.js";
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 /** What holds settings and is none itself. */
-type Nested = "persistence" | "turnLimits" | "compaction" | "history" | "export" | "redaction";
+type Nested = "persistence" | "turnLimits" | "compaction" | "knowledge" | "history" | "export" | "redaction";
 export type ConfigKey =
   | Exclude<keyof Config, Nested | "providers" | "models" | "limits" | "logins">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
+  | `knowledge.${keyof KnowledgeConfig}`
   | `redaction.${keyof NonNullable<Config["redaction"]>}`
   | `history.${keyof NonNullable<Config["history"]>}`
   | `export.${keyof NonNullable<Config["export"]>}`
@@ -107,6 +108,10 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
       "compaction.onFailure": sourceOf((config) => config.compaction?.onFailure),
       "compaction.prompt": sourceOf((config) => config.compaction?.prompt),
       contextWindow: sourceOf((config) => config.contextWindow),
+      systemPrompt: sourceOf((config) => config.systemPrompt),
+      instructions: sourceOf((config) => config.instructions),
+      "knowledge.enabled": sourceOf((config) => config.knowledge?.enabled),
+      "knowledge.injectionBudget": sourceOf((config) => config.knowledge?.injectionBudget),
       toolEnv: sourceOf((config) => config.toolEnv),
       "redaction.sensitivePatterns": sourceOf((config) => config.redaction?.sensitivePatterns),
       "redaction.shapes": sourceOf((config) => config.redaction?.shapes),

@@ -70,6 +70,7 @@ function merged(old: Config, change: ConfigFlags): ConfigFlags {
   const turnLimits = { ...old.turnLimits, ...change.turnLimits };
   const compaction = { ...old.compaction, ...change.compaction };
   const history = { ...old.history, ...change.history };
+  const knowledge = { ...old.knowledge, ...change.knowledge };
   const redaction = { ...old.redaction, ...change.redaction };
   const providers = mergedProviders(old.providers, change.providers);
   return {
@@ -79,6 +80,7 @@ function merged(old: Config, change: ConfigFlags): ConfigFlags {
     ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
     ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
     ...(Object.keys(history).length > 0 ? { history } : {}),
+    ...(Object.keys(knowledge).length > 0 ? { knowledge } : {}),
     ...(Object.keys(redaction).length > 0 ? { redaction } : {}),
     ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
   };

@@ -115,6 +115,16 @@ function boundOrNone(max: number) {
   });
 }
 
+const maxPromptChars = 100_000;
+const prompt = z.string().min(1).max(maxPromptChars);
+
+/** Whether what is learned in a project is saved and told again, and how many tokens it may have in the system prompt. */
+export const KnowledgeConfig = z.strictObject({
+  enabled: z.boolean().optional(),
+  injectionBudget: z.number().int().nonnegative().max(1_000_000).optional(),
+});
+export type KnowledgeConfig = z.infer<typeof KnowledgeConfig>;
+
 /** What can be configured, all of it optional: what is not said has a default or is found out. */
 export const Config = z.strictObject({
   provider: ProviderName.optional(),
@@ -135,6 +145,11 @@ export const Config = z.strictObject({
   compaction: CompactionConfig.optional(),
   /** How many tokens the model takes, where ours is not the truth: a server of your own, or a model we do not know. */
   contextWindow: z.number().int().min(1000).max(100_000_000).optional(),
+  /** Takes the place of cody's own base prompt. */
+  systemPrompt: prompt.optional(),
+  /** Told to the model besides what instruction files say. */
+  instructions: z.union([prompt, z.array(prompt).max(100)]).optional(),
+  knowledge: KnowledgeConfig.optional(),
   /** Environment variables tools get besides the harmless ones, by name. */
   toolEnv: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))

@@ -145,6 +145,8 @@ const transient = {
   }),
   /** So many secrets of the turn were not written to disk: what was said has them, the rollout has not. */
   secrets_redacted: z.object({ ...type("secrets_redacted"), count: z.number().int().positive() }),
+  /** Something was learned that later conversations of the project are told. */
+  knowledge_saved: z.object({ ...type("knowledge_saved"), knowledge_id: z.string(), content: z.string() }),
   warning: z.object({ ...type("warning"), message: z.string() }),
   error: z.object({ ...type("error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
   /** A request failed and is sent again after a wait. */
@@ -195,6 +197,7 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.compaction_start,
   transient.compaction_end,
   transient.secrets_redacted,
+  transient.knowledge_saved,
   transient.warning,
   transient.error,
   transient.stream_error,

@@ -17,6 +17,7 @@ const help = `${self} I can:
 - remember what you tell me ("my name is Alice") and tell it back ("what is my name?")
 - calculate ("what is 12 * (3 + 4)?")
 - say what you said before ("what did I just say?")
+- remember for later conversations ("remember for this project that tests run with vitest")
 - use tools ("list files in src", "read README.md", "run npm test", "write notes.txt: some text")
 For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY.`;
 
@@ -51,6 +52,8 @@ function callAsked(request: string): Call | undefined {
   if (command !== undefined) return call("shell", { command: ["sh", "-c", unquoted(command)] });
   const path = /^read (?:the )?(?:file )?("[^"]+"|\S+?)[.?!]*$/i.exec(request)?.[1];
   if (path !== undefined) return call("read_file", { path: unquoted(path) });
+  const fact = /^remember (?:for|in|about) (?:this|the) project(?: that|:)?\s+(\S[^]*)$/i.exec(request)?.[1];
+  if (fact !== undefined) return call("add_knowledge", { type: "pattern", content: fact.trim() });
   const [, target, content] = /^write (?:to )?(?:file )?("[^"]+"|\S+?):\s*([^]*)$/i.exec(request) ?? [];
   return target === undefined ? undefined : call("write_file", { path: unquoted(target), content: content ?? "" });
 }
@@ -79,12 +82,8 @@ function recallSaid(question: string, before: readonly string[]): string | undef
   const several = /\bmy (?:last|previous) (?:message|question)s\b/i.test(question);
   const one = /\bwhat did i (?:just |last )?(?:say|ask|write)\b|\bmy (?:last|previous) (?:message|question)\b/i;
   if (!several && !one.test(question)) return undefined;
-  return before.length === 0
-    ? "Nothing yet."
-    : `You said: ${before
-        .slice(several ? -3 : -1)
-        .map(echo)
-        .join(" | ")}`;
+  const newest = before.slice(several ? -3 : -1).map(echo);
+  return newest.length === 0 ? "Nothing yet." : `You said: ${newest.join(" | ")}`;
 }
 
 function recallFact(question: string, told: readonly string[]): string | undefined {

@@ -1,5 +1,6 @@
 import { applyPatch } from "./apply-patch.js";
 import { listFiles } from "./list-files.js";
+import { addKnowledge } from "./add-knowledge.js";
 import { readFile } from "./read-file.js";
 import { recall } from "./recall.js";
 import { searchFiles } from "./search-files.js";
@@ -10,5 +11,5 @@ import { writeFile } from "./write-file.js";
 
 /** The tools every conversation has. */
 export function builtInTools(): readonly Tool[] {
-  return [shell, readFile, listFiles, searchFiles, writeFile, applyPatch, updatePlan, recall];
+  return [shell, readFile, listFiles, searchFiles, writeFile, applyPatch, updatePlan, recall, addKnowledge];
 }

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { EventMsg } from "../messages/event.js";
 import type { FileChanges } from "../messages/file-change.js";
+import type { KnowledgeEntry, NewKnowledge } from "../messages/knowledge.js";
 import type { SandboxMode } from "../messages/policy.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { ToolOutput } from "../messages/tool.js";
@@ -14,10 +15,19 @@ export type ToolEvent = Extract<
       | "exec_command_begin"
       | "exec_command_output_delta"
       | "exec_command_end"
+      | "knowledge_saved"
       | "patch_apply_begin"
       | "patch_apply_end"
       | "plan_update";
   }
+>;
+
+/** Saves something for later conversations of the project, or says why it was not saved. */
+export type SaveKnowledge = (
+  said: NewKnowledge,
+) => Promise<
+  | { readonly status: "saved"; readonly entry: KnowledgeEntry }
+  | { readonly status: "not_saved"; readonly reason: string }
 >;
 
 /** What holds for every call of one turn: what a tool judges its arguments by before it runs. */
@@ -58,6 +68,8 @@ export interface ToolContext extends ToolScope {
   readonly stamps: FileStamps;
   /** What was compacted away, oldest first; absent when the conversation is not saved and nobody has it. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
+  /** Absent when nothing is to be remembered. */
+  readonly saveKnowledge?: SaveKnowledge;
   /** Takes all that the call writes, in its order, so that it can be looked up when the model gets a part of it only. */
   keep?(bytes: Uint8Array): void;
   emit(event: ToolEvent): void;

@@ -10,9 +10,11 @@ export class Toolbox {
   readonly byName: ReadonlyMap<string, Tool>;
   #specs: readonly ToolSpec[] | undefined;
 
-  constructor(added: readonly Tool[]) {
+  /** `without` are built-in tools there is no use for. */
+  constructor(added: readonly Tool[], without: readonly Tool[] = []) {
     for (const tool of added) checkSpec(tool);
-    this.byName = new Map([...builtInTools(), ...added].map((tool) => [tool.name, tool]));
+    const builtIn = builtInTools().filter((tool) => !without.includes(tool));
+    this.byName = new Map([...builtIn, ...added].map((tool) => [tool.name, tool]));
   }
 
   /** Made when a model is first asked: most commands never ask one. */

@@ -25,6 +25,12 @@ test("what comes only with the end is shown then, such as why a command did not 
   );
 });
 
+test("knowledge that was saved is one line, whatever it holds", () => {
+  const content = `Use\n\u001b[31mpnpm ${"x".repeat(1_000)}`;
+  const text = inFolder("/projects").textOf({ type: "knowledge_saved", knowledge_id: "0123abcd", content });
+  expect(text).toMatch(/^💡 Knowledge saved: Use\\n\\033\[31mpnpm x{400,500}…\n$/);
+});
+
 test("a folder that is not the conversation's is named", () => {
   const activity = inFolder("/projects");
   expect(activity.textOf(begin(["ls"], "/projects/my site"))).toBe("$ ls  (in '/projects/my site')\n");

@@ -18,3 +18,29 @@ test("without a base prompt there is cody's own", () => {
     "Date: 2026-11-16",
   ]);
 });
+
+test("knowledge stands before the instruction files, then what is configured, then how to save knowledge", () => {
+  const text = buildInstructions({
+    ...place,
+    base: "Be brief.",
+    knowledge: { section: "## Project Knowledge\nKnown:\n\n- [pattern] vitest\n" },
+    files: [
+      { path: "/home/AGENTS.md", text: "Mine." },
+      { path: "/projects/project/AGENTS.md", text: "Ours." },
+    ],
+    extra: ["Answer in French."],
+  });
+  const [instruction = ""] = /You have the tool add_knowledge\.[^]*$/.exec(text) ?? [];
+  for (const word of ["patterns", "preferences", "decisions", "corrections"]) expect(instruction).toContain(word);
+  expect(text.slice(0, -instruction.length)).toBe(
+    [
+      "Be brief.",
+      "Current working directory: /projects/project\nPlatform: linux\nDate: 2026-11-16",
+      "## Project Knowledge\nKnown:\n\n- [pattern] vitest",
+      "Instructions from: /home/AGENTS.md\nMine.",
+      "Instructions from: /projects/project/AGENTS.md\nOurs.",
+      "Answer in French.",
+      "",
+    ].join("\n\n"),
+  );
+});

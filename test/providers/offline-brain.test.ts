@@ -4,7 +4,7 @@ import type { ResponseItem } from "../../src/messages/response-item.js";
 import { offlineReply } from "../../src/providers/offline-brain.js";
 import { assistant, requestOf, user } from "./requests.js";
 
-const tools = ["shell", "read_file", "write_file"];
+const tools = ["shell", "read_file", "write_file", "add_knowledge"];
 
 function answerTo(...texts: string[]): string {
   const reply = offlineReply(requestOf(texts.map(user), tools));
@@ -71,6 +71,11 @@ describe("tools", () => {
     ["run `echo hi`", "shell", { command: ["sh", "-c", "echo hi"] }],
     ["read README.md", "read_file", { path: "README.md" }],
     ['read the file "a b.txt"', "read_file", { path: "a b.txt" }],
+    [
+      "Remember for this project that tests run with vitest",
+      "add_knowledge",
+      { type: "pattern", content: "tests run with vitest" },
+    ],
     ["write notes.txt: first\nsecond: 2", "write_file", { path: "notes.txt", content: "first\nsecond: 2" }],
   ])("%j is a call", (text, name, args) => {
     expect(offlineReply(requestOf([user(text)], tools))).toEqual({ type: "call", name, arguments: args });

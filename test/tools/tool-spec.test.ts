@@ -15,6 +15,7 @@ test("some tools change something, and the others do not", () => {
     ["apply_patch", false],
     ["update_plan", true],
     ["recall", true],
+    ["add_knowledge", false],
   ]);
 });
 
@@ -22,6 +23,20 @@ test.each(specs)("$name is told to a model as a strict JSON Schema", (spec) => {
   expect(ToolSpec.parse(spec)).toEqual(spec);
   expect(spec.parameters).toMatchObject({ type: "object", additionalProperties: false });
   expect(spec.parameters).not.toHaveProperty("$schema");
+});
+
+test("of knowledge a model must say the type and the text, and need not say how sure it is", () => {
+  const spec = specs.find(({ name }) => name === "add_knowledge");
+  expect(spec?.parameters).toMatchObject({
+    required: ["type", "content"],
+    properties: {
+      type: { enum: ["pattern", "decision", "discovery", "preference", "correction"] },
+      content: { type: "string", minLength: 1, maxLength: 4_000 },
+      confidence: { type: "number", minimum: 0, maximum: 1, default: 0.8 },
+      tags: { type: "array" },
+      supersedes: { type: "string" },
+    },
+  });
 });
 
 test("the schema has the names and bounds of the arguments", () => {

@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
 import { estimateTokens } from "../../compaction/estimate-tokens.js";
-import { buildInstructions } from "../../context/instructions.js";
 import type { Config } from "../../messages/config.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import { conversationName } from "../../messages/conversation-name.js";
@@ -30,6 +29,7 @@ import { knownStrategies } from "./known-strategies.js";
 import type { Conversation } from "./handle.js";
 import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
+import { ProjectContext } from "./project-context.js";
 import { Providers } from "./providers.js";
 import { isPaginated } from "./read-parent.js";
 import { namedLine } from "./rename-saved.js";
@@ -40,6 +40,7 @@ import { spawnConversation } from "./spawn-conversation.js";
 import { isEmpty, isNewChoice } from "./resumed-state.js";
 import { apply, type ConversationState, emptyState } from "./state.js";
 import type { OpenedRollout, Store, StoredState } from "./store.js";
+import type { ToldPrompt } from "./told-prompt.js";
 
 export function newConversationId(): string {
   return shownId(uuidv7());
@@ -79,10 +80,12 @@ export class ConversationOpener {
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #gitInfos = new GitInfos();
+  readonly #context: ProjectContext;
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
-    this.#tools = new Toolbox(parts.options.tools ?? []);
+    this.#context = new ProjectContext(parts.options, parts.config, () => this.#now());
+    this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
     this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
@@ -108,9 +111,10 @@ export class ConversationOpener {
     const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
-    const [{ outcome, rollout, blobs, notice: openNotice }, git] = await Promise.all([
+    const [{ outcome, rollout, blobs, notice: openNotice }, git, prompt] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
       this.#gitInfos.of(settings.cwd),
+      this.#context.openPrompt(cwd),
     ]);
     refuseInUse(conversationId, outcome);
     const source = this.#parts.options.source ?? "non_interactive";
@@ -133,6 +137,7 @@ export class ConversationOpener {
       settings,
       rollout,
       blobs,
+      prompt,
       sessionSource: source,
       goesOn: false,
       notice: joined([notice, openNotice, parentNotice, unlisted]),
@@ -168,6 +173,7 @@ export class ConversationOpener {
     });
     refuseInUse(conversationId, outcome);
     await this.#refuseOpened(rollout);
+    const prompt = await this.#context.openPrompt(cwd);
     // Someone may have written between the reading and the lock.
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
     const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
@@ -182,6 +188,7 @@ export class ConversationOpener {
       settings,
       rollout,
       blobs,
+      prompt,
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
       notice: joined(notices),
@@ -237,8 +244,9 @@ export class ConversationOpener {
       maxFileBytes: (this.#parts.config.persistence?.maxFileMegabytes ?? Infinity) * 1_000_000,
       maxTurns: this.#parts.config.history?.maxSize ?? defaultHistoryTurns,
       provider: (settings) => this.#providers.of(settings),
-      instructions: (settings) =>
-        buildInstructions({ cwd: settings.cwd, platform: process.platform, date: this.#now() }),
+      instructions: ({ cwd }) => parts.prompt.text(cwd),
+      refreshInstructions: ({ cwd }, signal) => parts.prompt.refresh(cwd, signal),
+      saveKnowledge: ({ cwd }) => this.#context.saveKnowledge(cwd, parts.conversationId),
       price: ({ model }) => priceOf(model, this.#parts.config.models),
       facts: ({ model }) => factsOf(model, this.#parts.config.models),
       countTokens: (text) => this.#countTokens(text),
@@ -279,7 +287,7 @@ export class ConversationOpener {
 
   /** Lets go of the connections to providers; nothing may be playing any more. */
   async close(): Promise<void> {
-    await this.#providers.close();
+    await Promise.all([this.#providers.close(), this.#context.close()]);
   }
 
   /** For what was opened while the manager was shut down. */
@@ -305,6 +313,7 @@ interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs"> {
   readonly conversationId: string;
   readonly state: ConversationState;
   readonly settings: Settings;
+  readonly prompt: ToldPrompt;
   readonly sessionSource: SessionSource;
   readonly goesOn: boolean;
   readonly notice: string | undefined;

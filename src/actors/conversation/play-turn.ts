@@ -6,7 +6,7 @@ import { OutputSchema } from "../../messages/output-schema.js";
 import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
-import type { Tool } from "../../tools/tool.js";
+import type { SaveKnowledge, Tool } from "../../tools/tool.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import type { Room } from "../../tools/whole-output.js";
 import type { BlobStore } from "../rollout-writer/blob-store.js";
@@ -50,7 +50,12 @@ export interface TurnParts {
   /** The tools as the model is told of them. */
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
+  /** The system prompt, as it was when it was last looked at. */
   instructions(settings: Settings): string;
+  /** Looks again what files say for the system prompt; gives what a person should know of them and was not told. */
+  refreshInstructions(settings: Settings, signal: AbortSignal): Promise<readonly string[]>;
+  /** Absent when nothing is to be remembered. */
+  saveKnowledge(settings: Settings): SaveKnowledge | undefined;
   /** What a model costs, where it is known. */
   price(settings: Settings): ModelPrice | undefined;
   /** What is known about a model. */
@@ -117,6 +122,9 @@ async function playOn(
   const { settings } = wish;
   const id = turn.submissionId;
   const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
+  for (const message of await parts.refreshInstructions(settings, signal)) {
+    world.publish({ type: "warning", message }, id);
+  }
   using budget = new TurnBudget(parts.limits, signal);
   const outputs = parts.blobs === undefined ? undefined : new KeptOutputs(parts.blobs, parts.outputRoom, world, id);
   const callWorld = callWorldOf(world, turn, settings, budget, outputs);
@@ -179,6 +187,7 @@ function callWorldOf(
     running: new Set(),
     outputs,
     ...earlierItems(parts, rollout, cell.state),
+    saveKnowledge: parts.saveKnowledge(settings),
     newId: () => parts.newId(),
     publish: (msg) => publish(msg, turn.submissionId),
     flush: () => rollout.flush(),

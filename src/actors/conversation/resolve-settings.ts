@@ -10,7 +10,10 @@ import { onFailureNotice, presentPolicy, type Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
 /** What one conversation may say differently from the configuration. */
-export interface ConversationConfig extends Omit<Config, "persistence" | "providers" | "history"> {
+export interface ConversationConfig extends Omit<
+  Config,
+  "persistence" | "providers" | "history" | "knowledge" | "systemPrompt" | "instructions"
+> {
   /** Kept verbatim; a conversation whose id is no UUID cannot be read by Codex. */
   readonly id?: string;
   /** How a new one is called: 1 to 100 printable characters. */

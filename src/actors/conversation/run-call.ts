@@ -3,7 +3,7 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { ToolOutput } from "../../messages/tool.js";
 import { cutMiddle } from "../../rollouts/cut-middle.js";
 import type { FileStamps } from "../../tools/file-stamps.js";
-import type { CommandLine, EarlierItem, ToolContext } from "../../tools/tool.js";
+import type { CommandLine, EarlierItem, SaveKnowledge, ToolContext } from "../../tools/tool.js";
 import { WholeOutput } from "../../tools/whole-output.js";
 import { messageOf } from "../system/failures.js";
 import { within } from "../system/within.js";
@@ -31,6 +31,8 @@ export interface CallWorld {
   readonly outputs?: KeptOutputs | undefined;
   /** What was compacted away; absent when nothing is saved. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
+  /** Absent when nothing is to be remembered. */
+  readonly saveKnowledge?: SaveKnowledge | undefined;
   newId(): string;
   publish(msg: EventMsg): void;
   flush(): Promise<SaveOutcome>;
@@ -86,7 +88,7 @@ async function perform(
   world: CallWorld,
   whole: WholeOutput | undefined,
 ): Promise<PerformedCall> {
-  const { turn, settings, budget, env, stamps, earlier } = world;
+  const { turn, settings, budget, env, stamps, earlier, saveKnowledge } = world;
   let isOver = false;
   const context: ToolContext = {
     callId: call.callId,
@@ -98,6 +100,7 @@ async function perform(
     env,
     stamps,
     ...(earlier === undefined ? {} : { earlier }),
+    ...(saveKnowledge === undefined ? {} : { saveKnowledge }),
     ...(whole === undefined ? {} : { keep: (bytes) => isOver || whole.push(bytes) }),
     // What comes after the output belongs to no turn any more.
     emit: (event) => isOver || world.publish(event),

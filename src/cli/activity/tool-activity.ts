@@ -5,9 +5,11 @@ import { shortened } from "../../messages/shortened.js";
 import { shownText } from "../../messages/shown-lines.js";
 import { patchText } from "./patch-text.js";
 import { planText } from "./plan-text.js";
+import { visible } from "../../messages/visible.js";
 import { ShownOutput } from "./shown-output.js";
 
 const maxFolderChars = 500;
+const maxKnowledgeChars = 500;
 
 /** What tools do, as lines for a person. */
 export class ToolActivity {
@@ -24,6 +26,8 @@ export class ToolActivity {
         const line = callLine(msg.item);
         return line === undefined ? "" : `${line}\n`;
       }
+      case "knowledge_saved":
+        return `💡 Knowledge saved: ${shortened(visible(msg.content), maxKnowledgeChars)}\n`;
       case "exec_command_begin":
         this.#running.set(msg.call_id, new ShownOutput());
         return `${commandLine(msg.command)}${msg.cwd === this.#cwd ? "" : `  (in ${folderText(msg.cwd)})`}\n`;

@@ -1,0 +1,35 @@
+import { realpath } from "node:fs/promises";
+import { makeDirectory } from "../../config/make-directory.js";
+import { KnowledgeEntry } from "../../messages/knowledge.js";
+import { check } from "../../messages/parse.js";
+import { openFolder } from "../../tools/open-folder.js";
+import { readKnowledgeFile } from "./read-knowledge.js";
+import { appendEntries } from "./write-knowledge.js";
+
+/** Adds an entry to the knowledge in a directory, which is made if it is missing; durable when it resolves. */
+export async function appendKnowledge(directory: string, entry: KnowledgeEntry): Promise<void> {
+  const checked = check(KnowledgeEntry, entry, "knowledge");
+  await makeDirectory(directory);
+  await using folder = await openFolder(await realpath(directory), []);
+  await appendEntries(folder, [checked]);
+}
+
+/** All entries in a directory, oldest first; none when there is no file. Lines that are no entries are passed over. */
+export async function readKnowledge(
+  directory: string,
+  onProblem: (problem: string) => void = () => undefined,
+): Promise<KnowledgeEntry[]> {
+  const { entries, problems } = await readKnowledgeFile(directory);
+  problems.forEach(onProblem);
+  return [...entries];
+}
+
+/** The newest entries of them, newest first. */
+export async function readRecentKnowledge(
+  directory: string,
+  limit: number,
+  onProblem?: (problem: string) => void,
+): Promise<KnowledgeEntry[]> {
+  const entries = await readKnowledge(directory, onProblem);
+  return entries.toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp)).slice(0, Math.max(0, limit));
+}

@@ -1,0 +1,118 @@
+import { buildKnowledgeSection } from "../../context/knowledge-section.js";
+import { FailureError } from "../../messages/errors.js";
+import type { KnowledgeEntry, NewKnowledge } from "../../messages/knowledge.js";
+import { failureWords } from "../../tools/failure-words.js";
+import type { Actor } from "../system/actor.js";
+import { KnownKnowledge } from "./known-knowledge.js";
+import { ProjectStore, type ProjectStoreParts } from "./project-store.js";
+import type { ReadKnowledge } from "./read-knowledge.js";
+
+export type KnowledgeOp =
+  | { readonly type: "section"; readonly budgetTokens: number }
+  | { readonly type: "add"; readonly said: NewKnowledge; readonly sessionId: string };
+
+/** What a model is told; `version` changes with it. */
+export interface KnowledgeSection {
+  readonly section: string;
+  readonly problems: readonly string[];
+  readonly version: string;
+}
+
+export type AddOutcome =
+  | { readonly status: "saved"; readonly entry: KnowledgeEntry }
+  | { readonly status: "not_saved"; readonly reason: string };
+
+export interface KnowledgeAnswers {
+  readonly section: KnowledgeSection;
+  readonly add: AddOutcome;
+}
+
+interface Waiting {
+  readonly op: Extract<KnowledgeOp, { type: "add" }>;
+  readonly answer: (outcome: AddOutcome) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Owns what is known of one project, for all conversations in it: the file is read when it has changed, and no more. */
+export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> = {
+  name: "knowledge",
+  start: (parts) => {
+    const store = new ProjectStore(parts);
+    let known: { readonly stamp: string; readonly read: ReadKnowledge } | undefined;
+    let told: KnowledgeSection | undefined;
+    let waiting: Waiting[] = [];
+    let writing: Promise<void> | undefined;
+
+    async function current(): Promise<{ stamp: string; read: ReadKnowledge }> {
+      const stamp = await store.stamp();
+      if (known?.stamp !== stamp) known = { stamp, read: await store.read() };
+      return known;
+    }
+
+    async function section(budgetTokens: number): Promise<KnowledgeSection> {
+      const { stamp, read } = await current();
+      // The order of entries depends on the time only for those that claim to be from the future.
+      const version = `${stamp} ${budgetTokens} ${parts.now().toISOString().slice(0, "YYYY-MM-DD".length)}`;
+      if (told?.version === version) return told;
+      const text = buildKnowledgeSection(read.entries, budgetTokens, parts.now());
+      told = { section: text, problems: read.problems, version };
+      return told;
+    }
+
+    /** Many conversations may save at once: what waits is written together. */
+    async function write(): Promise<void> {
+      while (waiting.length > 0) {
+        const batch = waiting;
+        waiting = [];
+        await writeAll(batch);
+      }
+    }
+
+    async function writeAll(batch: readonly Waiting[]): Promise<void> {
+      try {
+        const { read } = await current();
+        const all = new KnownKnowledge(read.entries);
+        const outcomes = batch.map(({ op }) => {
+          const outcome = entryOf(op, all);
+          if (outcome.status === "saved") all.add(outcome.entry);
+          return outcome;
+        });
+        await store.append(outcomes.flatMap((outcome) => (outcome.status === "saved" ? [outcome.entry] : [])));
+        for (const [index, outcome] of outcomes.entries()) batch[index]?.answer(outcome);
+      } catch (error) {
+        for (const each of batch) settleFailed(each, error);
+      }
+    }
+
+    function entryOf({ said, sessionId }: Waiting["op"], all: KnownKnowledge): AddOutcome {
+      try {
+        return { status: "saved", entry: store.entryOf(said, all, sessionId) };
+      } catch (error) {
+        return { status: "not_saved", reason: reasonOf(error) };
+      }
+    }
+
+    return {
+      section: ({ budgetTokens }) => section(budgetTokens),
+      add: (op) =>
+        new Promise((answer, fail) => {
+          waiting.push({ op, answer, fail });
+          writing ??= write().finally(() => (writing = undefined));
+        }),
+      [Symbol.asyncDispose]: async () => writing,
+    };
+  },
+};
+
+/** What is wrong with the disk is an answer; what is wrong with us ends the incarnation. */
+function settleFailed({ answer, fail }: Waiting, error: unknown): void {
+  try {
+    answer({ status: "not_saved", reason: reasonOf(error) });
+  } catch {
+    fail(error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof FailureError ? error.message : failureWords(error);
+}

@@ -1,0 +1,164 @@
+import { randomBytes } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { type KnowledgeEntry, maxKnowledgeChars, type NewKnowledge } from "../../messages/knowledge.js";
+import type { TextRedactor } from "../../messages/redaction.js";
+import { FileProblem } from "../../tools/file-problem.js";
+import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
+import type { KnownKnowledge } from "./known-knowledge.js";
+import { knowledgeStamp, readKnowledgeFile, type ReadKnowledge } from "./read-knowledge.js";
+import { appendEntries, removeLines } from "./write-knowledge.js";
+
+const ownFolders = [".cody", "knowledge"];
+/** Ours, which is written, and another program's, which is only read. */
+const folders = [ownFolders, [".diligent", "knowledge"]];
+
+export interface ProjectStoreParts {
+  /** The folder of the project. */
+  readonly root: string;
+  readonly redactor: TextRedactor;
+  now(): Date;
+}
+
+export interface GoneKnowledge {
+  readonly ids: string[];
+  readonly lines: number;
+}
+
+/** What is known of a project, in its own folder. Writing goes through no symbolic link and never leaves that folder. */
+export class ProjectStore {
+  readonly #parts: ProjectStoreParts;
+
+  constructor(parts: ProjectStoreParts) {
+    this.#parts = parts;
+  }
+
+  /** Changes whenever the knowledge does. */
+  async stamp(): Promise<string> {
+    const { root } = this.#parts;
+    return (await Promise.all(folders.map((names) => knowledgeStamp(join(root, ...names))))).join(" ");
+  }
+
+  /** All entries, each id once: where two files have it, ours counts. */
+  async read(): Promise<ReadKnowledge> {
+    const { root } = this.#parts;
+    const files = await Promise.all(folders.map((names) => readKnowledgeFile(join(root, ...names), root)));
+    const byId = new Map<string, KnowledgeEntry>();
+    for (const entry of files.flatMap(({ entries }) => entries)) {
+      if (!byId.has(entry.id)) byId.set(entry.id, entry);
+    }
+    return { entries: [...byId.values()], problems: files.flatMap(({ problems }) => problems) };
+  }
+
+  /** The entry that something new becomes, without secrets. What says the same as a known one takes its place. */
+  entryOf(said: NewKnowledge, known: KnownKnowledge, sessionId?: string): KnowledgeEntry {
+    const { type, confidence, tags } = said;
+    const content = this.#redacted(said.content);
+    const supersedes = replacedBy({ ...said, content }, known);
+    return {
+      id: newId(known),
+      timestamp: this.#parts.now().toISOString(),
+      ...(sessionId === undefined ? {} : { sessionId }),
+      type,
+      content,
+      confidence,
+      ...(supersedes === undefined ? {} : { supersedes }),
+      ...(tags === undefined ? {} : { tags: tags.map((tag) => this.#redacted(tag)) }),
+    };
+  }
+
+  async append(entries: readonly KnowledgeEntry[]): Promise<void> {
+    await using folder = await this.#ownFolder();
+    await appendEntries(folder, entries);
+  }
+
+  /** Takes over entries of another store; those whose id is known are left out. Gives those that were added. */
+  async import(entries: readonly KnowledgeEntry[]): Promise<KnowledgeEntry[]> {
+    const known = new Set((await this.read()).entries.map(({ id }) => id));
+    const added = new Map(entries.filter(({ id }) => !known.has(id)).map((entry) => [entry.id, this.#clean(entry)]));
+    await this.append([...added.values()]);
+    return [...added.values()];
+  }
+
+  /** Removes entries for good, and with each what it replaced: that must not come back. Gives the ids that are gone. */
+  async remove(ids: readonly string[]): Promise<string[]> {
+    return (await this.#take((entries) => withReplaced(ids, entries), { keepsUnknown: true })).ids;
+  }
+
+  /** Removes what a model is not told any more, and what `isStale` says, for good; lines that are no entries go too. */
+  async prune(isStale: (entry: KnowledgeEntry) => boolean): Promise<GoneKnowledge> {
+    return await this.#take((entries) => prunable(entries, isStale), { keepsUnknown: false });
+  }
+
+  /** What a prune would remove, of the entries that can be read. */
+  async prunable(isStale: (entry: KnowledgeEntry) => boolean): Promise<string[]> {
+    const { root } = this.#parts;
+    const { entries } = await readKnowledgeFile(join(root, ...ownFolders), root);
+    return [...prunable(entries, isStale)];
+  }
+
+  async #take(
+    chosen: (entries: readonly KnowledgeEntry[]) => ReadonlySet<string>,
+    { keepsUnknown }: { readonly keepsUnknown: boolean },
+  ): Promise<GoneKnowledge> {
+    const { root } = this.#parts;
+    if ((await knowledgeStamp(join(root, ...ownFolders))) === "ENOENT") return { ids: [], lines: 0 };
+    await using folder = await this.#ownFolder();
+    const gone = await removeLines(folder, (lines) => {
+      const goes = chosen(lines.flatMap(({ entry }) => entry ?? []));
+      return lines.filter(({ entry }) => (entry === undefined ? !keepsUnknown : goes.has(entry.id)));
+    });
+    return { ids: [...new Set(gone.flatMap(({ entry }) => entry?.id ?? []))], lines: gone.length };
+  }
+
+  async #ownFolder(): Promise<OpenFolder> {
+    return await openFolder(await realpath(this.#parts.root), ownFolders);
+  }
+
+  #clean(entry: KnowledgeEntry): KnowledgeEntry {
+    const { content, tags } = entry;
+    const cleanTags = tags === undefined ? {} : { tags: tags.map((tag) => this.#redacted(tag)) };
+    return { ...entry, content: this.#redacted(content), ...cleanTags };
+  }
+
+  #redacted(text: string): string {
+    // What stands for a secret may be longer than the secret.
+    return this.#parts.redactor.redact(text, () => undefined).slice(0, maxKnowledgeChars);
+  }
+}
+
+function prunable(
+  entries: readonly KnowledgeEntry[],
+  isStale: (entry: KnowledgeEntry) => boolean,
+): ReadonlySet<string> {
+  const superseded = new Set(entries.map(({ supersedes }) => supersedes));
+  const ids = entries.filter((entry) => superseded.has(entry.id) || isStale(entry)).map(({ id }) => id);
+  return withReplaced(ids, entries);
+}
+
+function replacedBy({ supersedes, content }: NewKnowledge, known: KnownKnowledge): string | undefined {
+  if (supersedes === undefined) return known.saying(content);
+  const id = known.has(supersedes) ? supersedes : known.saying(supersedes);
+  if (id === undefined) throw new FileProblem("there is no knowledge with the id or text that it is to replace");
+  return id;
+}
+
+function withReplaced(ids: readonly string[], entries: readonly KnowledgeEntry[]): ReadonlySet<string> {
+  const replaced = new Map(entries.map(({ id, supersedes }) => [id, supersedes]));
+  const all = new Set<string>();
+  for (const first of ids) {
+    let id: string | undefined = first;
+    while (id !== undefined && !all.has(id)) {
+      all.add(id);
+      id = replaced.get(id);
+    }
+  }
+  return all;
+}
+
+function newId(known: KnownKnowledge): string {
+  for (;;) {
+    const id = randomBytes(4).toString("hex");
+    if (!known.has(id)) return id;
+  }
+}

@@ -1,0 +1,97 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { KnowledgeEntry } from "../../messages/knowledge.js";
+import { systemCode } from "../../messages/system-error.js";
+import { visible } from "../../messages/visible.js";
+import { knowledgeLines } from "./knowledge-lines.js";
+
+export const knowledgeName = "knowledge.jsonl";
+/** Thirty times what a model is ever told of it, and little enough to be read whole. */
+export const maxKnowledgeBytes = 1024 * 1024;
+
+export interface ReadKnowledge {
+  readonly entries: readonly KnowledgeEntry[];
+  /** What is wrong with the file, for a person. */
+  readonly problems: readonly string[];
+}
+
+const nothing: ReadKnowledge = { entries: [], problems: [] };
+
+/** What tells one state of a file from another without reading it. */
+export async function knowledgeStamp(directory: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await lstat(join(directory, knowledgeName), { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(":");
+  } catch (error) {
+    return systemCode(error) ?? "unknown";
+  }
+}
+
+/** Reads the file in a directory; whatever it is, this does not fail. With a root, the directory must lie right there. */
+export async function readKnowledgeFile(directory: string, root?: string): Promise<ReadKnowledge> {
+  const path = join(directory, knowledgeName);
+  try {
+    const end = await readEnd(path);
+    if (root !== undefined && !(await realpath(directory)).startsWith(`${await realpath(root)}/`)) {
+      return { entries: [], problems: [`${visible(path)} was not read: it leads out of the project`] };
+    }
+    return understood(path, end);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return nothing;
+    const reason = error instanceof UnfitFile ? error.message : code === "ELOOP" ? "it is a symbolic link" : code;
+    if (reason === undefined) throw error;
+    return { entries: [], problems: [`${visible(path)} was not read: ${reason}`] };
+  }
+}
+
+class UnfitFile extends Error {}
+
+interface FileEnd {
+  readonly text: string;
+  readonly isWhole: boolean;
+}
+
+/** All of a file; of one that is too long, the whole lines at its end, which are the newest. */
+async function readEnd(path: string): Promise<FileEnd> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new UnfitFile("it is no regular file");
+    const from = Math.max(0, stats.size - maxKnowledgeBytes);
+    const text = await readFrom(file, from, stats.size);
+    return from === 0 ? { text, isWhole: true } : { text: text.slice(text.indexOf("\n") + 1), isWhole: false };
+  } finally {
+    await file.close();
+  }
+}
+
+async function readFrom(file: FileHandle, from: number, to: number): Promise<string> {
+  const buffer = Buffer.alloc(to - from);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, from + length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.toString("utf8", 0, length);
+}
+
+function understood(path: string, { text, isWhole }: FileEnd): ReadKnowledge {
+  const lines = knowledgeLines(text);
+  const entries = lines.flatMap(({ entry }) => entry ?? []);
+  const unknown = lines.filter(({ entry }) => entry === undefined);
+  const [first] = unknown;
+  return {
+    entries,
+    problems: [
+      ...(isWhole ? [] : [`${visible(path)}: only its last ${maxKnowledgeBytes} bytes were read: it is too long`]),
+      ...(first === undefined
+        ? []
+        : [
+            `${visible(path)}: passed over ${unknown.length} line(s) that are no knowledge, the first is ${first.number}`,
+          ]),
+    ],
+  };
+}

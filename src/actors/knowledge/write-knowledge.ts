@@ -1,0 +1,67 @@
+import { constants } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { withFileLock } from "../../config/file-lock.js";
+import type { KnowledgeEntry } from "../../messages/knowledge.js";
+import { FileProblem, refuseSpecialFile } from "../../tools/file-problem.js";
+import type { OpenFolder } from "../../tools/open-folder.js";
+import { existing, replaceFile } from "../../tools/replace-file.js";
+import { type KnowledgeLine, knowledgeLine, knowledgeLines } from "./knowledge-lines.js";
+import { knowledgeName, maxKnowledgeBytes } from "./read-knowledge.js";
+
+const lockName = `${knowledgeName}.lock`;
+const newline = 0x0a;
+const maxRewrittenBytes = 64 * maxKnowledgeBytes;
+
+/** Adds entries, all of them or none; they are durable when it resolves. One process at a time writes. */
+export async function appendEntries(folder: OpenFolder, entries: readonly KnowledgeEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await withFileLock(folder.at(lockName), () => append(folder, entries.map(knowledgeLine).join("")));
+}
+
+const toAppend =
+  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+async function append(folder: OpenFolder, lines: string): Promise<void> {
+  const file = await open(folder.at(knowledgeName), toAppend, 0o600);
+  try {
+    const stats = await file.stat();
+    refuseSpecialFile(stats);
+    // Another name of it may lie anywhere.
+    if (stats.nlink > 1) throw new FileProblem(`${knowledgeName} has another name`);
+    const last = Buffer.alloc(1, newline);
+    if (stats.size > 0) await file.read(last, 0, 1, stats.size - 1);
+    // Whoever wrote last may have died in the middle of a line.
+    const bytes = Buffer.from(last[0] === newline ? lines : `\n${lines}`);
+    if (stats.size + bytes.length > maxKnowledgeBytes) {
+      throw new FileProblem(`${knowledgeName} is full; make room with: cody knowledge prune`);
+    }
+    await folder.verify();
+    try {
+      await file.appendFile(bytes);
+      await file.datasync();
+    } catch (error) {
+      await file.truncate(stats.size).catch(() => undefined);
+      throw error;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Takes lines out, by replacing the file whole; gives those that are gone. */
+export async function removeLines(
+  folder: OpenFolder,
+  goes: (lines: readonly KnowledgeLine[]) => readonly KnowledgeLine[],
+): Promise<readonly KnowledgeLine[]> {
+  return await withFileLock(folder.at(lockName), async () => {
+    const old = await existing(folder.at(knowledgeName));
+    if (old === undefined) return [];
+    if (old.size > maxRewrittenBytes) throw new FileProblem(`${knowledgeName} is too long to be rewritten`);
+    const lines = knowledgeLines(await readFile(folder.at(knowledgeName), "utf8"));
+    const gone = goes(lines);
+    if (gone.length === 0) return [];
+    const kept = lines.filter((line) => !gone.includes(line)).map(({ text }) => `${text}\n`);
+    await replaceFile(folder, knowledgeName, kept.join(""), () => undefined);
+    return gone;
+  });
+}

@@ -1,0 +1,23 @@
+import { NewKnowledge } from "../messages/knowledge.js";
+import { defineTool } from "./define-tool.js";
+
+export const addKnowledge = defineTool({
+  name: "add_knowledge",
+  description:
+    "Saves a piece of knowledge about this project for later conversations, which are told it when they begin. For " +
+    "patterns of the project, preferences of the user, decisions, discoveries and corrections of earlier behaviour.",
+  parameters: NewKnowledge,
+  run: async (said, context) => {
+    const { saveKnowledge } = context;
+    if (saveKnowledge === undefined) return failed("Nothing is remembered here: knowledge is switched off.");
+    const outcome = await saveKnowledge(said);
+    if (outcome.status === "not_saved") return failed(`The knowledge was not saved: ${outcome.reason}`);
+    const { id, type, content } = outcome.entry;
+    context.emit({ type: "knowledge_saved", knowledge_id: id, content });
+    return `Knowledge saved: [${type}] ${content}`;
+  },
+});
+
+function failed(content: string): { content: string; success: false } {
+  return { content, success: false };
+}

@@ -1,0 +1,64 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ProjectKnowledge } from "../../../src/actors/knowledge/project-knowledge.js";
+import { redactorOf } from "../../support/redaction.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+function open(now = () => new Date("2026-11-17T12:00:00.000Z")): ProjectKnowledge {
+  const knowledge = new ProjectKnowledge({ redactor: redactorOf({}), now, budgetTokens: 8_192 });
+  onTestFinished(() => knowledge.close());
+  return knowledge;
+}
+
+function said(content: string) {
+  return { type: "pattern", content, confidence: 0.8 } as const;
+}
+
+test("a thousand that save at once all have their line, and each is told afterwards", async () => {
+  const root = await temporaryFolder();
+  const knowledge = open();
+  const outcomes = await Promise.all(
+    Array.from({ length: 1_000 }, (_, index) => knowledge.add(root, said(`fact ${index}`), `conv_${index}`)),
+  );
+  const ids = outcomes.map((outcome) => (outcome.status === "saved" ? outcome.entry.id : outcome.reason));
+  expect(new Set(ids).size).toBe(1_000);
+  const lines = (await readFile(join(root, ".cody/knowledge/knowledge.jsonl"), "utf8")).trimEnd().split("\n");
+  expect(new Set(lines.map((line) => (JSON.parse(line) as { id: string }).id))).toEqual(new Set(ids));
+  expect(lines).toHaveLength(1_000);
+  const { section } = await knowledge.section(root);
+  expect(section).toContain("- [pattern] fact 999\n");
+});
+
+test("what a folder below a project saves is the project's", async () => {
+  const root = await temporaryFolder();
+  await mkdir(join(root, ".git"));
+  await mkdir(join(root, "src/deep"), { recursive: true });
+  const knowledge = open();
+  expect(await knowledge.add(join(root, "src/deep"), said("deep"), "conv_1")).toMatchObject({ status: "saved" });
+  expect((await knowledge.section(root)).section).toContain("deep");
+});
+
+test("the section is made anew when the file has changed, and only then", async () => {
+  const root = await temporaryFolder();
+  const knowledge = open();
+  expect((await knowledge.section(root)).section).toBe("");
+  await open().add(root, said("by another"), "conv_1");
+  const first = await knowledge.section(root);
+  expect(first.section).toContain("by another");
+  expect(await knowledge.section(root)).toBe(first);
+});
+
+test("what cannot be saved is said, and the next one may be", async () => {
+  const root = await temporaryFolder();
+  const knowledge = open();
+  await writeFile(join(root, ".cody"), "a file in the way");
+  expect(await knowledge.add(root, said("a"), "conv_1")).toEqual({
+    status: "not_saved",
+    reason: "something that is no folder stands in the path",
+  });
+  const gone = join(root, "gone");
+  expect(await knowledge.add(gone, said("a"), "conv_1")).toEqual({ status: "not_saved", reason: "it does not exist" });
+  await chmod(root, 0o700);
+  expect(await knowledge.add(await temporaryFolder(), said("a"), "conv_1")).toMatchObject({ status: "saved" });
+});

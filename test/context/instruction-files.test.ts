@@ -1,0 +1,98 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findInstructions, maxInstructionBytes, readInstructions } from "../../src/context/instruction-files.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+async function read(root: string, ...below: string[]) {
+  const folders = [root, ...below.map((name) => join(root, name))];
+  return await readInstructions(await findInstructions(folders.map((folder) => ({ folder, root }))));
+}
+
+test("files are told from the root down, in each folder AGENTS.md and CLAUDE.md", async () => {
+  const root = await temporaryFolder();
+  await mkdir(join(root, "a/b"), { recursive: true });
+  await writeFile(join(root, "AGENTS.md"), "root\n");
+  await writeFile(join(root, "CLAUDE.md"), "claude\n");
+  await writeFile(join(root, "a/b/AGENTS.md"), "\ufeffdeep\r\n");
+  expect(await read(root, "a", "a/b")).toEqual({
+    blocks: [
+      { path: join(root, "AGENTS.md"), text: "root" },
+      { path: join(root, "CLAUDE.md"), text: "claude" },
+      { path: join(root, "a/b/AGENTS.md"), text: "deep" },
+    ],
+    notices: [],
+  });
+});
+
+test("an override takes the place of AGENTS.md, and the same text is told once", async () => {
+  const root = await temporaryFolder();
+  await writeFile(join(root, "AGENTS.md"), "ours");
+  await writeFile(join(root, "AGENTS.override.md"), "mine");
+  await symlink("AGENTS.override.md", join(root, "CLAUDE.md"));
+  expect(await read(root)).toEqual({ blocks: [{ path: join(root, "AGENTS.override.md"), text: "mine" }], notices: [] });
+});
+
+test("together they have a bound, and who was cut is said", async () => {
+  const root = await temporaryFolder();
+  await mkdir(join(root, "a"));
+  await writeFile(join(root, "AGENTS.md"), "x".repeat(maxInstructionBytes - 10));
+  await writeFile(join(root, "CLAUDE.md"), `12345678${"ä".repeat(1_000_000)}`);
+  await writeFile(join(root, "a/AGENTS.md"), "deeper");
+  const { blocks, notices } = await read(root, "a");
+  expect(blocks.map(({ text }) => text.slice(-100))).toEqual([
+    "x".repeat(100),
+    "12345678ä\n[The rest of this file was left out: it is too long.]",
+  ]);
+  const cut = (name: string) => `${join(root, name)} was cut: instruction files may have 32768 bytes together`;
+  expect(notices).toEqual([cut("CLAUDE.md"), cut("a/AGENTS.md")]);
+});
+
+test("what is no text of the project is left out with a word, and the rest is still told", async () => {
+  const root = await temporaryFolder();
+  const outside = await temporaryFolder();
+  await writeFile(join(outside, "secret"), "a secret of the user");
+  await mkdir(join(root, "AGENTS.md"));
+  execFileSync("mkfifo", [join(root, "CLAUDE.md")]);
+  for (const name of ["a", "b", "c", "d", "e"]) await mkdir(join(root, name));
+  await symlink(join(outside, "secret"), join(root, "a/AGENTS.md"));
+  await writeFile(join(root, "b/AGENTS.md"), Buffer.from([1, 2, 0, 3]));
+  await symlink("/dev/zero", join(root, "c/AGENTS.md"));
+  await symlink("nowhere", join(root, "d/AGENTS.md"));
+  await writeFile(join(root, "e/AGENTS.md"), "still here");
+  const { blocks, notices } = await read(root, "a", "b", "c", "d", "e");
+  expect(blocks).toEqual([{ path: join(root, "e/AGENTS.md"), text: "still here" }]);
+  expect(notices).toEqual([
+    `${join(root, "AGENTS.md")} was not read: it is no regular file`,
+    `${join(root, "CLAUDE.md")} was not read: it is no regular file`,
+    `${join(root, "a/AGENTS.md")} was not read: it leads out of the project`,
+    `${join(root, "b/AGENTS.md")} was not read: it is no text`,
+    `${join(root, "c/AGENTS.md")} was not read: it is no regular file`,
+  ]);
+});
+
+test("a file of the home may be a link to anywhere", async () => {
+  const [home, elsewhere] = [await temporaryFolder(), await temporaryFolder()];
+  await writeFile(join(elsewhere, "mine.md"), "from my dotfiles");
+  await symlink(join(elsewhere, "mine.md"), join(home, "AGENTS.md"));
+  const { blocks } = await readInstructions(await findInstructions([{ folder: home }]));
+  expect(blocks).toEqual([{ path: join(home, "AGENTS.md"), text: "from my dotfiles" }]);
+});
+
+test("what nobody would see in the file is not told", async () => {
+  const root = await temporaryFolder();
+  await writeFile(join(root, "AGENTS.md"), "Be\u{e0068}\u{e0069} kind\u200b.\u0007\n\nRun\ttests.");
+  expect((await read(root)).blocks[0]?.text).toBe("Be kind.␇\n\nRun\ttests.");
+});
+
+test("a stamp changes with the file and not otherwise", async () => {
+  const root = await temporaryFolder();
+  const places = [{ folder: root, root }];
+  expect(await findInstructions(places)).toEqual([]);
+  await writeFile(join(root, "AGENTS.md"), "one");
+  const first = await findInstructions(places);
+  expect(await findInstructions(places)).toEqual(first);
+  await writeFile(join(root, "AGENTS.md"), "three");
+  expect(await findInstructions(places)).not.toEqual(first);
+});
