@@ -86,6 +86,7 @@ export class ConversationManager {
       compactor: this.#compactor,
       counts,
       gate: this.#gate,
+      pool: this.#cpu,
       isLive: (conversationId) => this.#live.has(conversationId),
       isShutDown: () => this.#shutdown !== undefined,
       onOpen: (conversation) => this.#live.set(conversation.id, conversation),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ExecApprovalRequest } from "./approval.js";
 import { CompactionTrigger } from "./compaction.js";
+import { TurnDiff } from "./diff.js";
 import { SessionSource } from "./session-source.js";
 import { TokenUsageInfo } from "./token-usage.js";
 
@@ -118,6 +119,8 @@ const transient = {
     /** How the summary begins; empty when there is none. */
     summary: z.string(),
   }),
+  /** What the turn has made of the files in its folder, whoever changed them; not there when it changed none. */
+  turn_diff: z.object({ ...type("turn_diff"), ...TurnDiff.shape }),
   /** So many secrets of the turn were not written to disk: what was said has them, the rollout has not. */
   secrets_redacted: z.object({ ...type("secrets_redacted"), count: z.number().int().positive() }),
   warning: z.object({ ...type("warning"), message: z.string() }),
@@ -165,6 +168,7 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.exec_command_end,
   transient.compaction_start,
   transient.compaction_end,
+  transient.turn_diff,
   transient.secrets_redacted,
   transient.warning,
   transient.error,

@@ -16,6 +16,7 @@ import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
 import type { Ref } from "../system/actor.js";
+import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
@@ -52,6 +53,7 @@ export interface OpenerParts {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
+  readonly pool: CpuPool;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
   /** Called before anybody else can have the conversation. */
@@ -105,11 +107,12 @@ export class ConversationOpener {
     const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
-    const [{ outcome, rollout, blobs, notice: openNotice }, git] = await Promise.all([
+    const [{ outcome, notice: openNotice, ...opened }, git] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
       this.#gitInfos.of(settings.cwd),
     ]);
     refuseInUse(conversationId, outcome);
+    const { rollout } = opened;
     const source = this.#parts.options.source ?? "non_interactive";
     const state = emptyState();
     const first = firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom });
@@ -128,8 +131,7 @@ export class ConversationOpener {
       conversationId,
       state,
       settings,
-      rollout,
-      blobs,
+      ...opened,
       sessionSource: source,
       goesOn: false,
       notice: joined([notice, openNotice, parentNotice, unlisted]),
@@ -151,9 +153,8 @@ export class ConversationOpener {
     const { provider, model, cwd } = settings;
     const {
       outcome,
-      rollout,
-      blobs,
       notice: openNotice,
+      ...opened
     } = await this.#parts.store.open({
       conversationId,
       mode: "append",
@@ -164,6 +165,7 @@ export class ConversationOpener {
       force,
     });
     refuseInUse(conversationId, outcome);
+    const { rollout } = opened;
     await this.#refuseOpened(rollout);
     // Someone may have written between the reading and the lock.
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
@@ -177,8 +179,7 @@ export class ConversationOpener {
       conversationId,
       state,
       settings,
-      rollout,
-      blobs,
+      ...opened,
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
       notice: joined(notices),
@@ -220,9 +221,10 @@ export class ConversationOpener {
     }
   }
 
-  #spawn(parts: SpawnInput): Conversation {
+  #spawn({ snapshots, ...parts }: SpawnInput): Conversation {
     const conversation = spawnConversation({
       ...parts,
+      changes: snapshots && { places: snapshots, pool: this.#parts.pool, untracked: new Set() },
       retry: this.#parts.options.retry ?? defaultRetry,
       gate: this.#parts.gate,
       tools: this.#tools.byName,
@@ -297,7 +299,7 @@ export class ConversationOpener {
   }
 }
 
-interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs"> {
+interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"> {
   readonly conversationId: string;
   readonly state: ConversationState;
   readonly settings: Settings;
