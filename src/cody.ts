@@ -96,6 +96,7 @@ export class ConversationManager {
       counts,
       gate: this.#gate,
       desk: this.#desk,
+      pool: this.#cpu,
       isLive: (conversationId) => this.#live.has(conversationId),
       isShutDown: () => this.#shutdown !== undefined,
       onOpen: (conversation) => this.#live.set(conversation.id, conversation),

@@ -49,6 +49,8 @@ export {
 } from "./actors/rollout-writer/recorder.js";
 export type { Ability, ModelFacts, ModelPrice, NamedModel } from "./config/model-table.js";
 export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models.js";
+export type { FileChange, FileMode, FileVersion } from "./changes/file-change.js";
+export { type TrackedFile, TurnDiffTracker, type TurnDiffOptions } from "./changes/turn-diff-tracker.js";
 export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
 export { collectUserMessages } from "./compaction/collect-user-messages.js";
 export * from "./compaction/constants.js";
@@ -106,6 +108,7 @@ export type { CompactionConfig as CompactConfig } from "./messages/compaction.js
 export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
 export * from "./messages/config.js";
 export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
+export * from "./messages/diff.js";
 export * from "./messages/errors.js";
 export * from "./messages/event.js";
 export * from "./messages/failure.js";

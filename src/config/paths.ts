@@ -15,6 +15,8 @@ export interface HomePaths {
   readonly index: string;
   /** Which of Codex's conversations are pinned. */
   readonly codexPins: string;
+  /** What the files of each workspace were when a turn last looked at them. */
+  readonly workspaces: string;
   /** Deleted conversations, until they are removed for good. */
   readonly trash: string;
   /** What was announced, and when. */
@@ -41,6 +43,7 @@ export function homePaths(home: string): HomePaths {
     codexHeads: join(home, "codex-heads.json"),
     index: join(home, "index.sqlite"),
     codexPins: join(home, "codex-pins.jsonl"),
+    workspaces: join(home, "workspaces"),
     trash: join(home, "trash"),
     retention: join(home, "retention.json"),
     tokens: join(home, "tokens.json"),

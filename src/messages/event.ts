@@ -3,6 +3,7 @@ import { ExecApprovalRequest } from "./approval.js";
 import { CompactionTrigger } from "./compaction.js";
 import { FileChanges } from "./file-change.js";
 import { Plan } from "./plan.js";
+import { TurnDiff } from "./diff.js";
 import { SessionSource } from "./session-source.js";
 import { TokenUsageInfo } from "./token-usage.js";
 
@@ -143,6 +144,8 @@ const transient = {
     /** How the summary begins; empty when there is none. */
     summary: z.string(),
   }),
+  /** What the turn has made of the files in its folder, whoever changed them; not there when it changed none. */
+  turn_diff: z.object({ ...type("turn_diff"), ...TurnDiff.shape }),
   /** So many secrets of the turn were not written to disk: what was said has them, the rollout has not. */
   secrets_redacted: z.object({ ...type("secrets_redacted"), count: z.number().int().positive() }),
   /** Something was learned that later conversations of the project are told. */
@@ -196,6 +199,7 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.plan_update,
   transient.compaction_start,
   transient.compaction_end,
+  transient.turn_diff,
   transient.secrets_redacted,
   transient.knowledge_saved,
   transient.warning,

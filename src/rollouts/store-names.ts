@@ -1,7 +1,7 @@
 import { idOfName } from "./layout.js";
 
 /** What a file is, as far as its name tells; others' files are foreign. */
-export type StoreName = "rollout" | "lock" | "temporary" | "kept" | "blobs" | "cache" | "foreign";
+export type StoreName = "rollout" | "lock" | "temporary" | "kept" | "blobs" | "snapshots" | "cache" | "foreign";
 
 /** Behind the name of the rollout a file stands beside, or what stands for that beside Codex's. */
 const beside = /(?:.\.jsonl|^\.cody-[0-9a-f]{16})\.(.+)$/;
@@ -13,6 +13,7 @@ const endings: readonly (readonly [pattern: RegExp, name: StoreName])[] = [
   [/^(?:lock\.[0-9a-f]{16}|repair|scrub)\.tmp$/, "temporary"],
   [/^(?:torn|backup)-/, "kept"],
   [/^blobs$/, "blobs"],
+  [/^snapshots$/, "snapshots"],
 ];
 
 /** What cody puts where rollouts lie. */

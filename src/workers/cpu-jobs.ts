@@ -1,4 +1,6 @@
 import type { Encoding } from "../compaction/encoding-of.js";
+import type { KeptChanges, SnapshotOutcome, SnapshotRequest } from "../changes/workspace/snapshot.js";
+import type { TurnDiff } from "../messages/diff.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { LineRange } from "../rollouts/raw-lines.js";
 
@@ -15,6 +17,14 @@ export type CpuJobs = {
   readonly extract_summary: {
     readonly input: { readonly items: readonly ResponseItem[]; readonly previousSummary?: string | undefined };
     readonly output: { readonly text: string };
+  };
+  /** Before the first change of a turn. */
+  readonly take_snapshot: { readonly input: SnapshotRequest; readonly output: SnapshotOutcome };
+  /** When the turn is over. */
+  readonly end_snapshot: { readonly input: SnapshotRequest; readonly output: KeptChanges | undefined };
+  readonly diff_changes: {
+    readonly input: { readonly changes: Pick<KeptChanges, "files" | "folders">; readonly maxChars: number };
+    readonly output: TurnDiff;
   };
 };
 

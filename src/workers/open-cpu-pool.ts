@@ -22,7 +22,14 @@ export function openCpuPool(): CpuPool {
     // Nearly all a job makes is garbage at once: to let it grow costs memory and makes nothing faster.
     maxYoungHeapMb: 8,
     idleMs: 30_000,
-    deadlineMs: { count_tokens: 30_000, condense_rollout: 60_000, extract_summary: 10_000 },
+    deadlineMs: {
+      count_tokens: 30_000,
+      condense_rollout: 60_000,
+      extract_summary: 10_000,
+      take_snapshot: 30_000,
+      end_snapshot: 30_000,
+      diff_changes: 20_000,
+    },
     maxWaiting: 256,
     maxJobBytes: 8 * mebibyte,
     maxBytes: 64 * mebibyte,

@@ -51,7 +51,7 @@ test("doctor has nothing to say about outputs that are as they were, and tells o
   await writeFile(join(folder, name), "something else");
   expect(await cli.run(["doctor"], { env })).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("an output that was kept as a whole and is not what it was\n"),
+    stdout: expect.stringContaining("a content that was kept and is not what it was\n"),
   });
   await rm(join(folder, name));
   await writeFile(join(folder, "a".repeat(64)), "", { mode: 0o644 });
@@ -59,7 +59,7 @@ test("doctor has nothing to say about outputs that are as they were, and tells o
   const { code, stdout } = await cli.run(["doctor"], { env });
   expect(code).toBe(1);
   expect(stdout).toContain("others can read it (mode 644)");
-  expect(stdout).toContain(`· ${folder}: 1 output of a conversation that is gone\n  Run: rm -r ${folder}\n`);
+  expect(stdout).toContain(`· ${folder}: 1 file kept for a conversation that is gone\n  Run: rm -r ${folder}\n`);
 });
 
 test("a list and the next turn do not mind them, and scrub drops one with a secret", async () => {

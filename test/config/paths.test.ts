@@ -17,6 +17,7 @@ test("everything has its place inside", () => {
     codexHeads: "/home/alice/.cody/codex-heads.json",
     index: "/home/alice/.cody/index.sqlite",
     codexPins: "/home/alice/.cody/codex-pins.jsonl",
+    workspaces: "/home/alice/.cody/workspaces",
     trash: "/home/alice/.cody/trash",
     retention: "/home/alice/.cody/retention.json",
     tokens: "/home/alice/.cody/tokens.json",

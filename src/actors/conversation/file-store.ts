@@ -23,6 +23,7 @@ import { fileLines, foundLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
 import { KnownPaths } from "./known-paths.js";
 import { loadInThreads } from "./load-in-threads.js";
+import { snapshotPlaces } from "./snapshot-places.js";
 import { openForCodex } from "./open-for-codex.js";
 import type { Store, StoreOpen } from "./store.js";
 
@@ -126,7 +127,11 @@ export function fileStore({ places, outbox, codexLocks, pool, redactor, maxBlobB
           ? await openForCodex(codexLocks, outbox, opening)
           : await outbox.open(opening);
       if (maxBlobBytes === 0) return opened;
-      return { ...opened, blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }) };
+      return {
+        ...opened,
+        blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }),
+        snapshots: snapshotPlaces(places, path, maxBlobBytes),
+      };
     },
     indexName: async (conversationId, { name, timestamp }, mode) => {
       const namedAt = Date.parse(timestamp) || 0;

@@ -15,6 +15,7 @@ import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
 import type { Ref } from "../system/actor.js";
+import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
@@ -55,6 +56,7 @@ export interface OpenerParts {
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
   readonly desk: AccessDesk;
+  readonly pool: CpuPool;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
   /** Called before anybody else can have the conversation. */
@@ -111,12 +113,13 @@ export class ConversationOpener {
     const { settings, notice } = this.#resolveSettings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
-    const [{ outcome, rollout, blobs, notice: openNotice }, git, prompt] = await Promise.all([
+    const [{ outcome, notice: openNotice, ...opened }, git, prompt] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
       this.#gitInfos.of(settings.cwd),
       this.#context.openPrompt(cwd),
     ]);
     refuseInUse(conversationId, outcome);
+    const { rollout } = opened;
     const source = this.#parts.options.source ?? "non_interactive";
     const state = emptyState();
     const first = firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom });
@@ -135,8 +138,7 @@ export class ConversationOpener {
       conversationId,
       state,
       settings,
-      rollout,
-      blobs,
+      ...opened,
       prompt,
       sessionSource: source,
       goesOn: false,
@@ -159,9 +161,8 @@ export class ConversationOpener {
     const { provider, model, cwd } = settings;
     const {
       outcome,
-      rollout,
-      blobs,
       notice: openNotice,
+      ...opened
     } = await this.#parts.store.open({
       conversationId,
       mode: "append",
@@ -172,6 +173,7 @@ export class ConversationOpener {
       force,
     });
     refuseInUse(conversationId, outcome);
+    const { rollout } = opened;
     await this.#refuseOpened(rollout);
     const prompt = await this.#context.openPrompt(cwd);
     // Someone may have written between the reading and the lock.
@@ -186,8 +188,7 @@ export class ConversationOpener {
       conversationId,
       state,
       settings,
-      rollout,
-      blobs,
+      ...opened,
       prompt,
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
@@ -230,9 +231,10 @@ export class ConversationOpener {
     }
   }
 
-  #spawn(parts: SpawnInput): Conversation {
+  #spawn({ snapshots, ...parts }: SpawnInput): Conversation {
     const conversation = spawnConversation({
       ...parts,
+      changes: snapshots && { places: snapshots, pool: this.#parts.pool, untracked: new Set() },
       retry: this.#parts.options.retry ?? defaultRetry,
       gate: this.#parts.gate,
       tools: this.#tools.byName,
@@ -309,7 +311,7 @@ export class ConversationOpener {
   }
 }
 
-interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs"> {
+interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"> {
   readonly conversationId: string;
   readonly state: ConversationState;
   readonly settings: Settings;

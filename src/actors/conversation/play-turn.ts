@@ -28,6 +28,7 @@ import { runCalls } from "./run-calls.js";
 import { runSteps, type TurnEnd } from "./run-steps.js";
 import type { RetryPolicy } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
+import { type ChangedTurn, type ChangeParts, TurnChanges } from "./turn-changes.js";
 import { turnGate } from "./turn-gate.js";
 import { TurnBudget } from "./turn-budget.js";
 
@@ -41,6 +42,8 @@ export interface TurnParts {
   readonly blobs?: BlobStore | undefined;
   /** The room for them until then. */
   readonly outputRoom: Room;
+  /** How it is found out what a turn changes; absent when that is not. */
+  readonly changes?: ChangeParts | undefined;
   /** The environment of tools. */
   readonly toolEnv: Readonly<Record<string, string>>;
   readonly limits: EffectiveLimits;
@@ -127,7 +130,8 @@ async function playOn(
   }
   using budget = new TurnBudget(parts.limits, signal);
   const outputs = parts.blobs === undefined ? undefined : new KeptOutputs(parts.blobs, parts.outputRoom, world, id);
-  const callWorld = callWorldOf(world, turn, settings, budget, outputs);
+  const changes = parts.changes && new TurnChanges(parts.changes, changedTurn(world, turn, settings));
+  const callWorld = { ...callWorldOf(world, turn, settings, budget, outputs), changes };
   const compaction = new AutoCompaction(world, settings, id);
   const end = await runSteps(
     {
@@ -155,7 +159,7 @@ async function playOn(
     leftOver,
     signal,
   );
-  await outputs?.settled();
+  await Promise.all([outputs?.settled(), changes?.end()]);
   // An interrupt that comes later than this is too late: the line that ends the turn is written without a pause.
   const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
   if (decided.status === "failed") {
@@ -167,6 +171,17 @@ async function playOn(
   const spent = cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
   await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
+}
+
+function changedTurn({ parts, recording, publish }: TurnWorld, turn: ActiveTurn, { cwd }: Settings): ChangedTurn {
+  const { turnId, submissionId } = turn;
+  return {
+    turnId,
+    cwd,
+    now: () => parts.now(),
+    publish: (msg) => publish(msg, submissionId),
+    record: (line) => recording.line(line, submissionId),
+  };
 }
 
 function callWorldOf(

@@ -13,6 +13,7 @@ import type { Approvals } from "./approvals.js";
 import { approveCall } from "./approve-call.js";
 import type { PreparedCall } from "./prepare-call.js";
 import type { Settings } from "./settings.js";
+import type { TurnChanges } from "./turn-changes.js";
 import type { TurnBudget } from "./turn-budget.js";
 
 /** What the calls of one turn run with, besides their arguments. */
@@ -29,6 +30,8 @@ export interface CallWorld {
   readonly running: Set<string>;
   /** Where outputs are kept as a whole, and the room for them until then; absent when they are not kept. */
   readonly outputs?: KeptOutputs | undefined;
+  /** Finds out what the turn changes; absent when nothing is saved. */
+  readonly changes?: TurnChanges | undefined;
   /** What was compacted away; absent when nothing is saved. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
   /** Absent when nothing is to be remembered. */
@@ -69,6 +72,8 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
   if (approval.type !== "approved") return approval;
   if (world.budget.signal.aborted) return { type: "no_output" };
   if (!call.tool.readOnly) {
+    // Not its work: a turn in a large folder may do as much as one in a small one.
+    await world.budget.whilePaused(async () => world.changes?.begin(world.budget.signal));
     // The call is the record of its effect: after a crash it says that something may have happened.
     const saved = await world.flush();
     if (saved.status === "not_saved") {

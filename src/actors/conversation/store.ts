@@ -1,3 +1,4 @@
+import type { SnapshotPlaces } from "../../changes/workspace/snapshot.js";
 import type { OpenOutcome, SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
@@ -22,6 +23,8 @@ export interface OpenedRollout {
   readonly rollout: Rollout;
   /** Where outputs of which the model gets a part are kept as a whole; absent when they are not. */
   readonly blobs?: BlobStore | undefined;
+  /** Where what its turns change is kept; absent when it is not. */
+  readonly snapshots?: SnapshotPlaces | undefined;
   /** What a person should know about how it was opened. */
   readonly notice?: string;
 }

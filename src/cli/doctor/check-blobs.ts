@@ -1,14 +1,18 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { blobFolder, blobHash, isBlobName } from "../../rollouts/blobs.js";
+import { blobHash, isBlobName } from "../../rollouts/blobs.js";
 import { idOfName } from "../../rollouts/layout.js";
 import { checkRights } from "./check-rights.js";
 import type { Look } from "./check-entry.js";
 import type { StoreFinding } from "./finding.js";
 import { isLeftTemporary } from "./left-temporary.js";
 
-/** What is wrong with the outputs that are kept beside a rollout. */
-export async function checkBlobs(folder: string, look: Look): Promise<StoreFinding[]> {
+/** What is wrong with the contents that are kept beside a rollout, in the folder `beside` says. */
+export async function checkBlobs(
+  folder: string,
+  look: Look,
+  beside: (rolloutPath: string) => string,
+): Promise<StoreFinding[]> {
   const names = (await readdir(folder)).toSorted();
   const findings: StoreFinding[] = [];
   for (const name of names) {
@@ -21,12 +25,12 @@ export async function checkBlobs(folder: string, look: Look): Promise<StoreFindi
       if (blobHash(await readFile(path)) !== name) findings.push({ kind: "changed_blob", path });
     } else if (name.endsWith(".tmp") && isLeftTemporary(stats, look.now)) findings.push({ kind: "temporary", path });
   }
-  return (await hasRollout(folder)) || names.length === 0
+  return (await hasRollout(folder, beside)) || names.length === 0
     ? findings
     : [...findings, { kind: "orphaned_blobs", path: folder, blobs: names.length }];
 }
 
-async function hasRollout(folder: string): Promise<boolean> {
+async function hasRollout(folder: string, beside: (rolloutPath: string) => string): Promise<boolean> {
   const rollouts = (await readdir(dirname(folder))).filter((name) => idOfName(name) !== undefined);
-  return rollouts.some((name) => basename(blobFolder(join(dirname(folder), name))) === basename(folder));
+  return rollouts.some((name) => basename(beside(join(dirname(folder), name))) === basename(folder));
 }

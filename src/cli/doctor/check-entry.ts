@@ -2,9 +2,11 @@ import { lstat } from "node:fs/promises";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { ConversationNotFoundError } from "../../messages/errors.js";
+import { blobFolder } from "../../rollouts/blobs.js";
 import { checkRollout } from "../../rollouts/check-rollout.js";
 import { idOfName } from "../../rollouts/layout.js";
 import { lockHolder } from "../../rollouts/lock.js";
+import { snapshotFolder } from "../../rollouts/snapshot-folder.js";
 import type { StoreEntry } from "../../rollouts/store-entries.js";
 import { checkBlobs } from "./check-blobs.js";
 import { checkLock } from "./check-lock.js";
@@ -45,7 +47,10 @@ async function findingsOf({ kind, path }: OwnEntry, look: Look, id: string | und
   const stats = await lstat(path);
   // A folder may be a link: whoever made it wanted it to be followed.
   if (kind === "folder") return stats.isDirectory() ? rightsOf("folders") : [];
-  if (kind === "blobs") return stats.isDirectory() ? [...rightsOf("files"), ...(await checkBlobs(path, look))] : [];
+  if (kind === "blobs" || kind === "snapshots") {
+    const beside = kind === "blobs" ? blobFolder : snapshotFolder;
+    return stats.isDirectory() ? [...rightsOf("files"), ...(await checkBlobs(path, look, beside))] : [];
+  }
   if (!stats.isFile()) return kind === "rollout" ? [{ kind: "not_regular", path }] : [];
   const rights = rightsOf("files");
   if (kind === "lock") return [...rights, ...(await checkLock(path, us))];

@@ -71,9 +71,9 @@ function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): strin
     case "temporary":
       return "a temporary file that was left";
     case "changed_blob":
-      return "an output that was kept as a whole and is not what it was";
+      return "a content that was kept and is not what it was";
     case "orphaned_blobs":
-      return `${finding.blobs} output${finding.blobs === 1 ? "" : "s"} of a conversation that is gone`;
+      return `${finding.blobs} file${finding.blobs === 1 ? "" : "s"} kept for a conversation that is gone`;
     default:
       return finding.sockets === 1
         ? "1 socket of a process that is gone; whoever starts next removes it"

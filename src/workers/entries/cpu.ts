@@ -1,4 +1,6 @@
 import { condenseRollout } from "../../actors/conversation/condense-rollout.js";
+import { diffChanges } from "../../changes/workspace/diff-changes.js";
+import { endSnapshot, takeSnapshot } from "../../changes/workspace/snapshot.js";
 import { exactTokens } from "../../compaction/exact-tokens.js";
 import type { CpuJobs } from "../cpu-jobs.js";
 import { giveWay } from "../give-way.js";
@@ -18,4 +20,7 @@ export default serveJobs<CpuJobs>({
     const { extractSummary } = await import("../../compaction/extract-summary.js");
     return { text: extractSummary(items, previousSummary) };
   },
+  take_snapshot: (request) => takeSnapshot(request),
+  end_snapshot: (request) => endSnapshot(request),
+  diff_changes: ({ changes, maxChars }) => diffChanges(changes).turnDiff({ maxChars }),
 });

@@ -1,0 +1,64 @@
+import type { DiffHunk, FileDiff } from "../messages/diff.js";
+import { editScript } from "./edit-script.js";
+import { type FileChange, type FileVersion, isBinary } from "./file-change.js";
+import { hunksOf } from "./hunks.js";
+import { linesIn } from "./number-lines.js";
+import { unifiedDiff } from "./unified-diff.js";
+
+/** What became of a file, line by line; one that became a link, or was one, is all taken out and all put in. */
+export function fileDiff(change: FileChange): FileDiff {
+  const [first, second] = piecesOf(change).map(pieceDiff);
+  if (first === undefined || second === undefined) return first ?? pieceDiff(change);
+  const { path, additions } = second;
+  const binary = first.binary ?? second.binary;
+  const hunks = [...first.hunks, ...second.hunks];
+  return { path, status: "modified", additions, deletions: first.deletions, ...(binary && { binary }), hunks };
+}
+
+/** The same as text. */
+export function fileDiffText(change: FileChange): string {
+  return piecesOf(change)
+    .map((piece) => unifiedDiff(piece, pieceDiff(piece)))
+    .join("");
+}
+
+/** git knows no way from a file to a link but to delete the one and create the other. */
+function piecesOf(change: FileChange): FileChange[] {
+  const { path, before, after } = change;
+  const isSameKind = before === undefined || after === undefined || isLink(before) === isLink(after);
+  return isSameKind
+    ? [change]
+    : [
+        { path, before },
+        { path, after },
+      ];
+}
+
+function isLink({ mode }: FileVersion): boolean {
+  return mode === "120000";
+}
+
+function pieceDiff(change: FileChange): FileDiff {
+  const { path, before, after } = change;
+  const status = before === undefined ? "created" : after === undefined ? "deleted" : "modified";
+  if (isBinary(change)) return { path, status, additions: 0, deletions: 0, binary: true, hunks: [] };
+  const [old, now] = [linesOf(before?.bytes), linesOf(after?.bytes)];
+  const edits = editScript(old, now);
+  return {
+    path,
+    status,
+    additions: edits.reduce((sum, { newCount }) => sum + newCount, 0),
+    deletions: edits.reduce((sum, { oldCount }) => sum + oldCount, 0),
+    hunks: hunksOf(old, now, edits).map(decodedHunk),
+  };
+}
+
+/** One character for each byte: two lines are the same when their bytes are. */
+function linesOf(bytes: Uint8Array = new Uint8Array()): string[] {
+  return linesIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
+}
+
+function decodedHunk(hunk: DiffHunk): DiffHunk {
+  const lines = hunk.lines.map((line) => ({ ...line, text: Buffer.from(line.text, "latin1").toString() }));
+  return { ...hunk, lines };
+}

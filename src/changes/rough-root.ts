@@ -1,0 +1,6 @@
+/** A power of two near the square root, as git takes it. */
+export function roughRoot(value: number): number {
+  let root = 1;
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 4)) root *= 2;
+  return root;
+}

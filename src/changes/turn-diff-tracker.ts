@@ -1,0 +1,128 @@
+import type { DiffSummary, FileDiff, TurnDiff } from "../messages/diff.js";
+import { type FileChange, type FileMode, type FileVersion } from "./file-change.js";
+import { fileDiff, fileDiffText } from "./file-diff.js";
+
+/** A changed file with what was in it, and what is in it now. */
+export interface TrackedFile extends FileDiff {
+  readonly original: FileVersion | undefined;
+  readonly current: FileVersion | undefined;
+}
+
+export interface TurnDiffOptions {
+  /** How long the diff may be; files that no longer fit are left out of it. */
+  readonly maxChars?: number;
+}
+
+type Content = string | Uint8Array;
+
+/**
+ * What has become of files since a turn began. A file that is changed again keeps what it was at first; one that was
+ * created and deleted again, or is what it was, has not changed.
+ */
+export class TurnDiffTracker {
+  readonly #changes = new Map<string, FileChange>();
+
+  recordFileModification(path: string, original: Content, modified: Content): void {
+    this.record({ path, before: version(original), after: version(modified) });
+  }
+
+  recordFileCreation(path: string, content: Content = ""): void {
+    this.record({ path, after: version(content) });
+  }
+
+  recordFileDeletion(path: string, original: Content = ""): void {
+    this.record({ path, before: version(original) });
+  }
+
+  record({ path, before, after }: FileChange): void {
+    const known = this.#changes.get(path);
+    const change = { path, before: known === undefined ? before : known.before, after };
+    if (isSame(change.before, change.after)) this.#changes.delete(path);
+    else this.#changes.set(path, change);
+  }
+
+  get isEmpty(): boolean {
+    return this.#changes.size === 0;
+  }
+
+  /** Every file that has changed, by its path. */
+  get files(): readonly TrackedFile[] {
+    return this.#ordered().map((change) => ({
+      ...fileDiff(change),
+      original: change.before,
+      current: change.after,
+    }));
+  }
+
+  get filesModified(): ReadonlyMap<string, TrackedFile> {
+    return new Map(this.files.filter(({ status }) => status === "modified").map((file) => [file.path, file]));
+  }
+
+  get filesCreated(): ReadonlySet<string> {
+    return new Set(pathsOf(this.files, "created"));
+  }
+
+  get filesDeleted(): ReadonlySet<string> {
+    return new Set(pathsOf(this.files, "deleted"));
+  }
+
+  getSummary(): DiffSummary {
+    return summaryOf(this.files);
+  }
+
+  /** What `git apply` takes. */
+  generateUnifiedDiff(): string {
+    return this.#ordered().map(fileDiffText).join("");
+  }
+
+  /** All of it as an event has it. */
+  turnDiff({ maxChars = Number.POSITIVE_INFINITY }: TurnDiffOptions = {}): TurnDiff {
+    const diffs = this.#ordered().map((change) => ({ change, diff: fileDiff(change) }));
+    const files: FileDiff[] = [];
+    let text = "";
+    for (const { change, diff } of diffs) {
+      // What is added is never shorter than what has changed.
+      const piece = text.length > maxChars ? "" : fileDiffText(change);
+      if (piece === "" || text.length + piece.length > maxChars) continue;
+      text += piece;
+      files.push(diff);
+    }
+    const all = diffs.map(({ diff }) => diff);
+    return {
+      unified_diff: text,
+      summary: summaryOf(all),
+      files_modified: pathsOf(all, "modified"),
+      files_created: pathsOf(all, "created"),
+      files_deleted: pathsOf(all, "deleted"),
+      files,
+      ...(files.length < all.length ? { left_out: all.length - files.length } : {}),
+    };
+  }
+
+  #ordered(): FileChange[] {
+    return [...this.#changes.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  }
+}
+
+function version(content: Content, mode: FileMode = "100644"): FileVersion {
+  return { mode, bytes: typeof content === "string" ? Buffer.from(content) : content };
+}
+
+function isSame(one: FileVersion | undefined, other: FileVersion | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.mode === other.mode && Buffer.compare(one.bytes, other.bytes) === 0;
+}
+
+function pathsOf(files: readonly FileDiff[], status: FileDiff["status"]): string[] {
+  return files.filter((file) => file.status === status).map(({ path }) => path);
+}
+
+function summaryOf(files: readonly FileDiff[]): DiffSummary {
+  return {
+    files_modified: pathsOf(files, "modified").length,
+    files_created: pathsOf(files, "created").length,
+    files_deleted: pathsOf(files, "deleted").length,
+    total_additions: files.reduce((sum, { additions }) => sum + additions, 0),
+    total_deletions: files.reduce((sum, { deletions }) => sum + deletions, 0),
+  };
+}

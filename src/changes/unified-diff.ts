@@ -1,0 +1,63 @@
+import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
+import type { DiffHunk, DiffLine, FileDiff } from "../messages/diff.js";
+import { binaryPatch } from "./binary-patch.js";
+import type { FileChange, FileVersion } from "./file-change.js";
+import { gitName } from "./git-name.js";
+
+const nothing = "/dev/null";
+const noFile = "0".repeat(40);
+const shortHash = 7;
+const signs = { context: " ", addition: "+", deletion: "-" } satisfies Record<DiffLine["type"], string>;
+
+/** A change as `git apply` takes it, ending with a line break. */
+export function unifiedDiff(change: FileChange, { hunks }: Pick<FileDiff, "hunks">): string {
+  const { path, before, after } = change;
+  const lines = [`diff --git ${gitName(`a/${path}`)} ${gitName(`b/${path}`)}`, ...modeLines(change)];
+  const [old, now] = [before?.bytes ?? new Uint8Array(), after?.bytes ?? new Uint8Array()];
+  if (Buffer.compare(old, now) === 0 && before !== undefined && after !== undefined) return `${lines.join("\n")}\n`;
+  // What a string cannot hold byte for byte is not written as lines.
+  const isText = isUtf8(old) && isUtf8(now) && (hunks.length > 0 || old.length + now.length === 0);
+  const hashes = [before, after].map((version) => (version === undefined ? noFile : blobName(version)));
+  lines.push(`index ${hashes.map((hash) => (isText ? hash.slice(0, shortHash) : hash)).join("..")}${modeOf(change)}`);
+  if (!isText) return `${lines.join("\n")}\n${binaryPatch(old, now)}`;
+  if (hunks.length > 0) lines.push(...fileLines(change), ...hunks.map(hunkText));
+  return `${lines.join("\n")}\n`;
+}
+
+function modeLines({ before, after }: FileChange): string[] {
+  if (before === undefined) return after === undefined ? [] : [`new file mode ${after.mode}`];
+  if (after === undefined) return [`deleted file mode ${before.mode}`];
+  return before.mode === after.mode ? [] : [`old mode ${before.mode}`, `new mode ${after.mode}`];
+}
+
+function modeOf({ before, after }: FileChange): string {
+  return before !== undefined && before.mode === after?.mode ? ` ${before.mode}` : "";
+}
+
+/** A tab ends a name with a space in it: others read a time behind one. */
+function fileLines({ path, before, after }: FileChange): string[] {
+  const end = path.includes(" ") ? "\t" : "";
+  return [
+    `--- ${before === undefined ? nothing : gitName(`a/${path}`) + end}`,
+    `+++ ${after === undefined ? nothing : gitName(`b/${path}`) + end}`,
+  ];
+}
+
+function hunkText({ old_start, old_count, new_start, new_count, lines }: DiffHunk): string {
+  const head = `@@ -${rangeText(old_start, old_count)} +${rangeText(new_start, new_count)} @@`;
+  return [head, ...lines.map(lineText)].join("\n");
+}
+
+function rangeText(start: number, count: number): string {
+  return count === 1 ? String(start) : `${start},${count}`;
+}
+
+function lineText({ type, text, no_newline }: DiffLine): string {
+  return `${signs[type]}${text}${no_newline === true ? "\n\\ No newline at end of file" : ""}`;
+}
+
+/** What git calls a content by. */
+function blobName({ bytes }: FileVersion): string {
+  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+}

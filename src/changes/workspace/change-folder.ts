@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ChangeRecord, OpenSnapshot } from "../../messages/change-record.js";
+import { systemCode } from "../../messages/system-error.js";
+import { ContentStore, hashOf, replaceWhole } from "./content-store.js";
+
+const recordName = /^(\d{6})\.json$/;
+const openName = "open.json";
+
+/** A record in its folder. */
+export interface NumberedRecord extends ChangeRecord {
+  readonly number: number;
+}
+
+/** A record as it was written: its number, and the hash of its bytes. */
+export interface WrittenRecord {
+  readonly number: number;
+  readonly id: string;
+}
+
+/** The folder beside a rollout that has what the turns of its conversation changed, and what was there before. */
+export class ChangeFolder {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** All bytes that are kept. */
+  get bytes(): number {
+    return names(this.folder).reduce((sum, name) => sum + (sizeOf(join(this.folder, name)) ?? 0), 0);
+  }
+
+  /** The turn that is under way, or was when its process died. What cannot be read is the same as none. */
+  async open(): Promise<OpenSnapshot | undefined> {
+    const text = textOf(join(this.folder, openName));
+    if (text === undefined) return undefined;
+    const schema = await import("../../messages/change-record.js");
+    return schema.OpenSnapshot.safeParse(jsonOf(text)).data;
+  }
+
+  begin(snapshot: OpenSnapshot): void {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    replaceWhole(join(this.folder, openName), JSON.stringify(snapshot));
+  }
+
+  end(): void {
+    rmSync(join(this.folder, openName), { force: true });
+  }
+
+  /** Keeps a record under the next number; its contents must be there. */
+  add(record: ChangeRecord): WrittenRecord {
+    const text = `${JSON.stringify(record)}\n`;
+    const temporary = join(this.folder, `${randomBytes(8).toString("hex")}.tmp`);
+    try {
+      writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
+      for (let number = (this.#numbers().at(-1) ?? 0) + 1; ; number += 1) {
+        if (linked(temporary, join(this.folder, fileName(number)))) return { number, id: hashOf(Buffer.from(text)) };
+      }
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  }
+
+  contents(): ContentStore {
+    return new ContentStore(this.folder);
+  }
+
+  /** Every record that can be read, the oldest first. */
+  async records(): Promise<NumberedRecord[]> {
+    const schema = await import("../../messages/change-record.js");
+    return this.#numbers().flatMap((number) => {
+      const text = textOf(join(this.folder, fileName(number)));
+      const { data } = schema.ChangeRecord.safeParse(text === undefined ? undefined : jsonOf(text));
+      return data === undefined ? [] : [{ ...data, number }];
+    });
+  }
+
+  #numbers(): number[] {
+    const found = names(this.folder).flatMap((name) => recordName.exec(name)?.[1] ?? []);
+    return found.map(Number).toSorted((a, b) => a - b);
+  }
+}
+
+function fileName(number: number): string {
+  return `${String(number).padStart(6, "0")}.json`;
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the name was free. */
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}

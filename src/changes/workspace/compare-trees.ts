@@ -1,0 +1,47 @@
+import type { ChangedFile, KeptVersion, LeftOutFile } from "../../messages/change-record.js";
+import type { ContentStore } from "./content-store.js";
+import type { TreeFile } from "./take-tree.js";
+
+export interface TreeChanges {
+  readonly files: readonly ChangedFile[];
+  readonly leftOut: readonly LeftOutFile[];
+}
+
+/** What is different between two trees whose contents are in one store. */
+export function compareTrees(
+  store: ContentStore,
+  before: readonly TreeFile[],
+  after: readonly TreeFile[],
+): TreeChanges {
+  const [old, now] = [byPath(before), byPath(after)];
+  const paths = [...new Set([...old.keys(), ...now.keys()])].filter((path) => !isSame(old.get(path), now.get(path)));
+  const files: ChangedFile[] = [];
+  const leftOut: LeftOutFile[] = [];
+  for (const path of paths.toSorted()) {
+    const versions = [old.get(path), now.get(path)].map((file) => file && versionOf(store, file));
+    const why = versions.find((version) => typeof version === "string");
+    const [was, is] = versions;
+    if (why !== undefined) leftOut.push({ path, why });
+    else if (typeof was !== "string" && typeof is !== "string") {
+      files.push({ path, before: was ?? null, after: is ?? null });
+    }
+  }
+  return { files, leftOut };
+}
+
+function byPath(tree: readonly TreeFile[]): Map<string, TreeFile> {
+  return new Map(tree.map((file) => [file.path, file]));
+}
+
+function isSame(one: TreeFile | undefined, other: TreeFile | undefined): boolean {
+  if (one === undefined || other === undefined || one.mode !== other.mode) return false;
+  const [a, b] = [one.content, other.content];
+  return "sha256" in a ? "sha256" in b && a.sha256 === b.sha256 : "stamp" in b && a.stamp === b.stamp;
+}
+
+/** Or why there is no content. */
+function versionOf(store: ContentStore, { mode, content }: TreeFile): KeptVersion | LeftOutFile["why"] {
+  if (!("sha256" in content)) return content.why;
+  const bytes = store.get(content.sha256)?.length;
+  return bytes === undefined ? "unreadable" : { mode, sha256: content.sha256, bytes };
+}

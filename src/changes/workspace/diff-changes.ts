@@ -1,0 +1,23 @@
+import type { ChangedFile, KeptVersion } from "../../messages/change-record.js";
+import type { FileVersion } from "../file-change.js";
+import { TurnDiffTracker } from "../turn-diff-tracker.js";
+import { ContentStore } from "./content-store.js";
+
+/** Changed files with their contents, which are in one of the folders; a file one of whose contents is gone is left out. */
+export function diffChanges(
+  { files, folders }: { readonly files: readonly ChangedFile[]; readonly folders: readonly string[] },
+  tracker = new TurnDiffTracker(),
+): TurnDiffTracker {
+  const stores = folders.map((folder) => new ContentStore(folder));
+  for (const { path, before, after } of files) {
+    const [old, now] = [before && loaded(stores, before), after && loaded(stores, after)];
+    if (old === undefined || now === undefined) continue;
+    tracker.record({ path, before: old ?? undefined, after: now ?? undefined });
+  }
+  return tracker;
+}
+
+function loaded(stores: readonly ContentStore[], { mode, sha256 }: KeptVersion): FileVersion | undefined {
+  const [bytes] = stores.flatMap((store) => store.get(sha256) ?? []);
+  return bytes && { mode, bytes };
+}

@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { ChangedFile, ChangeRecord, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
+import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
+import { compareTrees } from "./compare-trees.js";
+import { ContentStore } from "./content-store.js";
+import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
+import { takeTree, type TreeFile } from "./take-tree.js";
+
+/** Where what is needed to know the changes of a conversation's turns is kept. */
+export interface SnapshotPlaces {
+  /** Below it a folder for each workspace, with the contents of its files as they last were. */
+  readonly workspaces: string;
+  /** Beside the rollout: what turns changed. */
+  readonly folder: string;
+  /** What is never part of a workspace, such as where all this is kept. */
+  readonly outside: readonly string[];
+  /** How much is kept for the conversation. */
+  readonly maxBytes: number;
+}
+
+export interface SnapshotRequest extends SnapshotPlaces {
+  readonly cwd: string;
+  readonly turnId: string;
+  readonly now: number;
+  readonly limits?: WorkspaceLimits;
+}
+
+/** What a turn changed. */
+export interface KeptChanges {
+  readonly turnId: string;
+  readonly files: readonly ChangedFile[];
+  readonly leftOut: readonly LeftOutFile[];
+  /** Where contents are looked for. */
+  readonly folders: readonly string[];
+  /** Absent when it could not be kept, so that it cannot be shown again or taken back. */
+  readonly record?: WrittenRecord;
+  readonly notKept?: string;
+}
+
+export type SnapshotOutcome =
+  | { readonly status: "taken"; readonly settled?: KeptChanges }
+  /** Nothing can be said about what the turn changes. */
+  | { readonly status: "untracked"; readonly reason: string; readonly settled?: KeptChanges }
+  /** The workspace is our own. */
+  | { readonly status: "outside" };
+
+/** A workspace nobody has worked in for so long is looked at anew. */
+const forgottenMs = 30 * 24 * 60 * 60 * 1000;
+
+/**
+ * Remembers all files of a workspace as they are, before a turn changes the first of them. A turn that died is ended
+ * first; one that goes on keeps what it has.
+ */
+export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOutcome> {
+  const { turnId, now } = request;
+  const changes = new ChangeFolder(request.folder);
+  const open = await changes.open();
+  if (open?.turn_id === turnId) return { status: "taken" };
+  const settled = open === undefined ? undefined : orNothing(() => settledChanges(request, open));
+  const said = settled === undefined ? {} : { settled };
+  try {
+    const root = realpathSync(request.cwd);
+    const where = walkOf(request, root);
+    if (where.outside.some((folder) => `${root}/`.startsWith(`${folder}/`))) return { status: "outside" };
+    forgetOld(request.workspaces, now);
+    const store = storeOf(request.workspaces, root);
+    const tree = store.put(Buffer.from(JSON.stringify(takeTree(store, where, now))));
+    store.flush();
+    changes.begin({ version: 1, turn_id: turnId, root, tree, at: new Date(now).toISOString() });
+    return { status: "taken", ...said };
+  } catch (error) {
+    return { status: "untracked", reason: reasonOf(error), ...said };
+  }
+}
+
+/** What has become of the files since the snapshot of a turn was taken; undefined when nothing has. */
+export async function endSnapshot(request: SnapshotRequest): Promise<KeptChanges | undefined> {
+  const open = await new ChangeFolder(request.folder).open();
+  return open?.turn_id === request.turnId ? settledChanges(request, open) : undefined;
+}
+
+/** The same for a turn that may still be under way, so that nothing of it is ended. */
+export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: number): KeptChanges | undefined {
+  const { turn_id: turnId, root } = open;
+  const store = storeOf(places.workspaces, root);
+  const before = store.get(open.tree);
+  if (before === undefined) return undefined;
+  const after = takeTree(store, walkOf(places, root), now);
+  const { files, leftOut } = compareTrees(store, JSON.parse(before.toString()) as TreeFile[], after);
+  if (files.length + leftOut.length === 0) return undefined;
+  return { turnId, files, leftOut, folders: [places.folder, store.folder] };
+}
+
+/** What a turn that died has changed must not keep the next one from being tracked. */
+function orNothing<T>(work: () => T | undefined): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends a turn, and keeps what it changed. */
+function settledChanges(request: SnapshotRequest, open: OpenSnapshot): KeptChanges | undefined {
+  const changes = new ChangeFolder(request.folder);
+  try {
+    const found = currentChanges(request, open, request.now);
+    return found && { ...found, ...kept(request, changes, open, found) };
+  } finally {
+    changes.end();
+  }
+}
+
+function kept(
+  { maxBytes, workspaces, now }: SnapshotRequest,
+  changes: ChangeFolder,
+  { root, turn_id }: OpenSnapshot,
+  { files, leftOut }: KeptChanges,
+): Pick<KeptChanges, "record" | "notKept"> {
+  const source = storeOf(workspaces, root);
+  const versions = files.flatMap(({ before, after }) => [before, after].filter((version) => version !== null));
+  const bytes = versions.reduce((sum, version) => sum + version.bytes, 0);
+  if (changes.bytes + bytes > maxBytes) {
+    return { notKept: `more than ${maxBytes / 1e6} MB would be kept (persistence.maxBlobMegabytes)` };
+  }
+  const target = changes.contents();
+  for (const { sha256 } of versions) {
+    const content = target.has(sha256) ? undefined : source.get(sha256);
+    if (content !== undefined) target.put(content);
+  }
+  target.flush();
+  const at = new Date(now).toISOString();
+  const record: ChangeRecord = {
+    version: 1,
+    kind: "turn",
+    turn_id,
+    root,
+    at,
+    files: [...files],
+    left_out: [...leftOut],
+  };
+  return { record: changes.add(record) };
+}
+
+function storeOf(workspaces: string, root: string): ContentStore {
+  return new ContentStore(join(workspaces, createHash("sha256").update(root).digest("hex").slice(0, 32)));
+}
+
+function walkOf({ outside, limits = defaultLimits }: Partial<SnapshotRequest> & SnapshotPlaces, root: string) {
+  return { root, outside: outside.map(realOr), limits };
+}
+
+function realOr(path: string): string {
+  return orNothing(() => realpathSync(path)) ?? path;
+}
+
+function forgetOld(workspaces: string, now: number): void {
+  try {
+    for (const name of readdirSync(workspaces)) {
+      const folder = join(workspaces, name);
+      if (now - statSync(folder).mtimeMs > forgottenMs) rmSync(folder, { recursive: true, force: true });
+    }
+  } catch {
+    // There is none yet, or somebody else is removing it.
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UntrackedError) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,85 @@
+import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { FileMode } from "../file-change.js";
+import { IgnoreRules } from "./ignore-rules.js";
+import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
+
+/** A file of a workspace as it is found, unread. */
+export interface FoundFile {
+  readonly path: string;
+  readonly mode: FileMode;
+  readonly size: number;
+  /** The same as long as nobody has touched the file. */
+  readonly stamp: string;
+  readonly touchedMs: number;
+}
+
+export interface Walk {
+  readonly root: string;
+  /** Folders that are not part of the workspace though they lie in it, such as our own. */
+  readonly outside: readonly string[];
+  readonly limits: WorkspaceLimits;
+}
+
+const anyExecute = 0o111n;
+
+/** Every file of a workspace git does not ignore, in the order of their paths; throws when they are too many. */
+export function walk({ root, outside, limits }: Walk): FoundFile[] {
+  const found: FoundFile[] = [];
+  let entries = 0;
+  let bytes = 0;
+  const enter = (folder: string, rules: IgnoreRules): void => {
+    for (const entry of entriesIn(join(root, folder))) {
+      entries += 1;
+      if (entries > limits.maxEntries) throw tooManyFiles(limits, found.length);
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (rules.ignores(path, entry.name, entry.isDirectory())) continue;
+      if (entry.isDirectory()) {
+        if (!outside.includes(join(root, path))) enter(path, rules.within(root, path));
+        continue;
+      }
+      const file = fileAt(root, path);
+      if (file === undefined) continue;
+      found.push(file);
+      bytes += file.size > limits.maxFileBytes ? 0 : file.size;
+      if (found.length > limits.maxFiles) throw tooManyFiles(limits, found.length);
+      if (bytes > limits.maxBytes) throw tooManyBytes(limits);
+    }
+  };
+  enter("", IgnoreRules.of(root));
+  return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** One file, or nothing where there is none, or something else. */
+export function fileAt(root: string, path: string): FoundFile | undefined {
+  try {
+    const stats = lstatSync(join(root, path), { bigint: true });
+    const mode = modeOf(stats);
+    return mode && { path, mode, size: Number(stats.size), stamp: stampOf(stats), touchedMs: touchedMs(stats) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A folder nobody may look into, or that is gone, has nothing we could track. */
+function entriesIn(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function modeOf(stats: BigIntStats): FileMode | undefined {
+  if (stats.isSymbolicLink()) return "120000";
+  if (!stats.isFile()) return undefined;
+  return (stats.mode & anyExecute) === 0n ? "100644" : "100755";
+}
+
+function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(":");
+}
+
+function touchedMs({ mtimeMs, ctimeMs }: BigIntStats): number {
+  return Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs);
+}

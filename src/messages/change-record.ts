@@ -1,0 +1,47 @@
+import * as z from "zod";
+
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** A file as it was or became; the content is the file of this name beside the record. */
+export const KeptVersion = z.object({
+  mode: z.enum(["100644", "100755", "120000"]),
+  sha256: Sha256,
+  bytes: z.number().int().nonnegative(),
+});
+export type KeptVersion = z.infer<typeof KeptVersion>;
+
+export const ChangedFile = z.object({
+  /** Relative to the root. */
+  path: z.string(),
+  before: KeptVersion.nullable(),
+  after: KeptVersion.nullable(),
+});
+export type ChangedFile = z.infer<typeof ChangedFile>;
+
+/** A file that has changed, and why it cannot be shown or restored. */
+export const LeftOutFile = z.object({ path: z.string(), why: z.enum(["too_large", "unreadable"]) });
+export type LeftOutFile = z.infer<typeof LeftOutFile>;
+
+/** What a turn, or taking one back, has made of the files in a folder; one file of its own beside the rollout. */
+export const ChangeRecord = z.object({
+  version: z.literal(1),
+  kind: z.enum(["turn", "undo"]),
+  turn_id: z.string(),
+  /** The number of the record that was taken back. */
+  of: z.number().int().positive().optional(),
+  root: z.string(),
+  at: z.string(),
+  files: z.array(ChangedFile),
+  left_out: z.array(LeftOutFile),
+});
+export type ChangeRecord = z.infer<typeof ChangeRecord>;
+
+/** The turn that is under way, and the tree of its folder before its first change. */
+export const OpenSnapshot = z.object({
+  version: z.literal(1),
+  turn_id: z.string(),
+  root: z.string(),
+  tree: Sha256,
+  at: z.string(),
+});
+export type OpenSnapshot = z.infer<typeof OpenSnapshot>;
