@@ -15,6 +15,8 @@ export interface HomePaths {
   readonly index: string;
   /** Which of Codex's conversations are pinned. */
   readonly codexPins: string;
+  /** The projects whose own configuration may act. */
+  readonly trust: string;
   /** Deleted conversations, until they are removed for good. */
   readonly trash: string;
   /** What was announced, and when. */
@@ -39,6 +41,7 @@ export function homePaths(home: string): HomePaths {
     codexHeads: join(home, "codex-heads.json"),
     index: join(home, "index.sqlite"),
     codexPins: join(home, "codex-pins.jsonl"),
+    trust: join(home, "trust.json"),
     trash: join(home, "trash"),
     retention: join(home, "retention.json"),
     retentionLog: join(home, "retention.jsonl"),

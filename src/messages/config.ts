@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { CompactionConfig } from "./compaction.js";
+import { McpServerEntries } from "./mcp-config.js";
 import { ApprovalPolicy, SandboxMode } from "./policy.js";
 
 export const ProviderName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a provider is a lower-case word");
@@ -105,6 +106,8 @@ export const Config = z.strictObject({
   compaction: CompactionConfig.optional(),
   /** How many tokens the model takes, where ours is not the truth: a server of your own, or a model we do not know. */
   contextWindow: z.number().int().min(1000).max(100_000_000).optional(),
+  /** MCP servers by name, in Codex's words. */
+  mcp_servers: McpServerEntries.optional(),
   /** Environment variables tools get besides the harmless ones, by name. */
   toolEnv: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
