@@ -18,9 +18,9 @@ export async function bundle({ format, input, directory, together = [] }) {
     cwd: root,
     input,
     platform: "node",
-    // Loaded from node_modules when needed: undici is large and only for proxies, piscina starts a file of its own,
+    // Loaded from node_modules when needed: few have MCP servers, undici is large and only for proxies, piscina starts a file of its own,
     // few have a configuration in YAML or with comments, and libsql is native code that may not be there.
-    external: ["undici", "piscina", "yaml", "jsonc-parser", "libsql"],
+    external: ["@modelcontextprotocol/client", "undici", "piscina", "yaml", "jsonc-parser", "libsql"],
     transform: { target: "node20.19" },
     output: {
       format,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ExecApprovalRequest } from "./approval.js";
 import { CompactionTrigger } from "./compaction.js";
+import { McpInvocation, McpServerTools, McpStartupStatus, McpToolResult } from "./mcp.js";
 import { SessionSource } from "./session-source.js";
 import { TokenUsageInfo } from "./token-usage.js";
 
@@ -102,6 +103,27 @@ const transient = {
     exit_code: z.number(),
     duration: z.object({ secs: z.number(), nanos: z.number() }),
   }),
+  mcp_startup_update: z.object({ ...type("mcp_startup_update"), server: z.string(), status: McpStartupStatus }),
+  /** Once, when every server of the conversation has started or failed. */
+  mcp_startup_complete: z.object({
+    ...type("mcp_startup_complete"),
+    ready: z.array(z.string()),
+    failed: z.array(z.object({ server: z.string(), error: z.string() })),
+    cancelled: z.array(z.string()),
+  }),
+  mcp_tool_call_begin: z.object({
+    ...type("mcp_tool_call_begin"),
+    call_id: z.string(),
+    invocation: McpInvocation,
+  }),
+  mcp_tool_call_end: z.object({
+    ...type("mcp_tool_call_end"),
+    call_id: z.string(),
+    invocation: McpInvocation,
+    duration: z.object({ secs: z.number(), nanos: z.number() }),
+    result: McpToolResult,
+  }),
+  mcp_list_tools_response: z.object({ ...type("mcp_list_tools_response"), ...McpServerTools.shape }),
   /** Every one is followed by a `compaction_end`. */
   compaction_start: z.object({
     ...type("compaction_start"),
@@ -163,6 +185,11 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.exec_command_begin,
   transient.exec_command_output_delta,
   transient.exec_command_end,
+  transient.mcp_startup_update,
+  transient.mcp_startup_complete,
+  transient.mcp_tool_call_begin,
+  transient.mcp_tool_call_end,
+  transient.mcp_list_tools_response,
   transient.compaction_start,
   transient.compaction_end,
   transient.secrets_redacted,

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { ReviewDecision } from "../messages/approval.js";
 import type { EventMsg } from "../messages/event.js";
 import type { SandboxMode } from "../messages/policy.js";
 import type { ResponseItem } from "../messages/response-item.js";
@@ -8,7 +9,14 @@ import type { FileStamps } from "./file-stamps.js";
 /** What a tool may tell while it runs. */
 export type ToolEvent = Extract<
   EventMsg,
-  { type: "exec_command_begin" | "exec_command_output_delta" | "exec_command_end" }
+  {
+    type:
+      | "exec_command_begin"
+      | "exec_command_output_delta"
+      | "exec_command_end"
+      | "mcp_tool_call_begin"
+      | "mcp_tool_call_end";
+  }
 >;
 
 /** What holds for every call of one turn: what a tool judges its arguments by before it runs. */
@@ -47,6 +55,8 @@ export interface ToolContext extends ToolScope {
   readonly earlier?: () => AsyncIterable<EarlierItem>;
   /** Takes all that the call writes, in its order, so that it can be looked up when the model gets a part of it only. */
   keep?(bytes: Uint8Array): void;
+  /** Asks a person something more while the call runs, as they are asked about calls; a no where nobody may be asked. */
+  ask?(question: CommandLine, reason: string): Promise<ReviewDecision>;
   emit(event: ToolEvent): void;
 }
 
@@ -59,6 +69,8 @@ export interface Tool<Args = unknown> {
   readonly parameters: z.ZodType<Args>;
   /** Whether it changes nothing: such calls run at the same time, unasked, and may be run again. */
   readonly readOnly: boolean;
+  /** What tells it from what it was or will be, where others can change it: an approval is for this one alone. */
+  readonly revision?: string;
   /**
    * What a person is shown and asked about: the argument vector exactly as it will run, or the tool's name and what it
    * was given. Throws when the arguments cannot be run at all.
