@@ -20,6 +20,9 @@ import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.j
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
+import type { ConversationServers } from "../mcp/conversation-servers.js";
+import type { Lease } from "../mcp/mcp-servers.js";
+import { ServerLeases } from "../mcp/server-leases.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { CompactionParts } from "./compaction-parts.js";
@@ -30,6 +33,7 @@ import type { Conversation } from "./handle.js";
 import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
 import { Providers } from "./providers.js";
+import { homeOf } from "./open-store.js";
 import { isPaginated } from "./read-parent.js";
 import { namedLine } from "./rename-saved.js";
 import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
@@ -77,10 +81,17 @@ export class ConversationOpener {
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #gitInfos = new GitInfos();
+  readonly #servers: ServerLeases;
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
     this.#tools = new Toolbox(parts.options.tools ?? []);
+    this.#servers = new ServerLeases({
+      home: homeOf(parts.options),
+      configured: parts.config.mcp_servers ?? {},
+      env: parts.options.env ?? {},
+      log: (text) => parts.options.log?.(text),
+    });
     this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, parts.config, {
@@ -124,15 +135,17 @@ export class ConversationOpener {
     const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
     const unlisted = saved.status === "saved" && listed.status === "not_saved" ? listed.reason : undefined;
     await this.#refuseOpened(rollout);
-    const conversation = this.#spawn({
+    const { lease, notice: serverNotice } = await this.#servers.open(cwd);
+    const conversation = await this.#spawn({
       conversationId,
       state,
       settings,
       rollout,
       blobs,
+      lease,
       sessionSource: source,
       goesOn: false,
-      notice: joined([notice, openNotice, parentNotice, unlisted]),
+      notice: joined([notice, openNotice, parentNotice, unlisted, serverNotice]),
     });
     return { conversation, conversationId, saved };
   }
@@ -172,13 +185,15 @@ export class ConversationOpener {
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     await this.#indexName(conversationId, state, "mend");
     await this.#indexPin(conversationId, state, "mend");
-    const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
-    return this.#spawn({
+    const { lease, notice: serverNotice } = await this.#servers.open(cwd);
+    const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped), serverNotice];
+    return await this.#spawn({
       conversationId,
       state,
       settings,
       rollout,
       blobs,
+      lease,
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
       notice: joined(notices),
@@ -220,13 +235,15 @@ export class ConversationOpener {
     }
   }
 
-  #spawn(parts: SpawnInput): Conversation {
+  async #spawn({ lease, ...parts }: SpawnInput): Promise<Conversation> {
+    const servers = lease === undefined ? undefined : await this.#serversOf(lease);
     const conversation = spawnConversation({
       ...parts,
       retry: this.#parts.options.retry ?? defaultRetry,
       gate: this.#parts.gate,
-      tools: this.#tools.byName,
-      toolSpecs: () => this.#tools.specs,
+      servers,
+      tool: (name) => this.#tools.byName.get(name) ?? servers?.tool(name),
+      toolSpecs: () => servers?.specs ?? this.#tools.specs,
       toolEnv: this.#toolEnv,
       outputRoom: this.#outputRoom,
       limits: effectiveLimits(this.#parts.config.turnLimits),
@@ -247,6 +264,11 @@ export class ConversationOpener {
     });
     this.#parts.onOpen(conversation);
     return conversation;
+  }
+
+  async #serversOf(lease: Lease): Promise<ConversationServers> {
+    const { ConversationServers: Servers } = await import("../mcp/conversation-servers.js");
+    return new Servers(lease, { names: this.#tools.byName.keys(), specs: () => this.#tools.specs });
   }
 
   #compaction(conversationId: string): CompactionParts {
@@ -273,9 +295,9 @@ export class ConversationOpener {
     });
   }
 
-  /** Lets go of the connections to providers; nothing may be playing any more. */
+  /** Lets go of the connections to providers and servers; nothing may be playing any more. */
   async close(): Promise<void> {
-    await this.#providers.close();
+    await Promise.all([this.#providers.close(), this.#servers.close()]);
   }
 
   /** For what was opened while the manager was shut down. */
@@ -304,6 +326,7 @@ interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs"> {
   readonly sessionSource: SessionSource;
   readonly goesOn: boolean;
   readonly notice: string | undefined;
+  readonly lease: Lease | undefined;
 }
 
 function joined(notices: readonly (string | undefined)[]): string | undefined {

@@ -6,6 +6,7 @@ import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
+import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import type { Room } from "../../tools/whole-output.js";
 import type { BlobStore } from "../rollout-writer/blob-store.js";
@@ -35,7 +36,8 @@ export interface TurnParts {
   readonly conversationId: string;
   readonly retry: RetryPolicy;
   readonly gate: RequestGate;
-  readonly tools: ReadonlyMap<string, Tool>;
+  /** Absent when there are none. */
+  readonly servers?: ConversationServers | undefined;
   /** Where outputs that are too long for the model are kept; absent when they are not. */
   readonly blobs?: BlobStore | undefined;
   /** The room for them until then. */
@@ -46,6 +48,7 @@ export interface TurnParts {
   readonly compaction: CompactionParts;
   /** How many turns the model sees. */
   readonly maxTurns: number;
+  tool(name: string): Tool | undefined;
   /** The tools as the model is told of them. */
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
@@ -104,6 +107,7 @@ async function playOn(
   const outputs = parts.blobs === undefined ? undefined : new KeptOutputs(parts.blobs, parts.outputRoom, world, id);
   const callWorld = callWorldOf(world, turn, settings, budget, outputs);
   const compaction = new AutoCompaction(world, settings, id);
+  await parts.servers?.ready(budget.signal);
   const end = await runSteps(
     {
       state: cell.state,
@@ -121,7 +125,7 @@ async function playOn(
       publish: (msg) => world.publish(msg, id),
       runCalls: (waiting) =>
         runCalls(
-          waiting.map((call) => prepareCall(call, parts.tools)),
+          waiting.map((call) => prepareCall(call, (name) => parts.tool(name))),
           callWorld,
           (item) => recording.line({ type: "response_item", payload: item }, id),
         ),
