@@ -18,10 +18,19 @@ export async function bundle({ format, input, directory, together = [] }) {
     cwd: root,
     input,
     platform: "node",
-    // Loaded from node_modules when needed: undici is large and only for proxies, piscina starts a file of its own,
-    // few have a configuration in YAML or with comments, libsql is native code that may not be there, ripgrep looks for
-    // its program beside itself, and an example has cody as its users have it.
-    external: ["undici", "piscina", "yaml", "jsonc-parser", "libsql", "@vscode/ripgrep", "cody"],
+    // Loaded from node_modules when needed: few have MCP servers, undici is large and only for proxies, piscina starts a
+    // file of its own, few have a configuration in YAML or with comments, libsql is native code that may not be there,
+    // ripgrep looks for its program beside itself, and an example has cody as its users have it.
+    external: [
+      "@modelcontextprotocol/client",
+      "@vscode/ripgrep",
+      "cody",
+      "jsonc-parser",
+      "libsql",
+      "piscina",
+      "undici",
+      "yaml",
+    ],
     transform: { target: "node20.19" },
     output: {
       format,

@@ -20,7 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Of the providers only the offline model.
   "mock-llm": ["messages", "providers"],
   workers: lower,
-  actors: [...lower, "workers"],
+  actors: [...lower, "workers", "version.ts"],
   "cody.ts": [...lower, "workers", "actors"],
   "index.ts": [...lower, "workers", "actors", "mock-llm", "cody.ts", "version.ts"],
   "version.ts": [],

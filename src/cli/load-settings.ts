@@ -1,4 +1,5 @@
 import { loadConfig, type LoadedConfig } from "../config/load-config.js";
+import { mcpSecrets } from "../config/mcp-secrets.js";
 import { configuredKeys } from "../config/vendors.js";
 import { configFlags } from "./config-flags.js";
 import type { CommandContext } from "./context.js";
@@ -8,7 +9,7 @@ import { quotedWord } from "../messages/quoted-command.js";
 export async function loadSettings(context: CommandContext): Promise<LoadedConfig> {
   const { home, codexHome, terminal } = context;
   const loaded = await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) });
-  context.hide(configuredKeys(loaded.values.providers));
+  context.hide([...configuredKeys(loaded.values.providers), ...mcpSecrets(loaded.values.mcp_servers, terminal.env)]);
   if (loaded.exposed !== undefined) {
     const remedy = `chmod 600 ${quotedWord(loaded.exposed)}`;
     await context.tell(`Others can read ${loaded.file}, and there is a key in it. Run: ${remedy}`);

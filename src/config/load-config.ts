@@ -2,6 +2,7 @@ import type { CompactionConfig } from "../messages/compaction.js";
 import type { Config, KnowledgeConfig, Layout, TurnLimits } from "../messages/config.js";
 import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./config-file.js";
 import type { ConfigName } from "./config-names.js";
+import { mcpSecrets } from "./mcp-secrets.js";
 import { conversationPlaces } from "./places.js";
 import { choiceOf } from "./provider-choice.js";
 import { configuredKeys } from "./vendors.js";
@@ -11,7 +12,7 @@ export type ConfigSource = "default" | "environment" | ConfigName | "flag";
 /** What holds settings and is none itself. */
 type Nested = "persistence" | "turnLimits" | "compaction" | "knowledge" | "history" | "export" | "redaction";
 export type ConfigKey =
-  | Exclude<keyof Config, Nested | "providers" | "models" | "limits" | "logins">
+  | Exclude<keyof Config, Nested | "providers" | "models" | "limits" | "logins" | "mcp_servers">
   | `turnLimits.${keyof TurnLimits}`
   | `compaction.${keyof CompactionConfig}`
   | `knowledge.${keyof KnowledgeConfig}`
@@ -71,7 +72,9 @@ export async function loadConfig({ home, codexHome, env, flags }: ConfigInput): 
     return read(file) === undefined ? "default" : name;
   };
   const isExposed =
-    found !== undefined && configuredKeys(file.providers).length > 0 && (await isReadableByOthers(found.path));
+    found !== undefined &&
+    [...configuredKeys(file.providers), ...mcpSecrets(file.mcp_servers)].length > 0 &&
+    (await isReadableByOthers(found.path));
   return {
     file: name,
     ...(isExposed ? { exposed: found.path } : {}),

@@ -17,6 +17,8 @@ export interface HomePaths {
   readonly codexPins: string;
   /** What the files of each workspace were when a turn last looked at them. */
   readonly workspaces: string;
+  /** The projects whose own configuration may act. */
+  readonly trust: string;
   /** Deleted conversations, until they are removed for good. */
   readonly trash: string;
   /** What was announced, and when. */
@@ -44,6 +46,7 @@ export function homePaths(home: string): HomePaths {
     index: join(home, "index.sqlite"),
     codexPins: join(home, "codex-pins.jsonl"),
     workspaces: join(home, "workspaces"),
+    trust: join(home, "trust.json"),
     trash: join(home, "trash"),
     retention: join(home, "retention.json"),
     tokens: join(home, "tokens.json"),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderEntry } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
+import type { McpServerEntry } from "../messages/mcp-config.js";
 import { check } from "../messages/parse.js";
 import { isTable, ownShape } from "../messages/written-config.js";
 import { configEdits } from "./config-edits.js";
@@ -26,8 +27,13 @@ export interface SavedConfig {
   readonly setAside?: string;
 }
 
+/** Settings that are to be others; of the servers, one that is undefined is taken out. */
+export interface ConfigChange extends Omit<ConfigFlags, "mcp_servers"> {
+  readonly mcp_servers?: Readonly<Record<string, McpServerEntry | undefined>> | undefined;
+}
+
 /** Changes some settings and keeps the others; a setting given as undefined is taken out. */
-export async function saveConfig(home: string, change: ConfigFlags): Promise<SavedConfig> {
+export async function saveConfig(home: string, change: ConfigChange): Promise<SavedConfig> {
   await makeDirectory(home);
   return withFileLock(join(home, `${defaultName}.lock`), async () => {
     const file = await readConfigFile(home);
@@ -59,24 +65,26 @@ async function says(file: ConfigFile, wanted: unknown): Promise<boolean> {
 }
 
 /** Through JSON, which leaves out what is undefined; and without tables in which nothing is left. */
-function written(config: ConfigFlags): unknown {
+function written(config: ConfigChange): unknown {
   const plain = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
   const said = Object.entries(plain).filter(([, value]) => !isTable(value) || Object.keys(value).length > 0);
   return Object.fromEntries(said);
 }
 
-function merged(old: Config, change: ConfigFlags): ConfigFlags {
+function merged(old: Config, change: ConfigChange): ConfigChange {
   const persistence = { ...old.persistence, ...change.persistence };
   const turnLimits = { ...old.turnLimits, ...change.turnLimits };
   const compaction = { ...old.compaction, ...change.compaction };
   const history = { ...old.history, ...change.history };
   const knowledge = { ...old.knowledge, ...change.knowledge };
   const redaction = { ...old.redaction, ...change.redaction };
+  const servers = { ...old.mcp_servers, ...change.mcp_servers };
   const providers = mergedProviders(old.providers, change.providers);
   return {
     ...old,
     ...change,
     providers: Object.keys(providers).length > 0 ? providers : undefined,
+    ...(Object.keys(servers).length > 0 ? { mcp_servers: servers } : {}),
     ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
     ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
     ...(Object.keys(history).length > 0 ? { history } : {}),

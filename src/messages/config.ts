@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { CompactionConfig } from "./compaction.js";
+import { McpServerEntries } from "./mcp-config.js";
 import { ApprovalPolicy, SandboxMode } from "./policy.js";
 
 export const ProviderName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a provider is a lower-case word");
@@ -150,6 +151,8 @@ export const Config = z.strictObject({
   /** Told to the model besides what instruction files say. */
   instructions: z.union([prompt, z.array(prompt).max(100)]).optional(),
   knowledge: KnowledgeConfig.optional(),
+  /** MCP servers by name, in Codex's words. */
+  mcp_servers: McpServerEntries.optional(),
   /** Environment variables tools get besides the harmless ones, by name. */
   toolEnv: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))

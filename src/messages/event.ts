@@ -4,6 +4,7 @@ import { CompactionTrigger } from "./compaction.js";
 import { FileChanges } from "./file-change.js";
 import { Plan } from "./plan.js";
 import { TurnDiff } from "./diff.js";
+import { McpInvocation, McpServerTools, McpStartupStatus, McpToolResult } from "./mcp.js";
 import { SessionSource } from "./session-source.js";
 import { TokenUsageInfo } from "./token-usage.js";
 
@@ -128,6 +129,27 @@ const transient = {
     status: z.enum(["completed", "failed"]),
   }),
   plan_update: z.object({ ...type("plan_update"), ...Plan.shape }),
+  mcp_startup_update: z.object({ ...type("mcp_startup_update"), server: z.string(), status: McpStartupStatus }),
+  /** Once, when every server of the conversation has started or failed. */
+  mcp_startup_complete: z.object({
+    ...type("mcp_startup_complete"),
+    ready: z.array(z.string()),
+    failed: z.array(z.object({ server: z.string(), error: z.string() })),
+    cancelled: z.array(z.string()),
+  }),
+  mcp_tool_call_begin: z.object({
+    ...type("mcp_tool_call_begin"),
+    call_id: z.string(),
+    invocation: McpInvocation,
+  }),
+  mcp_tool_call_end: z.object({
+    ...type("mcp_tool_call_end"),
+    call_id: z.string(),
+    invocation: McpInvocation,
+    duration: z.object({ secs: z.number(), nanos: z.number() }),
+    result: McpToolResult,
+  }),
+  mcp_list_tools_response: z.object({ ...type("mcp_list_tools_response"), ...McpServerTools.shape }),
   /** Every one is followed by a `compaction_end`. */
   compaction_start: z.object({
     ...type("compaction_start"),
@@ -197,6 +219,11 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.patch_apply_begin,
   transient.patch_apply_end,
   transient.plan_update,
+  transient.mcp_startup_update,
+  transient.mcp_startup_complete,
+  transient.mcp_tool_call_begin,
+  transient.mcp_tool_call_end,
+  transient.mcp_list_tools_response,
   transient.compaction_start,
   transient.compaction_end,
   transient.turn_diff,

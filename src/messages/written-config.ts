@@ -5,6 +5,8 @@ import type { Config } from "./config.js";
  * may have the names of the source documents.
  */
 export interface WrittenConfig extends Omit<Config, "provider" | "history" | "persistence"> {
+  /** The name other programs have for `mcp_servers`. */
+  mcpServers?: Config["mcp_servers"];
   persistence?: (Config["persistence"] & { exportDirectory?: string | undefined }) | undefined;
   provider?: Config["provider"] | Config["providers"];
   history?:
@@ -13,7 +15,13 @@ export interface WrittenConfig extends Omit<Config, "provider" | "history" | "pe
 
 /** The same as `Config` has it; what is wrong is left for the schema to refuse. Where both are said, our own name counts. */
 export function ownShape(written: unknown): unknown {
-  return isTable(written) ? ownProviders(otherNames.reduce(renamed, written)) : written;
+  return isTable(written) ? ownServers(ownProviders(otherNames.reduce(renamed, written))) : written;
+}
+
+function ownServers(written: Table): Table {
+  if (!isTable(written["mcpServers"])) return written;
+  const { mcpServers, mcp_servers: own = {}, ...others } = written;
+  return { ...others, mcp_servers: isTable(own) ? { ...mcpServers, ...own } : own };
 }
 
 function ownProviders(written: Table): Table {

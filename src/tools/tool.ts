@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { ReviewDecision } from "../messages/approval.js";
 import type { EventMsg } from "../messages/event.js";
 import type { FileChanges } from "../messages/file-change.js";
 import type { KnowledgeEntry, NewKnowledge } from "../messages/knowledge.js";
@@ -16,6 +17,8 @@ export type ToolEvent = Extract<
       | "exec_command_output_delta"
       | "exec_command_end"
       | "knowledge_saved"
+      | "mcp_tool_call_begin"
+      | "mcp_tool_call_end"
       | "patch_apply_begin"
       | "patch_apply_end"
       | "plan_update";
@@ -72,6 +75,8 @@ export interface ToolContext extends ToolScope {
   readonly saveKnowledge?: SaveKnowledge;
   /** Takes all that the call writes, in its order, so that it can be looked up when the model gets a part of it only. */
   keep?(bytes: Uint8Array): void;
+  /** Asks a person something more while the call runs, as they are asked about calls; a no where nobody may be asked. */
+  ask?(question: CommandLine, reason: string): Promise<ReviewDecision>;
   emit(event: ToolEvent): void;
 }
 
@@ -84,6 +89,8 @@ export interface Tool<Args = unknown> {
   readonly parameters: z.ZodType<Args>;
   /** Whether it changes nothing: such calls run at the same time, unasked, and may be run again. */
   readonly readOnly: boolean;
+  /** What tells it from what it was or will be, where others can change it: an approval is for this one alone. */
+  readonly revision?: string;
   /**
    * What a person is shown and asked about: the argument vector exactly as it will run, or the tool's name and what it
    * was given. Throws when the arguments cannot be run at all.

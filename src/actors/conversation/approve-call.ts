@@ -30,6 +30,23 @@ export async function approveCall(
   return afterDecision(decision, call, world) ?? { type: "approved", wasAsked: true };
 }
 
+/** Asks a person something a call wants to know while it runs; where nobody is ever asked the answer is no. */
+export async function askDuringCall(
+  call: RunnableCall,
+  question: CommandLine,
+  reason: string,
+  world: CallWorld,
+): Promise<ReviewDecision> {
+  if (world.settings.approvalPolicy === "never") return "denied";
+  const approval_id = world.newId();
+  // It is no call of its own, and must not be taken for the call it belongs to.
+  const ids = { approval_id, call_id: `${call.callId}:${approval_id}`, turn_id: world.turn.turnId };
+  const asked = { tool: call.name, command: [...question.argv], cwd: question.cwd, reason };
+  const decision = await askFor({ ...ids, ...asked }, call, world);
+  world.turn.status = { status: "awaiting_tool_result", callId: call.callId };
+  return decision;
+}
+
 /** What a file asks for was not asked for by this process: a person decides, whatever may run otherwise. */
 function verdictOn({ tool, isLeftOver }: RunnableCall, { settings }: CallWorld): Verdict {
   const { approvalPolicy: policy, sandbox } = settings;
@@ -72,8 +89,8 @@ function refused({ name }: RunnableCall, reason: string): CallEnd {
 }
 
 /** Exactly this command of this tool, in this folder, with these rights; a hash, because a command can be long. */
-function commandKey({ name }: RunnableCall, { argv, cwd }: CommandLine, { settings }: CallWorld): string {
+function commandKey({ name, tool }: RunnableCall, { argv, cwd }: CommandLine, { settings }: CallWorld): string {
   return createHash("sha256")
-    .update(JSON.stringify([name, argv, cwd, settings.sandbox]))
+    .update(JSON.stringify([name, argv, cwd, settings.sandbox, tool.revision ?? null]))
     .digest("base64");
 }

@@ -48,7 +48,8 @@ type Inlined<T> = Omit<T, "items"> & { readonly items: readonly InlineInput[] };
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
-type Own = { readonly type: "turn_ended"; readonly failure: Failure | undefined };
+type Own =
+  { readonly type: "turn_ended"; readonly failure: Failure | undefined } | { readonly type: "servers_described" };
 
 export interface ConversationAnswers {
   readonly replace_history: "replaced" | "busy";
@@ -167,6 +168,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       cell.configured = true;
       publish(sessionConfigured(options), "");
     }
+    options.servers?.begin((msg) => publish(msg, ""));
     settleOpenTurn();
     const lost = lostInput(cell);
     cell.playing = undefined;
@@ -216,7 +218,18 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       review: unsupported,
       add_to_history: unsupported,
       get_history_entry_request: unsupported,
-      list_mcp_tools: unsupported,
+      list_mcp_tools: (_op, _signal, id) => {
+        context.run(
+          async (signal) => {
+            const nothing = { tools: {}, resources: {}, resource_templates: {}, prompts: {} };
+            await options.servers?.ready(signal);
+            const described = (await options.servers?.describe(signal)) ?? nothing;
+            publish({ type: "mcp_list_tools_response", ...described }, id);
+          },
+          () => ({ type: "servers_described" }),
+        );
+      },
+      servers_described: () => undefined,
       list_custom_prompts: unsupported,
       run_user_shell_command: unsupported,
       shutdown: async (_op, _signal, id) => {

@@ -39,6 +39,8 @@ export interface ManagerOptions {
   /** A writer that has been started already; it is stopped with the manager. */
   readonly outbox?: RolloutOutbox;
   readonly now?: () => Date;
+  /** Takes what is for a log: a bounded part of what MCP servers complain. */
+  readonly log?: (text: string) => void;
   /** How this manager's conversations are started, as their first line says. */
   readonly source?: "interactive" | "non_interactive" | "mcp";
 }

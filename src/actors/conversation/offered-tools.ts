@@ -8,12 +8,12 @@ const withoutRecall = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();
 
 /** The tools as the model is told of them. `recall` is only worth its tokens when there is something to recall. */
 export function offeredTools(
-  parts: Pick<TurnParts, "tools" | "toolSpecs">,
+  parts: Pick<TurnParts, "tool" | "toolSpecs">,
   history: readonly ResponseItem[],
 ): readonly ToolSpec[] {
   const all = parts.toolSpecs();
   // A tool that somebody has put in its place is theirs.
-  if (parts.tools.get(recall.name) !== recall || history.some(isSummary)) return all;
+  if (parts.tool(recall.name) !== recall || history.some(isSummary)) return all;
   const others = withoutRecall.get(all) ?? all.filter(({ name }) => name !== recall.name);
   withoutRecall.set(all, others);
   return others;

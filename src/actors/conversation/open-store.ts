@@ -13,11 +13,12 @@ import { recorderStore } from "./recorder-store.js";
 import type { Store } from "./store.js";
 
 /** Where a manager keeps conversations: with the recorder it was given, else in files. */
-export function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, config: Config, cpu: CpuPool): Store {
+export function openStore(options: ManagerOptions, config: Config, cpu: CpuPool): Store {
+  const { env = {}, outbox, recorder } = options;
   const { persistence } = config;
   if (recorder !== undefined) return recorderStore(recorder);
   const places = conversationPlaces({
-    home: home ?? codyHome({ env, homedir: homedir() }),
+    home: homeOf(options),
     codexHome: codexHome({ env, homedir }),
     persistence,
   });
@@ -27,4 +28,9 @@ export function openStore({ home, env = {}, outbox, recorder }: ManagerOptions, 
   const maxBlobBytes = (persistence?.maxBlobMegabytes ?? defaultBlobMegabytes) * 1_000_000;
   const redactor = createTextRedactor(redactionRules(config, env));
   return fileStore({ places, outbox: writer, codexLocks, pool: cpu, redactor, maxBlobBytes });
+}
+
+/** Where a manager's files are. */
+export function homeOf({ home, env = {} }: Pick<ManagerOptions, "home" | "env">): string {
+  return home ?? codyHome({ env, homedir: homedir() });
 }

@@ -21,6 +21,9 @@ import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
 import type { AccessDesk } from "../credentials/access-desk.js";
+import type { ConversationServers } from "../mcp/conversation-servers.js";
+import type { Lease } from "../mcp/mcp-servers.js";
+import { ServerLeases } from "../mcp/server-leases.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { CompactionParts } from "./compaction-parts.js";
@@ -32,6 +35,7 @@ import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-op
 import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
 import { ProjectContext } from "./project-context.js";
 import { Providers } from "./providers.js";
+import { homeOf } from "./open-store.js";
 import { isPaginated } from "./read-parent.js";
 import { namedLine } from "./rename-saved.js";
 import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
@@ -83,11 +87,18 @@ export class ConversationOpener {
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #gitInfos = new GitInfos();
   readonly #context: ProjectContext;
+  readonly #servers: ServerLeases;
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
     this.#context = new ProjectContext(parts.options, parts.config, () => this.#now());
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
+    this.#servers = new ServerLeases({
+      home: homeOf(parts.options),
+      configured: parts.config.mcp_servers ?? {},
+      env: parts.options.env ?? {},
+      log: (text) => parts.options.log?.(text),
+    });
     this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
@@ -134,15 +145,17 @@ export class ConversationOpener {
     const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
     const unlisted = saved.status === "saved" && listed.status === "not_saved" ? listed.reason : undefined;
     await this.#refuseOpened(rollout);
-    const conversation = this.#spawn({
+    const { lease, notice: serverNotice } = await this.#servers.open(cwd);
+    const conversation = await this.#spawn({
       conversationId,
       state,
       settings,
       ...opened,
       prompt,
+      lease,
       sessionSource: source,
       goesOn: false,
-      notice: joined([notice, openNotice, parentNotice, unlisted]),
+      notice: joined([notice, openNotice, parentNotice, unlisted, serverNotice]),
     });
     return { conversation, conversationId, saved };
   }
@@ -183,13 +196,15 @@ export class ConversationOpener {
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     await this.#indexName(conversationId, state, "mend");
     await this.#indexPin(conversationId, state, "mend");
-    const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped)];
-    return this.#spawn({
+    const { lease, notice: serverNotice } = await this.#servers.open(cwd);
+    const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped), serverNotice];
+    return await this.#spawn({
       conversationId,
       state,
       settings,
       ...opened,
       prompt,
+      lease,
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
       notice: joined(notices),
@@ -231,14 +246,16 @@ export class ConversationOpener {
     }
   }
 
-  #spawn({ snapshots, ...parts }: SpawnInput): Conversation {
+  async #spawn({ lease, snapshots, ...parts }: SpawnInput): Promise<Conversation> {
+    const servers = lease === undefined ? undefined : await this.#serversOf(lease);
     const conversation = spawnConversation({
       ...parts,
       changes: snapshots && { places: snapshots, pool: this.#parts.pool, untracked: new Set() },
       retry: this.#parts.options.retry ?? defaultRetry,
       gate: this.#parts.gate,
-      tools: this.#tools.byName,
-      toolSpecs: () => this.#tools.specs,
+      servers,
+      tool: (name) => this.#tools.byName.get(name) ?? servers?.tool(name),
+      toolSpecs: () => servers?.specs ?? this.#tools.specs,
       toolEnv: this.#toolEnv,
       outputRoom: this.#outputRoom,
       limits: effectiveLimits(this.#parts.config.turnLimits),
@@ -261,6 +278,11 @@ export class ConversationOpener {
     });
     this.#parts.onOpen(conversation);
     return conversation;
+  }
+
+  async #serversOf(lease: Lease): Promise<ConversationServers> {
+    const { ConversationServers: Servers } = await import("../mcp/conversation-servers.js");
+    return new Servers(lease, { names: this.#tools.byName.keys(), specs: () => this.#tools.specs });
   }
 
   #compaction(conversationId: string): CompactionParts {
@@ -287,9 +309,9 @@ export class ConversationOpener {
     });
   }
 
-  /** Lets go of the connections to providers; nothing may be playing any more. */
+  /** Lets go of the connections to providers and servers; nothing may be playing any more. */
   async close(): Promise<void> {
-    await Promise.all([this.#providers.close(), this.#context.close()]);
+    await Promise.all([this.#providers.close(), this.#context.close(), this.#servers.close()]);
   }
 
   /** For what was opened while the manager was shut down. */
@@ -319,6 +341,7 @@ interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshot
   readonly sessionSource: SessionSource;
   readonly goesOn: boolean;
   readonly notice: string | undefined;
+  readonly lease: Lease | undefined;
 }
 
 function joined(notices: readonly (string | undefined)[]): string | undefined {

@@ -7,6 +7,7 @@ import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
 import type { SaveKnowledge, Tool } from "../../tools/tool.js";
+import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import type { Room } from "../../tools/whole-output.js";
 import type { BlobStore } from "../rollout-writer/blob-store.js";
@@ -37,7 +38,8 @@ export interface TurnParts {
   readonly conversationId: string;
   readonly retry: RetryPolicy;
   readonly gate: RequestGate;
-  readonly tools: ReadonlyMap<string, Tool>;
+  /** Absent when there are none. */
+  readonly servers?: ConversationServers | undefined;
   /** Where outputs that are too long for the model are kept; absent when they are not. */
   readonly blobs?: BlobStore | undefined;
   /** The room for them until then. */
@@ -50,6 +52,7 @@ export interface TurnParts {
   readonly compaction: CompactionParts;
   /** How many turns the model sees. */
   readonly maxTurns: number;
+  tool(name: string): Tool | undefined;
   /** The tools as the model is told of them. */
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
@@ -133,6 +136,7 @@ async function playOn(
   const changes = parts.changes && new TurnChanges(parts.changes, changedTurn(world, turn, settings));
   const callWorld = { ...callWorldOf(world, turn, settings, budget, outputs), changes };
   const compaction = new AutoCompaction(world, settings, id);
+  await parts.servers?.ready(budget.signal);
   const end = await runSteps(
     {
       state: cell.state,
@@ -150,7 +154,7 @@ async function playOn(
       publish: (msg) => world.publish(msg, id),
       runCalls: (waiting) =>
         runCalls(
-          waiting.map((call) => prepareCall(call, parts.tools)),
+          waiting.map((call) => prepareCall(call, (name) => parts.tool(name))),
           callWorld,
           (item) => recording.line({ type: "response_item", payload: item }, id),
         ),

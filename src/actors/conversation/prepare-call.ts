@@ -27,9 +27,12 @@ export type PreparedCall =
 /** In this process the model must say it again: the file does not have what was to be run. */
 const notWhole = "not run: a secret in its arguments was not written to disk; make the call again";
 
-export function prepareCall({ call, isLeftOver }: PendingCall, tools: ReadonlyMap<string, Tool>): PreparedCall {
+export function prepareCall(
+  { call, isLeftOver }: PendingCall,
+  toolNamed: (name: string) => Tool | undefined,
+): PreparedCall {
   const name = call.type === "local_shell_call" ? "local_shell" : call.name;
-  const tool = call.type === "function_call" ? tools.get(name) : undefined;
+  const tool = call.type === "function_call" ? toolNamed(name) : undefined;
   if (call.type !== "function_call" || tool === undefined) {
     return { type: "refused", call, reason: `there is no tool named ${name}` };
   }

@@ -10,7 +10,7 @@ import { within } from "../system/within.js";
 import type { ActiveTurn } from "./active-turn.js";
 import type { KeptOutputs } from "./kept-outputs.js";
 import type { Approvals } from "./approvals.js";
-import { approveCall } from "./approve-call.js";
+import { approveCall, askDuringCall } from "./approve-call.js";
 import type { PreparedCall } from "./prepare-call.js";
 import type { Settings } from "./settings.js";
 import type { TurnChanges } from "./turn-changes.js";
@@ -107,6 +107,7 @@ async function perform(
     ...(earlier === undefined ? {} : { earlier }),
     ...(saveKnowledge === undefined ? {} : { saveKnowledge }),
     ...(whole === undefined ? {} : { keep: (bytes) => isOver || whole.push(bytes) }),
+    ask: async (question, reason) => (isOver ? "abort" : await askDuringCall(call, question, reason, world)),
     // What comes after the output belongs to no turn any more.
     emit: (event) => isOver || world.publish(event),
   };

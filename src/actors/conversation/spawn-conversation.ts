@@ -138,6 +138,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
   async function end(): Promise<void> {
     await rollout.close();
     await ref.stop();
+    await parts.servers?.release();
     queue.close();
     parts.onEnd();
   }

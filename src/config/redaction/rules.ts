@@ -1,5 +1,6 @@
 import type { Config } from "../../messages/config.js";
 import type { RedactionRules } from "../../messages/redaction.js";
+import { mcpSecrets } from "../mcp-secrets.js";
 import { secretsOf } from "../redact.js";
 import { configuredKeys } from "../vendors.js";
 
@@ -23,11 +24,16 @@ const minWordChars = 20;
 
 /** What is kept from the disk in this run. */
 export function redactionRules(
-  { providers, redaction = {} }: Pick<Config, "providers" | "redaction">,
+  { providers, mcp_servers: servers, redaction = {} }: Pick<Config, "providers" | "mcp_servers" | "redaction">,
   env: Readonly<Record<string, string | undefined>>,
 ): RedactionRules {
   return {
-    secrets: [...new Set([...configuredKeys(providers), ...secretsOf(env).filter(isDistinct)])],
+    secrets: [
+      ...new Set([
+        ...configuredKeys(providers),
+        ...[...mcpSecrets(servers, env), ...secretsOf(env)].filter(isDistinct),
+      ]),
+    ],
     names: redaction.sensitivePatterns ?? defaultPatterns,
     shapes: redaction.shapes ?? false,
   };

@@ -1,0 +1,60 @@
+export interface LineListener {
+  line(text: string): void;
+  /** Instead of a line that is too long, how it begins and ends. */
+  tooLong(head: string, tail: string): void;
+}
+
+const endBytes = 256;
+const lineFeed = 10;
+
+/** Cuts bytes into lines, in memory that does not grow with them: of a line over the bound only the ends are kept. */
+export class BoundedLines {
+  readonly #maxBytes: number;
+  readonly #listener: LineListener;
+  #parts: Buffer[] = [];
+  #length = 0;
+  #head: string | undefined;
+  #tail: Buffer = Buffer.alloc(0);
+
+  constructor(maxBytes: number, listener: LineListener) {
+    this.#maxBytes = maxBytes;
+    this.#listener = listener;
+  }
+
+  push(bytes: Buffer): void {
+    let start = 0;
+    for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
+      this.#take(bytes.subarray(start, end));
+      this.#end();
+      start = end + 1;
+    }
+    if (start < bytes.length) this.#take(bytes.subarray(start));
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#head === undefined && this.#length + bytes.length <= this.#maxBytes) {
+      this.#parts.push(bytes);
+      this.#length += bytes.length;
+      return;
+    }
+    const known = this.#head === undefined ? Buffer.concat([...this.#parts, bytes.subarray(0, endBytes)]) : undefined;
+    this.#head ??= known?.toString("utf8", 0, endBytes) ?? "";
+    this.#parts = [];
+    // A copy: a part of a large buffer would keep all of it.
+    this.#tail = Buffer.concat([this.#tail, bytes.subarray(-endBytes)].map((part) => Buffer.from(part))).subarray(
+      -endBytes,
+    );
+  }
+
+  #end(): void {
+    const [head, tail, parts] = [this.#head, this.#tail, this.#parts];
+    this.#head = undefined;
+    this.#tail = Buffer.alloc(0);
+    this.#parts = [];
+    this.#length = 0;
+    if (head !== undefined) return this.#listener.tooLong(head, tail.toString());
+    const [first] = parts;
+    const text = (parts.length === 1 && first !== undefined ? first : Buffer.concat(parts)).toString();
+    if (text.trim() !== "") this.#listener.line(text);
+  }
+}

@@ -1,0 +1,47 @@
+/** Ends when its time is over or another signal ends; the time does not run while a person is asked. */
+export class CallDeadline {
+  readonly ms: number;
+  readonly signal: AbortSignal;
+  readonly #timeout = new AbortController();
+  #leftMs: number;
+  #since = 0;
+  #pauses = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, signal: AbortSignal) {
+    this.ms = ms;
+    this.#leftMs = ms;
+    this.signal = AbortSignal.any([signal, this.#timeout.signal]);
+    this.#run();
+  }
+
+  /** Whether the time was over before anything else. */
+  get isOver(): boolean {
+    return this.#timeout.signal.aborted;
+  }
+
+  /** Until what is returned is disposed of. */
+  paused(): Disposable {
+    this.#pauses += 1;
+    if (this.#pauses === 1) {
+      clearTimeout(this.#timer);
+      this.#leftMs -= performance.now() - this.#since;
+    }
+    return {
+      [Symbol.dispose]: () => {
+        this.#pauses -= 1;
+        if (this.#pauses === 0) this.#run();
+      },
+    };
+  }
+
+  end(): void {
+    this.#pauses += 1;
+    clearTimeout(this.#timer);
+  }
+
+  #run(): void {
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => this.#timeout.abort(new Error("the time is over")), Math.max(0, this.#leftMs));
+  }
+}

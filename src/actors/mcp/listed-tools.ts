@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import type { McpServerEntry } from "../../messages/mcp-config.js";
+import { shortened } from "../../messages/shortened.js";
+import { isTable } from "../../messages/written-config.js";
+import { visible } from "../../messages/visible.js";
+
+/** A tool as its server describes it, made fit to be told to a model. */
+export interface ListedTool {
+  /** As the server calls it. */
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Of everything the server says of it: what was approved is approved for this alone. */
+  readonly revision: string;
+}
+
+export interface ListedTools {
+  readonly tools: readonly ListedTool[];
+  /** Those that are not among them, and why. */
+  readonly leftOut: readonly string[];
+}
+
+/** More would leave no room for anything else: OpenAI takes 128 tools in all. */
+export const maxTools = 100;
+const maxDescriptionChars = 4_000;
+const maxSchemaChars = 32_000;
+const maxNameChars = 300;
+const maxLeftOut = 20;
+
+/** What no wire API takes at the top of a schema; the server checks its arguments itself. */
+const refusedKeys: ReadonlySet<string> = new Set([
+  "$schema",
+  "oneOf",
+  "anyOf",
+  "allOf",
+  "enum",
+  "not",
+  "if",
+  "then",
+  "else",
+]);
+
+type Wanted = Pick<McpServerEntry, "enabled_tools" | "disabled_tools">;
+
+/** Of what a server lists, the tools that can be used and are wanted; one that is wrong does not spoil the others. */
+export function listedTools(listed: readonly unknown[], wanted: Wanted): ListedTools {
+  const tools = new Map<string, ListedTool>();
+  const leftOut: string[] = [];
+  for (const raw of listed) {
+    const { name } = Object(raw) as { readonly name?: unknown };
+    if (typeof name === "string" && !isWanted(name, wanted)) continue;
+    const tool = tools.size < maxTools ? listedTool(raw) : `there are more than ${maxTools} tools; see enabled_tools`;
+    if (typeof tool === "string") leftOut.push(`${shortened(visible(String(name)), 80)}: ${tool}`);
+    else if (tools.has(tool.name)) leftOut.push(`${shortened(visible(tool.name), 80)}: the name is there twice`);
+    else tools.set(tool.name, tool);
+  }
+  return { tools: [...tools.values()], leftOut: leftOut.slice(0, maxLeftOut) };
+}
+
+function isWanted(name: string, { enabled_tools: only, disabled_tools: not = [] }: Wanted): boolean {
+  return (only === undefined || only.includes(name)) && !not.includes(name);
+}
+
+/** The tool, or what is wrong with it. */
+function listedTool(raw: unknown): ListedTool | string {
+  const { name, description = "", inputSchema } = Object(raw) as Readonly<Record<string, unknown>>;
+  if (typeof name !== "string" || name === "" || name.length > maxNameChars) return "it has no fit name";
+  if (!isTable(inputSchema) || inputSchema["type"] !== "object") return "its schema is not that of an object";
+  try {
+    const told = Object.fromEntries(Object.entries(inputSchema).filter(([key]) => !refusedKeys.has(key)));
+    const { properties = {} } = told;
+    if (!isTable(properties)) return "its schema is not that of an object";
+    const wrong = Object.keys(properties).find((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key));
+    if (wrong !== undefined) return "a name of an argument cannot be told to every model";
+    const schema = { ...told, properties };
+    if (JSON.stringify(schema).length > maxSchemaChars) return "its schema is too long";
+    return {
+      name,
+      description: shortened(typeof description === "string" ? description : "", maxDescriptionChars),
+      inputSchema: schema,
+      revision: createHash("sha256").update(JSON.stringify(raw)).digest("base64"),
+    };
+  } catch {
+    // Too deep to be written again.
+    return "its schema is too deep";
+  }
+}

@@ -1,0 +1,261 @@
+import type { McpServerEntry } from "../../messages/mcp-config.js";
+import { shortened } from "../../messages/shortened.js";
+import type { Actor } from "../system/actor.js";
+import { messageOf } from "../system/failures.js";
+import { RestartWindow } from "../system/restart-window.js";
+import { CallDeadline } from "./call-deadline.js";
+import { type Connection, openConnection } from "./connection.js";
+import type { Elicited, ElicitationAnswer } from "./elicitation.js";
+import { type ListedTools, listedTools } from "./listed-tools.js";
+import { serverOrder } from "./server-order.js";
+import { StderrLog } from "./stderr-log.js";
+
+/** How things stand with a server. The tools of one that was lost are still offered: the next call finds it again. */
+export type ServerState =
+  | { readonly status: "starting" }
+  | ({ readonly status: "ready" | "lost"; readonly offers: Connection["offers"] } & ListedTools)
+  | { readonly status: "failed"; readonly error: string };
+
+/** What came of asking a server for something. */
+export type Answered = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
+
+export type McpServerOp =
+  | { readonly type: "connect" }
+  | {
+      readonly type: "call";
+      /** Nobody else's: what the server asks meanwhile is asked under it. */
+      readonly callId: string;
+      readonly tool: string;
+      /** What the caller has seen of the tool: another one is not called. */
+      readonly revision: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+    }
+  | { readonly type: "ask"; readonly method: string; readonly params: Readonly<Record<string, unknown>> }
+  | { readonly type: "elicitation_answer"; readonly id: number; readonly answer: ElicitationAnswer };
+
+export interface McpServerAnswers {
+  readonly connect: ServerState;
+  readonly call: Answered;
+  readonly ask: Answered;
+}
+
+export type McpServerMsg =
+  | { readonly type: "state"; readonly state: ServerState }
+  | ({ readonly type: "elicitation"; readonly id: number; readonly callId: string } & Elicited);
+
+export interface McpServerOptions {
+  readonly name: string;
+  readonly entry: McpServerEntry;
+  /** The project it works for. */
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: (text: string) => void;
+}
+
+const defaultStartMs = 10_000;
+const defaultCallMs = 300_000;
+/** For what is no call of a tool. */
+const askMs = 30_000;
+const maxPages = 50;
+const maxErrorChars = 2_000;
+/** A server that is asked for more during one call is not asking in earnest. */
+const maxElicitations = 10;
+/** Connections are opened when somebody needs one, and not more often than this. */
+const budget = { restarts: 5, windowMs: 60_000 };
+
+interface RunningCall {
+  readonly deadline: CallDeadline;
+  elicitations: number;
+}
+
+type Own = { readonly type: "tried" };
+
+/** Owns the connection to one server, and finds it again when it was lost. */
+export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, McpServerMsg, Own> = {
+  name: "mcp",
+  start: ({ name, entry, root, env, log }, context) => {
+    const window = new RestartWindow(budget);
+    const stderr = new StderrLog((line) => log(`mcp ${name}: ${line}`));
+    const calls = new Map<string, RunningCall>();
+    const elicitations = new Map<number, (answer: ElicitationAnswer) => void>();
+    let state: ServerState = { status: "starting" };
+    let connecting: Promise<Connection> | undefined;
+    let connection: Connection | undefined;
+    /** While the tools are listed again; a change meanwhile is one more reason to. */
+    let listing: Promise<void> | undefined;
+    let isListOld = false;
+    let elicitationCount = 0;
+
+    function become(next: ServerState): void {
+      state = next;
+      context.publish({ type: "state", state });
+    }
+
+    function connected(): Promise<Connection> {
+      if (connection !== undefined) return Promise.resolve(connection);
+      connecting ??= new Promise<Connection>((resolve, reject) => {
+        context.run(
+          (signal) => connect(signal).then(resolve, reject),
+          () => ({ type: "tried" }),
+        );
+      }).finally(() => (connecting = undefined));
+      return connecting;
+    }
+
+    async function connect(signal: AbortSignal): Promise<Connection> {
+      if (!window.spend()) throw new Error(`it was started ${budget.restarts} times within a minute; ${lastError()}`);
+      if (state.status !== "lost") become({ status: "starting" });
+      stderr.forget();
+      const deadline = new CallDeadline((entry.startup_timeout_sec ?? defaultStartMs / 1_000) * 1_000, signal);
+      let opened: Connection | undefined;
+      try {
+        const bounds = { signal: deadline.signal, timeoutMs: noTimeoutMs };
+        opened = await openConnection(
+          serverOrder(entry, root, env),
+          env,
+          listener(() => opened),
+          bounds,
+        );
+        const tools = await list(opened, deadline.signal);
+        connection = opened;
+        become({ status: "ready", offers: opened.offers, ...tools });
+        for (const text of tools.leftOut) log(`mcp ${name}: a tool is left out: ${text}`);
+        return opened;
+      } catch (error) {
+        await opened?.close();
+        const reason = deadline.isOver ? `it was not ready within ${deadline.ms / 1_000} seconds` : messageOf(error);
+        become({ status: "failed", error: explained(reason) });
+        throw new Error(explained(reason), { cause: error });
+      } finally {
+        deadline.end();
+      }
+    }
+
+    function lastError(): string {
+      return state.status === "failed" ? state.error : "it is tried again later";
+    }
+
+    function explained(reason: string): string {
+      const last = "url" in entry || stderr.last === "" ? "" : `; it wrote: ${stderr.last}`;
+      return shortened(reason + last, maxErrorChars);
+    }
+
+    function listener(self: () => Connection | undefined) {
+      return {
+        onToolsChanged: () => {
+          if (self() === connection) relist();
+        },
+        onStderr: (bytes: Buffer) => stderr.push(bytes),
+        onElicitation: elicit,
+        onLost: (reason: string) => {
+          log(`mcp ${name}: lost: ${explained(reason)}`);
+          if (connection === undefined || self() !== connection) return;
+          connection = undefined;
+          if (state.status === "ready") become({ ...state, status: "lost" });
+        },
+      };
+    }
+
+    async function list(open: Connection, signal: AbortSignal): Promise<ListedTools> {
+      const listed: unknown[] = [];
+      let cursor: unknown;
+      for (let page = 0; open.offers.tools && page < maxPages; page += 1) {
+        const params = typeof cursor === "string" ? { cursor } : {};
+        const answer = await open.request("tools/list", params, { signal, timeoutMs: noTimeoutMs });
+        const { tools, nextCursor } = Object(answer) as { readonly tools?: unknown; readonly nextCursor?: unknown };
+        if (Array.isArray(tools)) listed.push(...(tools as unknown[]).slice(0, 10_000));
+        if (typeof nextCursor !== "string" || nextCursor === "" || nextCursor === cursor) break;
+        cursor = nextCursor;
+      }
+      return listedTools(listed, entry);
+    }
+
+    /** However often a server says that its tools have changed, they are listed once at a time. */
+    function relist(): void {
+      isListOld = true;
+      listing ??= new Promise<void>((resolve) => {
+        context.run(
+          (signal) => listAgain(signal).finally(resolve),
+          () => ({ type: "tried" }),
+        );
+      }).finally(() => (listing = undefined));
+    }
+
+    async function listAgain(signal: AbortSignal): Promise<void> {
+      const bounds = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+      const open = connection;
+      if (open === undefined) return;
+      while (isListOld) {
+        isListOld = false;
+        // What cannot be listed cannot be known to be what it was.
+        const tools = await list(open, bounds).catch(() => ({ tools: [], leftOut: [] }));
+        if (open === connection) become({ status: "ready", offers: open.offers, ...tools });
+      }
+    }
+
+    /** Only when there is no doubt whose call it is about: another conversation must not be asked. */
+    async function elicit(request: Elicited): Promise<ElicitationAnswer> {
+      const [only, ...others] = calls;
+      if (only === undefined || others.length > 0) return { action: "decline" };
+      const [callId, call] = only;
+      call.elicitations += 1;
+      if (call.elicitations > maxElicitations) return { action: "cancel" };
+      const id = (elicitationCount += 1);
+      const answer = new Promise<ElicitationAnswer>((resolve) => {
+        elicitations.set(id, resolve);
+        call.deadline.signal.addEventListener("abort", () => resolve({ action: "cancel" }), { once: true });
+      });
+      context.publish({ type: "elicitation", id, callId, ...request });
+      using _ = call.deadline.paused();
+      return await answer.finally(() => elicitations.delete(id));
+    }
+
+    function revisionOf(tool: string): string | undefined {
+      return "tools" in state ? state.tools.find((each) => each.name === tool)?.revision : undefined;
+    }
+
+    return {
+      connect: async () => {
+        await connected().catch((error: unknown) => {
+          // Out of budget: it was not even tried.
+          if (state.status !== "failed") become({ status: "failed", error: messageOf(error) });
+        });
+        return state;
+      },
+      call: async (op, signal) => {
+        const deadline = new CallDeadline((entry.tool_timeout_sec ?? defaultCallMs / 1_000) * 1_000, signal);
+        calls.set(op.callId, { deadline, elicitations: 0 });
+        const outcome = await answered(async () => {
+          const open = await connected();
+          // What was approved may just have become something else.
+          await listing;
+          if (revisionOf(op.tool) !== op.revision) throw new Error("the tool is not what it was; nothing was called");
+          const params = { name: op.tool, arguments: op.arguments };
+          return await open.request("tools/call", params, { signal: deadline.signal, timeoutMs: noTimeoutMs });
+        });
+        calls.delete(op.callId);
+        deadline.end();
+        if (!deadline.isOver || outcome.ok) return outcome;
+        return { ok: false, error: `it did not answer within ${deadline.ms / 1_000} seconds, and was told to stop` };
+      },
+      ask: ({ method, params }, signal) =>
+        answered(async () => await (await connected()).request(method, params, { signal, timeoutMs: askMs })),
+      elicitation_answer: ({ id, answer }) => elicitations.get(id)?.(answer),
+      tried: () => undefined,
+      [Symbol.asyncDispose]: async () => {
+        await connection?.close();
+      },
+    };
+  },
+};
+
+/** Longer than any deadline of ours, which is what counts. */
+const noTimeoutMs = 2_000_000_000;
+
+async function answered(work: () => Promise<unknown>): Promise<Answered> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error: shortened(messageOf(error), maxErrorChars) };
+  }
+}

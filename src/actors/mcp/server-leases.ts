@@ -1,0 +1,61 @@
+import { type ProjectServers, readProjectServers } from "../../config/project-servers.js";
+import type { McpServerEntries } from "../../messages/mcp-config.js";
+import { quotedWord } from "../../messages/quoted-command.js";
+import type { Lease, McpServers, McpServersOptions } from "./mcp-servers.js";
+
+export interface ServerLeasesOptions extends McpServersOptions {
+  /** Where it is kept which projects are trusted. */
+  readonly home: string;
+  /** Those of the user, for every project. */
+  readonly configured: McpServerEntries;
+}
+
+export interface OpenedServers {
+  /** Undefined when there are no servers. */
+  readonly lease: Lease | undefined;
+  /** What a person should know. */
+  readonly notice: string | undefined;
+}
+
+/** Finds the servers of a conversation: the user's own, and those of its project once the user trusts that. */
+export class ServerLeases {
+  readonly #options: ServerLeasesOptions;
+  /** Conversations that are opened together look at their project once. */
+  readonly #looking = new Map<string, Promise<ProjectServers>>();
+  #servers: Promise<McpServers> | undefined;
+
+  constructor(options: ServerLeasesOptions) {
+    this.#options = options;
+  }
+
+  async open(cwd: string): Promise<OpenedServers> {
+    const project = await this.#project(cwd);
+    const isTrusted = project.trust === "trusted";
+    const entries = { ...this.#options.configured, ...(isTrusted ? project.servers : {}) };
+    const notice = isTrusted ? project.problem : untrustedNotice(project);
+    if (Object.values(entries).every(({ enabled }) => enabled === false)) return { lease: undefined, notice };
+    // Loaded when there is something to start.
+    this.#servers ??= import("./mcp-servers.js").then(({ McpServers: Servers }) => new Servers(this.#options));
+    return { lease: (await this.#servers).lease(project.root, entries), notice };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#servers)?.close();
+  }
+
+  #project(cwd: string): Promise<ProjectServers> {
+    const known = this.#looking.get(cwd);
+    if (known !== undefined) return known;
+    const looking = readProjectServers(this.#options.home, cwd).finally(() => this.#looking.delete(cwd));
+    this.#looking.set(cwd, looking);
+    return looking;
+  }
+}
+
+/** Who has said that they do not trust it knows. */
+function untrustedNotice({ trust, servers, root }: ProjectServers): string | undefined {
+  const names = Object.keys(servers);
+  if (trust !== undefined || names.length === 0) return undefined;
+  const what = `The project names MCP servers (${names.join(", ")}) that are not started, because you have not said that you trust it`;
+  return `${what}. See: cody mcp list. To trust it: cody trust ${quotedWord(root)}`;
+}

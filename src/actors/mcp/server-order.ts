@@ -1,0 +1,34 @@
+import { resolve } from "node:path";
+import type { McpServerEntry } from "../../messages/mcp-config.js";
+import { toolEnv } from "../../tools/tool-env.js";
+import type { ServerCommand } from "./server-process.js";
+
+/** How a server is reached. */
+export type ServerOrder =
+  | ({ readonly type: "command" } & ServerCommand)
+  | { readonly type: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Throws when our environment has not what the configuration says it has. */
+export function serverOrder(entry: McpServerEntry, root: string, env: Env): ServerOrder {
+  if ("url" in entry) return { type: "url", url: entry.url, headers: headersOf(entry, env) };
+  const { command, args = [], cwd = "." } = entry;
+  const given = { ...toolEnv(env, entry.env_vars), ...entry.env };
+  return { type: "command", command, args, cwd: resolve(root, cwd), env: given };
+}
+
+function headersOf(entry: Extract<McpServerEntry, { url: string }>, env: Env): Record<string, string> {
+  const { http_headers: headers = {}, env_http_headers: fromEnv = {}, bearer_token_env_var: bearer } = entry;
+  return {
+    ...headers,
+    ...Object.fromEntries(Object.entries(fromEnv).map(([name, variable]) => [name, valueOf(variable, env)])),
+    ...(bearer === undefined ? {} : { Authorization: `Bearer ${valueOf(bearer, env)}` }),
+  };
+}
+
+function valueOf(variable: string, env: Env): string {
+  const value = env[variable]?.trim();
+  if (value === undefined || value === "") throw new Error(`the environment variable ${variable} is not set`);
+  return value;
+}

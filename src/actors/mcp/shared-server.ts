@@ -1,0 +1,110 @@
+import type { McpServerEntry } from "../../messages/mcp-config.js";
+import type { Ref } from "../system/actor.js";
+import { messageOf } from "../system/failures.js";
+import { isolated } from "../system/isolated.js";
+import { spawn } from "../system/spawn.js";
+import type { Elicited, ElicitationAnswer } from "./elicitation.js";
+import {
+  type Answered,
+  mcpServer,
+  type McpServerAnswers,
+  type McpServerMsg,
+  type McpServerOp,
+  type McpServerOptions,
+  type ServerState,
+} from "./mcp-server.js";
+
+/** Asks whoever the call is for. */
+export type Elicit = (request: Elicited) => Promise<ElicitationAnswer>;
+
+export interface ToolCall {
+  readonly tool: string;
+  readonly revision: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** How many calls may run at once; more wait. */
+const capacity = 4_096;
+
+/** One server as all conversations of a project see it: its actor, and how things stand with it. */
+export class SharedServer {
+  readonly name: string;
+  readonly entry: McpServerEntry;
+  readonly #ref: Ref<McpServerOp, McpServerAnswers>;
+  readonly #listeners = new Set<(state: ServerState) => void>();
+  readonly #elicit = new Map<string, Elicit>();
+  #state: ServerState = { status: "starting" };
+  #calls = 0;
+
+  constructor(options: McpServerOptions) {
+    this.name = options.name;
+    this.entry = options.entry;
+    this.#ref = spawn(mcpServer, options, {
+      capacity,
+      onEvent: ({ msg }) => this.#hear(msg),
+      onFailed: ({ message }) => this.#become({ status: "failed", error: message }),
+    });
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** Calls back whenever something has changed, until what is returned is called. */
+  listen(listener: () => void): () => void {
+    const own = isolated("mcp", listener);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  /** Never rejects; what went wrong is in the state. */
+  async connect(): Promise<ServerState> {
+    return await this.#ref.ask({ type: "connect" }).catch((error: unknown): ServerState => {
+      return { status: "failed", error: messageOf(error) };
+    });
+  }
+
+  async call(call: ToolCall, elicit: Elicit, signal: AbortSignal): Promise<Answered> {
+    const callId = String((this.#calls += 1));
+    this.#elicit.set(callId, elicit);
+    try {
+      return await this.#ref.ask({ type: "call", callId, ...call }, signal);
+    } catch (error) {
+      return { ok: false, error: signal.aborted ? "interrupted; the server was told so" : messageOf(error) };
+    } finally {
+      this.#elicit.delete(callId);
+    }
+  }
+
+  async ask(method: string, params: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Answered> {
+    try {
+      return await this.#ref.ask({ type: "ask", method, params }, signal);
+    } catch (error) {
+      return { ok: false, error: messageOf(error) };
+    }
+  }
+
+  /** Resolves when nothing of the server lives any more. */
+  async stop(): Promise<void> {
+    await this.#ref.stop();
+  }
+
+  #hear(msg: McpServerMsg): void {
+    if (msg.type === "state") return this.#become(msg.state);
+    void this.#answer(msg);
+  }
+
+  async #answer({ id, callId, message, schema }: Extract<McpServerMsg, { type: "elicitation" }>): Promise<void> {
+    const answer = (await this.#elicit.get(callId)?.({ message, schema }).catch(cancel)) ?? cancel();
+    await this.#ref.tell({ type: "elicitation_answer", id, answer }).catch(() => undefined);
+  }
+
+  #become(state: ServerState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+}
+
+function cancel(): ElicitationAnswer {
+  return { action: "cancel" };
+}

@@ -1,0 +1,63 @@
+import * as z from "zod";
+
+/** It becomes a part of the names of tools. */
+export const McpServerName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,40}$/, "a server's name has 1 to 40 letters, digits, _ and -");
+
+const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of an environment variable");
+const HeaderName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/, "expected the name of an HTTP header");
+const HeaderValue = z.string().regex(/^[ -~]{0,8000}$/, "a header has visible ASCII characters and blanks");
+const Text = z.string().regex(/^[^\0]{1,100000}$/, "expected a text without NUL, of at most 100000 characters");
+const seconds = z.number().positive().max(86_400);
+
+const common = {
+  enabled: z.boolean().optional(),
+  startup_timeout_sec: seconds.optional(),
+  tool_timeout_sec: seconds.optional(),
+  /** Only these, by the server's names; all without it. */
+  enabled_tools: z.array(z.string()).max(10_000).optional(),
+  /** All but these. */
+  disabled_tools: z.array(z.string()).max(10_000).optional(),
+};
+
+const CommandEntry = z.strictObject({
+  command: Text,
+  args: z.array(Text).max(1_000).optional(),
+  env: z.record(VariableName, Text).optional(),
+  /** Variables it gets from our environment, besides the harmless ones. */
+  env_vars: z.array(VariableName).max(100).optional(),
+  /** The project by default, and relative to it. */
+  cwd: Text.optional(),
+  ...common,
+});
+export type McpCommandEntry = z.infer<typeof CommandEntry>;
+
+const UrlEntry = z.strictObject({
+  url: z.string().regex(/^https?:\/\/[!-~]{1,4000}$/, "expected an http or https URL"),
+  /** The variable of our environment that has the token, so that no file has it. */
+  bearer_token_env_var: VariableName.optional(),
+  http_headers: z.record(HeaderName, HeaderValue).optional(),
+  /** Headers whose values are in these variables of our environment. */
+  env_http_headers: z.record(HeaderName, VariableName).optional(),
+  ...common,
+});
+
+/** One server, in the words of Codex's configuration: a command that is started, or an address. */
+export const McpServerEntry = z.union([CommandEntry, UrlEntry], { error: (issue) => problemOf(issue) });
+export type McpServerEntry = z.infer<typeof McpServerEntry>;
+
+export const McpServerEntries = z.record(McpServerName, McpServerEntry);
+export type McpServerEntries = z.infer<typeof McpServerEntries>;
+
+/** What is wrong with the kind of server that is meant. */
+function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== "invalid_union") return undefined;
+  const [ofCommand = [], ofUrl = []] = issue.errors as z.core.$ZodIssue[][];
+  const isUrl = typeof issue.input === "object" && issue.input !== null && "url" in issue.input;
+  const [first] = isUrl ? ofUrl : ofCommand;
+  if (first?.code === "unrecognized_keys")
+    return `${first.keys[0]} is unknown for a server with a ${isUrl ? "url" : "command"}`;
+  if (first === undefined || first.path.length === 0) return "expected a server with a command or a url";
+  return `${first.path.map(String).join(".")}: ${first.message}`;
+}

@@ -1,0 +1,291 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { SharedServer } from "../../../src/actors/mcp/shared-server.js";
+import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
+import { gone, processesWith } from "../../support/processes.js";
+import { heard, markedEntry, openHttpServer, serverEntry } from "../../support/mcp/servers.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+const never = new AbortController().signal;
+const decline = async () => ({ action: "decline" as const });
+
+async function open(entry: McpServerEntry, env: Record<string, string> = {}) {
+  const logged: string[] = [];
+  const root = await temporaryFolder();
+  const options = { name: "test", entry, root, env: { PATH: process.env["PATH"], ...env } };
+  const server = new SharedServer({ ...options, log: (text) => logged.push(text) });
+  onTestFinished(() => server.stop());
+  return { server, logged, root };
+}
+
+function call(server: SharedServer, tool: string, args: Record<string, unknown> = {}, signal = never) {
+  const { state } = server;
+  const revision = "tools" in state ? state.tools.find(({ name }) => name === tool)?.revision : undefined;
+  return server.call({ tool, revision: revision ?? "", arguments: args }, decline, signal);
+}
+
+function textIn(answered: Awaited<ReturnType<typeof call>>): string {
+  if (!answered.ok) return `error: ${answered.error}`;
+  return (answered.value as { content: { text: string }[] }).content.map(({ text }) => text).join("");
+}
+
+test("a server is started, its tools listed and called, and nothing of it is left", async () => {
+  const { entry, mark } = markedEntry();
+  const { server } = await open(entry);
+  expect(await server.connect()).toMatchObject({ status: "ready", offers: { tools: true, resources: true } });
+  expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
+  // It and its guard.
+  expect(await processesWith(mark)).toHaveLength(2);
+  await server.stop();
+  expect(await gone(mark, 2_000)).toEqual([]);
+});
+
+test("a server that has left its group and does not listen to signals is gone all the same", async () => {
+  const { entry, mark } = markedEntry(["stubborn"]);
+  const { server } = await open(entry);
+  await server.connect();
+  await call(server, "stray");
+  expect(await processesWith(mark)).toHaveLength(3);
+  await server.stop();
+  expect(await gone(mark, 2_000)).toEqual([]);
+});
+
+test("a server gets a clean environment, with what was named and nothing else", async () => {
+  const entry = serverEntry([], { env: { OWN: "1" }, env_vars: ["NAMED"] });
+  const { server } = await open(entry, { OPENAI_API_KEY: "sk-not-yours", NAMED: "2", OTHER: "3" });
+  await server.connect();
+  const env = JSON.parse(textIn(await call(server, "env"))) as Record<string, string>;
+  expect(env).toMatchObject({ OWN: "1", NAMED: "2" });
+  expect(Object.keys(env)).not.toContain("OPENAI_API_KEY");
+  expect(Object.keys(env)).not.toContain("OTHER");
+});
+
+test("a server that never answers is given up after its time, and is gone", async () => {
+  const { entry, mark } = markedEntry(["silent"], { startup_timeout_sec: 0.2 });
+  const { server } = await open(entry);
+  expect(await server.connect()).toEqual({ status: "failed", error: "it was not ready within 0.2 seconds" });
+  expect(await gone(mark, 5_000)).toEqual([]);
+});
+
+test("a server that cannot list its tools is given up too", async () => {
+  const { server } = await open(serverEntry(["silent-list"], { startup_timeout_sec: 0.3 }));
+  expect(await server.connect()).toMatchObject({ status: "failed" });
+});
+
+test("why a server ended is said, and with it what it wrote last", async () => {
+  const { server } = await open(serverEntry(["crash"]));
+  expect(await server.connect()).toEqual({
+    status: "failed",
+    error: "it exited with code 4; it wrote: I cannot go on",
+  });
+});
+
+test("a command that is not there is said to be not there", async () => {
+  const { server } = await open({ command: "/no/such/command" });
+  expect(await server.connect()).toMatchObject({
+    status: "failed",
+    error: expect.stringContaining("/no/such/command"),
+  });
+  const nowhere = await open(serverEntry([], { cwd: "/no/such/folder" }));
+  expect(await nowhere.server.connect()).toMatchObject({
+    status: "failed",
+    error: expect.stringContaining("/no/such/folder"),
+  });
+});
+
+test("what is no message is passed over", async () => {
+  const { server } = await open(serverEntry(["chatty"]));
+  expect(await server.connect()).toMatchObject({ status: "ready" });
+  expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
+});
+
+test.each(["wrong-ids", "doubled"])("answers with %s answer nobody else", async (trait) => {
+  const { server } = await open(serverEntry([trait]));
+  await server.connect();
+  const answers = await Promise.all(["a", "b", "c"].map((text) => call(server, "echo", { text })));
+  expect(answers.map(textIn)).toEqual(["echo: a", "echo: b", "echo: c"]);
+});
+
+test("a server that dies during a call fails it at once, and is found again by the next", async () => {
+  const { server } = await open(serverEntry());
+  await server.connect();
+  const first = textIn(await call(server, "pid"));
+  expect(await call(server, "die")).toMatchObject({ ok: false });
+  expect(server.state.status).toBe("lost");
+  const second = textIn(await call(server, "pid"));
+  expect(second).toMatch(/^\d+$/);
+  expect(second).not.toBe(first);
+});
+
+test("a server that dies again and again is left alone", async () => {
+  const { server } = await open(serverEntry(["crash"]));
+  for (let times = 0; times < 5; times += 1) await server.connect();
+  const state = await server.connect();
+  expect(state).toMatchObject({ status: "failed" });
+  expect(await call(server, "echo")).toMatchObject({
+    ok: false,
+    error: expect.stringContaining("it was started 5 times within a minute"),
+  });
+});
+
+test("a call that takes too long is given up and the server told so", async () => {
+  const file = join(await temporaryFolder(), "heard");
+  const { server } = await open(serverEntry([], { tool_timeout_sec: 0.2, env: { HEARD: file } }));
+  await server.connect();
+  expect(await call(server, "wait")).toMatchObject({ ok: false, error: expect.stringContaining("0.2 seconds") });
+  await expect.poll(async () => (await heard(file)).map(({ method }) => method)).toContain("notifications/cancelled");
+  expect(textIn(await call(server, "echo", { text: "still here" }))).toBe("echo: still here");
+});
+
+test("an interrupted call ends at once and the server is told so", async () => {
+  const file = join(await temporaryFolder(), "heard");
+  const { server } = await open(serverEntry([], { env: { HEARD: file } }));
+  await server.connect();
+  const interruption = new AbortController();
+  const waiting = call(server, "wait", {}, interruption.signal);
+  await expect.poll(async () => (await heard(file)).filter(({ method }) => method === "tools/call")).toHaveLength(1);
+  interruption.abort();
+  expect(await waiting).toMatchObject({ ok: false, error: expect.stringContaining("interrupted") });
+  await expect.poll(async () => (await heard(file)).map(({ method }) => method)).toContain("notifications/cancelled");
+});
+
+test("an answer that is too long or too deep is an error of that call alone", async () => {
+  const { server } = await open(serverEntry());
+  await server.connect();
+  expect(textIn(await call(server, "huge", { bytes: 20_000_000 }))).toContain("longer than 16777216 bytes");
+  expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
+  const deep = await open(serverEntry(["deep"]));
+  await deep.server.connect();
+  expect(textIn(await call(deep.server, "echo"))).toContain("more than 100 deep");
+});
+
+test("a flooding server does not keep its own answers or anybody else waiting", async () => {
+  const { server } = await open(serverEntry(["flood"]));
+  await server.connect();
+  let ticks = 0;
+  const timer = setInterval(() => (ticks += 1), 1);
+  for (let count = 0; count < 5; count += 1) {
+    expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
+  }
+  clearInterval(timer);
+  expect(ticks).toBeGreaterThan(0);
+});
+
+test("a line without an end is not kept", async () => {
+  const { server } = await open(serverEntry(["endless-line"], { startup_timeout_sec: 1 }));
+  const before = process.memoryUsage().arrayBuffers;
+  expect(await server.connect()).toMatchObject({ status: "failed" });
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100_000_000);
+});
+
+test("what a server complains is logged up to a bound", async () => {
+  const { server, logged } = await open(serverEntry(["complains"]));
+  await server.connect();
+  await expect.poll(() => logged.length).toBeGreaterThan(0);
+  expect(logged.join("").length).toBeLessThan(70_000);
+});
+
+test("tools that cannot be used are left out, and the others are not", async () => {
+  const { server, logged } = await open(serverEntry(["odd-tools"]));
+  const state = await server.connect();
+  const names = "tools" in state ? state.tools.map(({ name }) => name) : [];
+  expect(names).toEqual(expect.arrayContaining(["echo", "with spaces & more", "x".repeat(200), "choice", "long"]));
+  expect(names).not.toContain("no-object");
+  expect(logged.filter((line) => line.includes("left out"))).toHaveLength(6);
+  const choice = "tools" in state ? state.tools.find(({ name }) => name === "choice") : undefined;
+  expect(choice?.inputSchema).toEqual({ type: "object", properties: {} });
+});
+
+test("of very many tools the first are taken, or those that are asked for", async () => {
+  const { server } = await open(serverEntry(["many-tools"]));
+  expect(await server.connect()).toMatchObject({ status: "ready", tools: expect.objectContaining({ length: 100 }) });
+  const chosen = await open(serverEntry(["many-tools"], { enabled_tools: ["tool-4000", "echo"] }));
+  const state = await chosen.server.connect();
+  expect("tools" in state && state.tools.map(({ name }) => name)).toEqual(["echo", "tool-4000"]);
+  const others = await open(serverEntry([], { disabled_tools: ["echo"] }));
+  const rest = await others.server.connect();
+  expect("tools" in rest && rest.tools.some(({ name }) => name === "echo")).toBe(false);
+});
+
+test("a tool that changes is listed again, and is not called as what it was", async () => {
+  const { server } = await open(serverEntry());
+  await server.connect();
+  const old = "tools" in server.state ? server.state.tools.find(({ name }) => name === "echo") : undefined;
+  await call(server, "change");
+  await expect
+    .poll(() => "tools" in server.state && server.state.tools.find(({ name }) => name === "echo")?.description)
+    .toBe("Says it again, and tells others");
+  const late = await server.call({ tool: "echo", revision: old?.revision ?? "", arguments: {} }, decline, never);
+  expect(late).toMatchObject({ ok: false, error: expect.stringContaining("not what it was") });
+});
+
+test("what a server asks for is asked of whoever made the call", async () => {
+  const { server } = await open(serverEntry());
+  await server.connect();
+  const { state } = server;
+  const revision = "tools" in state ? (state.tools.find(({ name }) => name === "ask")?.revision ?? "") : "";
+  const asked: string[] = [];
+  const answered = await server.call(
+    { tool: "ask", revision, arguments: {} },
+    async ({ message }) => {
+      asked.push(message);
+      return { action: "accept", content: { sure: true } };
+    },
+    never,
+  );
+  expect(asked).toEqual(["May I go on?"]);
+  expect(JSON.parse(textIn(answered))).toEqual({ action: "accept", content: { sure: true } });
+});
+
+test("over HTTP the same works, with the headers and the token that were named", async () => {
+  const file = join(await temporaryFolder(), "heard");
+  const { url } = await openHttpServer([], { HEARD: file });
+  const entry: McpServerEntry = {
+    url,
+    bearer_token_env_var: "MY_TOKEN",
+    http_headers: { "X-One": "1" },
+    env_http_headers: { "X-Two": "TWO" },
+  };
+  const { server } = await open(entry, { MY_TOKEN: "secret", TWO: "2" });
+  expect(await server.connect()).toMatchObject({ status: "ready" });
+  expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
+  expect(textIn(await call(server, "huge", { bytes: 20_000_000 }))).toContain("error");
+  expect(textIn(await call(server, "echo", { text: "again" }))).toBe("echo: again");
+  const [first] = await heard(file);
+  expect(first).toMatchObject({ headers: { authorization: "Bearer secret", "x-one": "1", "x-two": "2" } });
+});
+
+test("over HTTP an interrupted call is told to the server, and a server that forgot us is greeted again", async () => {
+  const file = join(await temporaryFolder(), "heard");
+  const { url, child } = await openHttpServer([], { HEARD: file });
+  const { server } = await open({ url });
+  await server.connect();
+  const interruption = new AbortController();
+  const waiting = call(server, "wait", {}, interruption.signal);
+  await expect.poll(async () => (await heard(file)).some(({ method }) => method === "tools/call")).toBe(true);
+  interruption.abort();
+  expect(await waiting).toMatchObject({ ok: false });
+  await expect.poll(async () => (await heard(file)).map(({ method }) => method)).toContain("notifications/cancelled");
+  await call(server, "forget");
+  await call(server, "echo", { text: "lost" });
+  expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
+  const cutOff = call(server, "wait");
+  await expect.poll(async () => (await heard(file)).filter(({ method }) => method === "tools/call")).toHaveLength(4);
+  child.kill("SIGKILL");
+  expect(await cutOff).toMatchObject({ ok: false });
+  expect(await call(server, "echo")).toMatchObject({ ok: false });
+});
+
+test("a server that sends us elsewhere does not get there what we have for it", async () => {
+  const { url } = await openHttpServer(["redirect"]);
+  const { server } = await open({ url, bearer_token_env_var: "MY_TOKEN" }, { MY_TOKEN: "secret" });
+  expect(await server.connect()).toMatchObject({ status: "failed" });
+});
+
+test("a token that is not there is said to be missing", async () => {
+  const { server } = await open({ url: "http://127.0.0.1:1/", bearer_token_env_var: "MY_TOKEN" });
+  expect(await server.connect()).toMatchObject({
+    status: "failed",
+    error: "the environment variable MY_TOKEN is not set",
+  });
+});

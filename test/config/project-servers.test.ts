@@ -1,0 +1,92 @@
+import { execFile } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { readProjectServers } from "../../src/config/project-servers.js";
+import { readTrust, realProjectRoot, setTrust } from "../../src/config/trust.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+async function project(config?: unknown) {
+  const [home, root] = [await temporaryFolder(), await temporaryFolder()];
+  await mkdir(join(root, ".git"));
+  await mkdir(join(root, "src"));
+  if (config !== undefined) {
+    await mkdir(join(root, ".cody"));
+    await writeFile(join(root, ".cody/config.json"), JSON.stringify(config));
+  }
+  return { home, root };
+}
+
+test("a project's servers are read from its root, with what the user thinks of it", async () => {
+  const { home, root } = await project({ mcp_servers: { one: { command: "one" } }, model: "whatever" });
+  const found = {
+    root,
+    file: join(root, ".cody/config.json"),
+    servers: { one: { command: "one" } },
+    problem: undefined,
+  };
+  expect(await readProjectServers(home, join(root, "src"))).toEqual({ ...found, trust: undefined });
+  await setTrust(home, root, "trusted");
+  expect(await readProjectServers(home, root)).toEqual({ ...found, trust: "trusted" });
+  await setTrust(home, root, "untrusted");
+  expect((await readProjectServers(home, root)).trust).toBe("untrusted");
+  await setTrust(home, root, undefined);
+  expect([...(await readTrust(home))]).toEqual([]);
+});
+
+test("trust is for the real folder, whatever name leads there", async () => {
+  const { home, root } = await project({ mcp_servers: { one: { command: "one" } } });
+  const other = await project({ mcp_servers: { two: { command: "two" } } });
+  const link = join(home, "link");
+  await symlink(root, link);
+  await setTrust(home, await realProjectRoot(link), "trusted");
+  expect((await readProjectServers(home, root)).trust).toBe("trusted");
+  expect((await readProjectServers(home, other.root)).trust).toBeUndefined();
+});
+
+test("a damaged file of trust trusts nobody", async () => {
+  const { home, root } = await project();
+  for (const text of ["{", "[]", '{"relative": "trusted"}', `{"${root}": "yes"}`, "null"]) {
+    await writeFile(join(home, "trust.json"), text);
+    expect([...(await readTrust(home))]).toEqual([]);
+  }
+});
+
+test("a project without a configuration, and the folder above cody's home, have none", async () => {
+  const { home, root } = await project();
+  expect(await readProjectServers(home, root)).toMatchObject({ file: undefined, servers: {} });
+  const above = await project({ mcp_servers: { one: { command: "one" } } });
+  expect(await readProjectServers(join(above.root, ".cody"), above.root)).toMatchObject({
+    file: undefined,
+    servers: {},
+  });
+});
+
+test("what is wrong with a project's configuration is said, and nothing of it counts", async () => {
+  const wrong = [
+    { mcp_servers: { one: { command: "one", url: "http://x" } } },
+    { mcp_servers: { one: { url: "file:///etc/passwd" } } },
+    { mcp_servers: { "a b": { command: "one" } } },
+    { mcp_servers: { one: { command: "one", shell: true } } },
+    { mcp_servers: { one: { url: "http://x", args: [] } } },
+    { mcp_servers: 7 },
+  ];
+  for (const config of wrong) {
+    const { home, root } = await project(config);
+    const { servers, problem } = await readProjectServers(home, root);
+    expect({ servers, problem: problem === undefined ? "none" : "some" }).toEqual({
+      servers: {},
+      problem: config.mcp_servers === 7 ? "none" : "some",
+    });
+  }
+});
+
+test("a configuration that is no plain file is not opened", async () => {
+  const { home, root } = await project({});
+  await promisify(execFile)("mkfifo", [join(root, ".cody/config.yaml")]);
+  expect((await readProjectServers(home, root)).problem).toContain("config.yaml is no file");
+  const linked = await project({});
+  await symlink("/etc/passwd", join(linked.root, ".cody/config.yaml"));
+  expect((await readProjectServers(linked.home, linked.root)).problem).toContain("config.yaml is no file");
+});

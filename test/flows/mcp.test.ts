@@ -1,0 +1,257 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { setTrust } from "../../src/config/trust.js";
+import type { Conversation } from "../../src/actors/conversation/handle.js";
+import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import type { McpServerEntries } from "../../src/messages/mcp-config.js";
+import { gone, processesWith } from "../support/processes.js";
+import { heard, markedEntry, serverEntry } from "../support/mcp/servers.js";
+import { type EventLog, openConversation, openManager } from "../support/open-conversation.js";
+import { calls, type Reply, says, scripted } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const env = { PATH: process.env["PATH"] };
+
+function open(replies: Iterable<Reply>, servers: McpServerEntries, more: ManagerOptions = {}) {
+  const provider = scripted(replies);
+  const { config, ...options } = more;
+  return openConversation({ provider, env, ...options, config: { mcp_servers: servers, ...config } });
+}
+
+const fullAccess = { approvalPolicy: "on-request", sandbox: "danger-full-access" } as const;
+
+test("a conversation tells how its servers start, and its model calls their tools", async () => {
+  const { conversation, events } = await open(
+    [calls("mcp__one__echo", "c1", { text: "hi" }), says("done")],
+    {
+      one: serverEntry(),
+      two: serverEntry(["crash"]),
+      off: serverEntry([], { enabled: false }),
+    },
+    { config: fullAccess },
+  );
+  expect(await events.until("mcp_startup_complete")).toEqual({
+    type: "mcp_startup_complete",
+    ready: ["one"],
+    failed: [{ server: "two", error: "it exited with code 4; it wrote: I cannot go on" }],
+    cancelled: [],
+  });
+  expect(events.types()[0]).toBe("session_configured");
+  const updates = events.seen.flatMap(({ msg }) => (msg.type === "mcp_startup_update" ? [msg] : []));
+  expect(updates.filter(({ server }) => server === "one").map(({ status }) => status.state)).toEqual([
+    "starting",
+    "ready",
+  ]);
+  await conversation.submit("go");
+  const invocation = { server: "one", tool: "echo", arguments: { text: "hi" } };
+  expect(await events.until("mcp_tool_call_begin")).toMatchObject({ call_id: "c1", invocation });
+  expect(await events.until("mcp_tool_call_end")).toMatchObject({
+    call_id: "c1",
+    invocation,
+    result: { Ok: { content: [{ type: "text", text: "echo: hi" }] } },
+  });
+  await events.until("task_complete");
+  expect(outputs(conversation.getHistory())).toEqual(["echo: hi"]);
+});
+
+test("a turn waits for servers that start, and does without those that do not", async () => {
+  const provider = scripted([says("done")]);
+  const { conversation, events } = await openConversation({
+    provider,
+    env,
+    config: { mcp_servers: { slow: serverEntry(["silent"], { startup_timeout_sec: 0.3 }), one: serverEntry() } },
+  });
+  await conversation.submit("go");
+  await events.until("task_complete");
+  const names = provider.requests[0]?.tools.map(({ name }) => name) ?? [];
+  expect(names).toEqual(expect.arrayContaining(["shell", "mcp__one__echo", "list_mcp_resources", "read_mcp_resource"]));
+  expect(names.some((name) => name.startsWith("mcp__slow"))).toBe(false);
+});
+
+test("an interrupt does not wait for a server that starts", async () => {
+  const { conversation, events } = await open([says("done")], { slow: serverEntry(["silent"]) });
+  await conversation.submit("go");
+  await events.until("task_started");
+  await conversation.interrupt();
+  expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
+});
+
+test("a call is asked about, and an approval for all is for the tool as it was", async () => {
+  const { conversation, events } = await open(
+    [
+      calls("mcp__one__echo", "c1", { text: "hi" }),
+      calls("mcp__one__echo", "c2", { text: "hi" }),
+      calls("mcp__one__change", "c3"),
+      says("done"),
+      calls("mcp__one__echo", "c4", { text: "hi" }),
+      says("done"),
+    ],
+    { one: serverEntry() },
+  );
+  const allow = async (call_id: string): Promise<void> => {
+    const request = await events.until("exec_approval_request");
+    expect(request).toMatchObject({ call_id });
+    await conversation.submit({ type: "exec_approval", id: request.approval_id, decision: "approved_for_session" });
+  };
+  await conversation.submit("go");
+  await allow("c1");
+  // The same again is not asked about, so the next is the change.
+  await allow("c3");
+  await events.until("task_complete");
+  await expect.poll(() => echoIn(conversation, events)).toBe("Says it again, and tells others");
+  await conversation.submit("again");
+  await allow("c4");
+  await events.until("task_complete");
+  expect(outputs(conversation.getHistory())).toEqual(["echo: hi", "echo: hi", "changed", "echo: hi"]);
+});
+
+test("an interrupt during a call reaches the server", async () => {
+  const file = join(await temporaryFolder(), "heard");
+  const servers = { one: serverEntry([], { env: { HEARD: file } }) };
+  const { conversation, events } = await open([calls("mcp__one__wait", "c1")], servers, { config: fullAccess });
+  await conversation.submit("go");
+  await events.until("mcp_tool_call_begin");
+  await expect.poll(async () => (await heard(file)).some(({ method }) => method === "tools/call")).toBe(true);
+  await conversation.interrupt();
+  expect(await events.until("mcp_tool_call_end")).toMatchObject({
+    result: { Err: expect.stringContaining("interrupted") },
+  });
+  await events.until("turn_aborted");
+  await expect.poll(async () => (await heard(file)).map(({ method }) => method)).toContain("notifications/cancelled");
+});
+
+test.each([
+  ["approved", { action: "accept", content: { sure: true, size: "small" } }],
+  ["denied", { action: "decline" }],
+] as const)("what a server asks is asked as an approval: %s", async (decision, answer) => {
+  const { conversation, events } = await open([calls("mcp__one__ask", "c1"), says("done")], { one: serverEntry() });
+  await conversation.submit("go");
+  const call = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id: call.approval_id, decision: "approved" });
+  const request = await events.until("exec_approval_request");
+  expect(request).toMatchObject({
+    tool: "mcp__one__ask",
+    command: ["mcp__one", "May I go on?", expect.any(String)],
+    reason: expect.stringContaining("the MCP server one asks this"),
+  });
+  await conversation.submit({ type: "exec_approval", id: request.approval_id, decision });
+  await events.until("task_complete");
+  expect(outputs(conversation.getHistory()).map((text) => JSON.parse(text) as unknown)).toEqual([answer]);
+});
+
+test("what a yes does not say is not made up", async () => {
+  const replies = [calls("mcp__one__ask", "c1", { required: ["name"] }), says("done")];
+  const { conversation, events } = await open(replies, { one: serverEntry() }, { config: fullAccess });
+  await conversation.submit("go");
+  const request = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id: request.approval_id, decision: "approved" });
+  await events.until("task_complete");
+  expect(outputs(conversation.getHistory())).toEqual(['{"action":"cancel"}']);
+});
+
+test.each([
+  ["picture", "[image image/png, 3000000 bytes, not shown]"],
+  ["structured", '{"degrees":21}'],
+  ["fail", "it went wrong"],
+  ["nothing", "MCP server one: what it answered is no result"],
+  ["die", "MCP server one: "],
+])("what %s gives back is told in bounds", async (tool, text) => {
+  const replies = [calls(`mcp__one__${tool}`, "c1"), says("done")];
+  const { conversation, events } = await open(replies, { one: serverEntry() }, { config: fullAccess });
+  await conversation.submit("go");
+  const { result } = await events.until("mcp_tool_call_end");
+  expect(JSON.stringify(result).length).toBeLessThan(40_000);
+  await events.until("task_complete");
+  expect(outputs(conversation.getHistory())[0]).toContain(text);
+});
+
+test("resources are listed and read", async () => {
+  const replies = [
+    calls("list_mcp_resources", "c1"),
+    calls("list_mcp_resource_templates", "c2", { server: "one" }),
+    calls("read_mcp_resource", "c3", { server: "one", uri: "test://one" }),
+    calls("read_mcp_resource", "c4", { server: "none", uri: "test://one" }),
+    says("done"),
+  ];
+  const { conversation, events } = await open(replies, { one: serverEntry() }, { config: fullAccess });
+  await conversation.submit("go");
+  await events.until("task_complete");
+  expect(outputs(conversation.getHistory())).toEqual([
+    '[{"server":"one","resources":[{"uri":"test://one","name":"one"}]}]',
+    '[{"server":"one","resourceTemplates":[{"uriTemplate":"test://{name}","name":"any"}]}]',
+    "[resource test://one]\nwhat is in test://one",
+    "there is no MCP server named none that has resources",
+  ]);
+});
+
+test("list_mcp_tools tells what there is", async () => {
+  const { conversation, events } = await open([], { one: serverEntry() });
+  await conversation.submit({ type: "list_mcp_tools" });
+  const { tools, resources, prompts } = await events.until("mcp_list_tools_response");
+  expect(Object.keys(tools)).toContain("mcp__one__echo");
+  expect(resources).toEqual({ one: [{ uri: "test://one", name: "one" }] });
+  expect(prompts["one"]).toMatchObject([{ name: "greet" }]);
+});
+
+test("a hundred conversations of a project share one process, which ends with the last of them", async () => {
+  const { entry, mark } = markedEntry();
+  const provider = scripted(Array.from({ length: 100 }, () => says("done")));
+  const { manager } = await openManager({ env, providers: [provider], config: { mcp_servers: { one: entry } } });
+  const opened = await Promise.all(
+    Array.from({ length: 100 }, () => manager.newConversation({ provider: "scripted", model: "scripted" })),
+  );
+  await Promise.all(opened.map(({ conversation }) => conversation.processMessage("go")));
+  // The server and its guard.
+  expect(await processesWith(mark)).toHaveLength(2);
+  const [first, ...others] = opened;
+  await Promise.all(others.map(({ conversation }) => conversation.shutdown()));
+  expect(await processesWith(mark)).toHaveLength(2);
+  await first?.conversation.shutdown();
+  expect(await gone(mark, 2_000)).toEqual([]);
+});
+
+test("nothing of a project's configuration runs before the user trusts the project", async () => {
+  const { entry, mark } = markedEntry();
+  const [home, root] = [await temporaryFolder(), await temporaryFolder()];
+  await mkdir(join(root, ".cody"));
+  await writeFile(join(root, ".cody/config.json"), JSON.stringify({ mcp_servers: { theirs: entry } }));
+  const untrusting = await openConversation({ provider: scripted([says("done")]), home, cwd: root, env });
+  expect(untrusting.conversation.notice).toContain("cody trust");
+  await untrusting.conversation.processMessage("go");
+  expect(await processesWith(mark)).toEqual([]);
+  await setTrust(home, root, "untrusted");
+  const refusing = await openConversation({ provider: scripted([]), home, cwd: root, env });
+  expect(refusing.conversation.notice ?? "").not.toContain("MCP");
+  await setTrust(home, root, "trusted");
+  const trusting = await openConversation({ provider: scripted([says("done")]), home, cwd: root, env });
+  expect(await trusting.events.until("mcp_startup_complete")).toMatchObject({ ready: ["theirs"] });
+  expect(await processesWith(mark)).toHaveLength(2);
+  await trusting.manager.shutdown();
+  expect(await gone(mark, 2_000)).toEqual([]);
+});
+
+test("a server that was lost between two turns is there again in the next", async () => {
+  const replies = [
+    calls("mcp__one__die", "c1"),
+    says("sorry"),
+    calls("mcp__one__echo", "c2", { text: "hi" }),
+    says("done"),
+  ];
+  const { conversation, events } = await open(replies, { one: serverEntry() }, { config: fullAccess });
+  await conversation.processMessage("die");
+  await conversation.processMessage("echo");
+  await events.until("task_complete");
+  expect(outputs(conversation.getHistory()).at(-1)).toBe("echo: hi");
+});
+
+async function echoIn(conversation: Conversation, events: EventLog): Promise<unknown> {
+  await conversation.submit({ type: "list_mcp_tools" });
+  return (await events.until("mcp_list_tools_response")).tools["mcp__one__echo"]?.description;
+}
+
+function outputs(history: readonly { type: string }[]): string[] {
+  return history.flatMap((item) =>
+    item.type === "function_call_output" && "output" in item ? [String(item.output)] : [],
+  );
+}

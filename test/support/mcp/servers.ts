@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import type { McpCommandEntry } from "../../../src/messages/mcp-config.js";
+import { type Mark, marked } from "../processes.js";
+
+const script = fileURLToPath(new URL("./server.mjs", import.meta.url));
+
+/** The configuration of a server with these traits. */
+export function serverEntry(traits: readonly string[] = [], more: Partial<McpCommandEntry> = {}): McpCommandEntry {
+  return { command: process.execPath, args: [script, ...traits], ...more };
+}
+
+/** The same, with its processes marked. */
+export function markedEntry(
+  traits: readonly string[] = [],
+  more: Partial<McpCommandEntry> = {},
+): { entry: McpCommandEntry; mark: Mark } {
+  const mark = marked("mcp");
+  return { entry: serverEntry(traits, { ...more, env: { ...more.env, ...mark.env } }), mark };
+}
+
+/** A server on loopback that ends with the test. */
+export async function openHttpServer(
+  traits: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, [script, "--http", ...traits], {
+    env: { ...process.env, ...env },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [port] = (await once(child.stdout, "data")) as [Buffer];
+  return { url: `http://127.0.0.1:${port.toString().trim()}/mcp`, child };
+}
+
+/** What a server has written down of what it heard. */
+export async function heard(file: string): Promise<Record<string, unknown>[]> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
