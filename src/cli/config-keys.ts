@@ -1,57 +1,19 @@
-import type { ConfigFlags, ConfigKey } from "../config/load-config.js";
+import type { ConfigFlags } from "../config/load-config.js";
+import { nearestSetting } from "../config/nearest-setting.js";
+import {
+  asBoolean,
+  type ConfigKey,
+  configKeys,
+  type ConfigValue,
+  nestedSetting,
+  settingValue,
+} from "../config/setting-keys.js";
 import type { ProviderEntry } from "../messages/config.js";
 import { usageError } from "./command-error.js";
 
-export type ConfigValue = string | boolean | number | readonly string[];
 /** A setting of one provider. */
 export type ProviderKey = `providers.${string}.${keyof ProviderEntry}`;
 export type SettingKey = ConfigKey | ProviderKey;
-
-/** How the text of a command line becomes the value of a setting. */
-const readers = {
-  provider: asText,
-  api: asText,
-  model: asText,
-  baseUrl: asText,
-  auth: asText,
-  approvalPolicy: asText,
-  sandbox: asText,
-  "turnLimits.steps": asNumber,
-  "turnLimits.seconds": asNumber,
-  "turnLimits.tokens": asNumber,
-  "turnLimits.approvalSeconds": asNumber,
-  "compaction.enabled": asBoolean,
-  "compaction.strategy": asText,
-  "compaction.mode": asText,
-  "compaction.ratio": asNumber,
-  "compaction.tokenLimit": asNumber,
-  "compaction.reserveTokens": asNumber,
-  "compaction.keepRecentTokens": asNumber,
-  "compaction.keepTurns": asNumber,
-  "compaction.userMessageTokens": asNumber,
-  "compaction.preserveToolResults": asText,
-  "compaction.onFailure": asText,
-  "compaction.prompt": asText,
-  contextWindow: asNumber,
-  systemPrompt: asText,
-  instructions: asText,
-  "knowledge.enabled": asBoolean,
-  "knowledge.injectionBudget": asNumber,
-  toolEnv: asNames,
-  "redaction.sensitivePatterns": asNames,
-  "redaction.shapes": asBoolean,
-  "history.maxSize": asNumber,
-  "export.directory": asText,
-  "persistence.enabled": asBoolean,
-  "persistence.layout": asText,
-  "persistence.directory": asText,
-  "persistence.retentionDays": asNumberOrNone,
-  "persistence.maxConversationsPerProject": asNumberOrNone,
-  "persistence.maxFileMegabytes": asNumber,
-  "persistence.maxBlobMegabytes": asNumber,
-} satisfies Record<ConfigKey, (text: string) => ConfigValue>;
-
-export const configKeys = Object.keys(readers) as ConfigKey[];
 
 /** Also as the object under `provider` has it. */
 const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl|keyring)$/;
@@ -67,7 +29,10 @@ export function checkedKey(text: string | undefined): SettingKey {
   const key = configKeys.find((candidate) => candidate === (otherNames.get(text) ?? text)) ?? providerKey(text);
   if (key !== undefined) return key;
   const known = [...configKeys, ...["apiKey", "baseUrl", "keyring"].map((field) => `providers.<name>.${field}`)];
-  throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${known.join(", ")}`);
+  const keys = `Keys: ${known.join(", ")}`;
+  if (text === undefined) throw usageError("A key is missing", keys);
+  const near = nearestSetting(text);
+  throw usageError(`Unknown key '${text}'`, near === undefined ? keys : `Did you mean ${near}?`, keys);
 }
 
 function providerKey(text = ""): ProviderKey | undefined {
@@ -88,34 +53,11 @@ export function isSecret(key: SettingKey): boolean {
 /** What does not fit is refused where it is saved, with what is allowed. */
 export function valueOf(key: SettingKey, text: string): ConfigValue {
   const known = configKeys.find((candidate) => candidate === key);
-  if (known !== undefined) return readers[known](text);
+  if (known !== undefined) return settingValue(known, text);
   return key.endsWith(".keyring") ? asBoolean(text) : text;
 }
 
 /** Without a value the setting is taken out. */
 export function changeOf(key: SettingKey, value: ConfigValue | undefined): ConfigFlags {
-  const nested = key.split(".").reduceRight<unknown>((inner, part) => ({ [part]: inner }), value);
-  return nested as ConfigFlags;
-}
-
-function asText(text: string): string {
-  return text;
-}
-
-function asBoolean(text: string): boolean | string {
-  return text === "true" || text === "false" ? text === "true" : text;
-}
-
-function asNumber(text: string): number | string {
-  return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
-}
-
-/** What has no bound says so. */
-function asNumberOrNone(text: string): number | string | boolean {
-  return text === "false" ? false : asNumber(text);
-}
-
-/** Separated by commas; an empty text is none. */
-function asNames(text: string): string[] {
-  return text.trim() === "" ? [] : text.split(",").map((name) => name.trim());
+  return nestedSetting(key, value);
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readConfigFile } from "../config/config-file.js";
-import { maySayWhere } from "../config/config-names.js";
+import { maySayWhere, saysWhere } from "../config/config-names.js";
 import { loadConfig } from "../config/load-config.js";
 import { codexSessions, conversationPlaces, type ConversationPlaces, type PlacesInput } from "../config/places.js";
 import { usageError } from "./command-error.js";
@@ -23,7 +23,7 @@ async function persistenceOf(context: CommandContext): Promise<PlacesInput["pers
   const { flags, home, codexHome, terminal } = context;
   if (flags.conversationDir !== undefined) return { directory: resolve(terminal.cwd, flags.conversationDir) };
   const text = (await readConfigFile(home))?.text ?? "";
-  if (flags.layout === undefined && !maySayWhere(text)) return {};
+  if (flags.layout === undefined && !saysWhere(terminal.env) && !maySayWhere(text)) return {};
   const { configFlags } = await import("./config-flags.js");
   return (await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) })).values.persistence;
 }

@@ -8,7 +8,8 @@ import { effectiveRetention } from "../config/retention-settings.js";
 import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
 import { apiKey, saidBaseUrl } from "../config/vendors.js";
 import { InvalidInputError } from "../messages/errors.js";
-import { configKeys, type ConfigValue, type SettingKey } from "./config-keys.js";
+import { configKeys, type ConfigValue } from "../config/setting-keys.js";
+import type { SettingKey } from "./config-keys.js";
 import type { CommandContext } from "./context.js";
 import { exportDirectory } from "./export/export-directory.js";
 import { loadSettings } from "./load-settings.js";
@@ -85,7 +86,7 @@ export async function effectiveConfig(
 
 function baseUrlSource(
   { terminal }: CommandContext,
-  { values, sources, file }: LoadedConfig,
+  { values, sources, file }: Pick<LoadedConfig, "values" | "sources" | "file">,
   { provider = "", baseUrl }: SaidSettings,
 ): ConfigSource {
   if (values.baseUrl !== undefined || baseUrl === undefined) return sources.baseUrl;

@@ -51,6 +51,8 @@ export interface Flags {
   /** Only say what would be done. */
   readonly dryRun: boolean;
   readonly undo: boolean;
+  /** Who says what of each setting. */
+  readonly explain: boolean;
   /** All there is: every place conversations are kept in, or every conversation instead of one, or of the old ones. */
   readonly all: boolean;
   /** What is in the trash. */
@@ -132,6 +134,8 @@ export const forkFlags: readonly Definition[] = [
   ["--name <name>", "Call the copy so: 1 to 100 printable characters"],
   codexFlag,
 ];
+
+export const configFlags: readonly Definition[] = [["--explain", "Show for each setting all who say something of it"]];
 
 export const compactFlags: readonly Definition[] = [
   ["--dry-run", "Say what would be kept and dropped; spends nothing and changes nothing"],

@@ -59,6 +59,7 @@ const nothingGiven: Flags = {
   write: false,
   dryRun: false,
   undo: false,
+  explain: false,
   all: false,
   trash: false,
   yes: false,

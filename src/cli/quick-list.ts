@@ -1,6 +1,6 @@
 import { fstatSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { configNames, maySayWhere } from "../config/config-names.js";
+import { configNames, maySayWhere, saysWhere } from "../config/config-names.js";
 import { codyHome, homePaths } from "../config/paths.js";
 import { knownList } from "../rollouts/known-list.js";
 import { exitCodes } from "./command-error.js";
@@ -52,7 +52,7 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   const { HOME: homedir } = env;
   if (flags === undefined || (!env["CODY_HOME"] && !homedir)) return undefined;
   const home = codyHome({ env, homedir: homedir ?? "" });
-  if (!isUsual(home)) return undefined;
+  if (saysWhere(env) || !isUsual(home)) return undefined;
   const { conversations, heads } = homePaths(home);
   const limit = flags.limit === undefined ? undefined : Number(flags.limit);
   const found = knownList(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });

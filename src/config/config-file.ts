@@ -51,11 +51,11 @@ export async function isReadableByOthers(path: string): Promise<boolean> {
 }
 
 /** The schema is loaded only here: most runs have no configuration and should not wait for it. */
-export async function parseConfig(file: ConfigFile): Promise<Config> {
+export async function parseConfig(file: ConfigFile, shownName: string = file.name): Promise<Config> {
   const { Config } = await import("../messages/config.js");
   const result = Config.safeParse(ownShape(await configValue(file)));
   if (result.success) return result.data;
-  throw new InvalidInputError(`${file.name}: ${problemOf(result.error)}. ${advice}`);
+  throw new InvalidInputError(`${sentence(`${shownName}: ${await problemOf(result.error)}`)} ${advice}`);
 }
 
 /** What can be kept of a configuration that does not parse: the settings that are right by themselves. */
@@ -81,12 +81,21 @@ export async function configValue({ name, text }: ConfigFile): Promise<unknown> 
 }
 
 /** The first problem as a key and what was expected there; values are never shown. */
-function problemOf(error: z.ZodError): string {
+async function problemOf(error: z.ZodError): Promise<string> {
   const issue = error.issues[0];
   if (issue === undefined) return "invalid";
   const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys") return `${[...path, issue.keys[0]].join(".")}: unknown key`;
+  if (issue.code === "unrecognized_keys") {
+    const key = [...path, issue.keys[0]].join(".");
+    const { nearestSetting } = await import("./nearest-setting.js");
+    const near = nearestSetting(key);
+    return near === undefined ? `${key}: unknown key` : `${key}: unknown key, did you mean ${near}?`;
+  }
   return [...(path.length > 0 ? [path.join(".")] : []), expectationOf(issue)].join(": ");
+}
+
+function sentence(text: string): string {
+  return text.endsWith("?") ? text : `${text}.`;
 }
 
 function expectationOf(issue: z.core.$ZodIssue): string {

@@ -6,3 +6,8 @@ export type ConfigName = (typeof configNames)[number];
 export function maySayWhere(text: string): boolean {
   return text.includes("directory") || text.includes("layout");
 }
+
+/** The same for the environment. */
+export function saysWhere(env: Readonly<Record<string, string | undefined>>): boolean {
+  return Boolean(env["CODY_PERSISTENCE_DIRECTORY"] ?? env["CODY_PERSISTENCE_LAYOUT"]);
+}

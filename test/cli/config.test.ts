@@ -271,3 +271,32 @@ test("set-auth decides which of two keys is used, in every process after it", as
   expect(await cli.run(["chat", "Hi"], { env })).toMatchObject({ code: 0, stdout: "two\n" });
   expect(mock.requests.map(({ path }) => path)).toEqual(["/v1/messages", "/v1/responses"]);
 });
+
+test("config --explain shows for each setting all who say something of it", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "sandbox", "read-only"]);
+  const env = { CODY_SANDBOX: "workspace-write", CODY_COMPACTION_KEEP_TURNS: "3" };
+  const { stdout } = await cli.run(["config", "--explain", "--sandbox", "danger-full-access"], { env });
+  expect(stdout).toBe(`sandbox = danger-full-access
+  a flag says danger-full-access
+  CODY_SANDBOX says workspace-write
+  ${join(cli.home, "config.json")} says read-only
+compaction.keepTurns = 3
+  CODY_COMPACTION_KEEP_TURNS says 3
+`);
+  const shown = await cli.run(["config", "--explain", "--json"]);
+  const said = [{ source: "config.json", value: "read-only" }];
+  expect(JSON.parse(shown.stdout)).toEqual([{ key: "sandbox", value: "read-only", said }]);
+});
+
+test("config --explain where nobody has said anything", async () => {
+  const cli = await Cli.open();
+  expect((await cli.run(["config", "--explain"])).stdout).toBe("Everything is as it is by default.\n");
+});
+
+test("a setting that is nearly right is suggested", async () => {
+  const cli = await Cli.open();
+  const { code, stderr } = await cli.run(["config", "set", "compaction.keepTurn", "3"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("Did you mean compaction.keepTurns?");
+});

@@ -18,6 +18,7 @@ test("everything has its place inside", () => {
     index: "/home/alice/.cody/index.sqlite",
     codexPins: "/home/alice/.cody/codex-pins.jsonl",
     workspaces: "/home/alice/.cody/workspaces",
+    trust: "/home/alice/.cody/trust.json",
     trash: "/home/alice/.cody/trash",
     retention: "/home/alice/.cody/retention.json",
     tokens: "/home/alice/.cody/tokens.json",

@@ -1,10 +1,15 @@
+import { join } from "node:path";
 import { configPath } from "../../config/config-file.js";
+import { variableOf } from "../../config/environment-config.js";
+import type { ConfigSource } from "../../config/load-config.js";
 import { saveConfig } from "../../config/save-config.js";
+import { type ConfigKey, configKeys, settingIn } from "../../config/setting-keys.js";
 import { exitCodes, usageError } from "../command-error.js";
 import { changeOf, checkedKey, isSecret, providerNamed, type SettingKey, valueOf } from "../config-keys.js";
 import { type CommandContext, printLine, printResult } from "../context.js";
 import { effectiveConfig, hiddenValue } from "../effective-config.js";
 import { watchSignals } from "../interruption.js";
+import { loadSettings } from "../load-settings.js";
 import { readSecret } from "../read-secret.js";
 import { tellSetAside } from "../tell-set-aside.js";
 
@@ -12,7 +17,7 @@ export async function configCommand(context: CommandContext): Promise<number> {
   const [action, key, value] = context.args;
   switch (action) {
     case undefined:
-      return await showAll(context);
+      return context.flags.explain ? await explain(context) : await showAll(context);
     case "path":
       return await showPath(context);
     case "get":
@@ -26,7 +31,7 @@ export async function configCommand(context: CommandContext): Promise<number> {
   }
 }
 
-const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path]";
+const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [--explain]";
 
 async function showAll(context: CommandContext): Promise<number> {
   const settings = [...(await effectiveConfig(context))];
@@ -36,6 +41,32 @@ async function showAll(context: CommandContext): Promise<number> {
   const sources = Object.fromEntries(settings.map(([key, { source }]) => [key, source]));
   await printResult(context, { text: lines.join("\n"), json: { values, sources } });
   return 0;
+}
+
+/** For each setting somebody has said, all who have, the one that holds first. */
+async function explain(context: CommandContext): Promise<number> {
+  const settings = await effectiveConfig(context);
+  const { layers } = await loadSettings({ ...context, tell: () => Promise.resolve() });
+  const explained = configKeys.flatMap((key) => {
+    const said = layers.flatMap(({ source, config }) => {
+      const value = settingIn(config, key);
+      return value === undefined ? [] : [{ source, value: String(value) }];
+    });
+    return said.length === 0 ? [] : [{ key, value: settings.get(key)?.value ?? null, said: said.toReversed() }];
+  });
+  const lines = explained.flatMap(({ key, value, said }) => [
+    `${key} = ${String(value ?? "(not set)")}`,
+    ...said.map((one) => `  ${placeOf(context, one.source, key)} says ${one.value}`),
+  ]);
+  const text = lines.length === 0 ? "Everything is as it is by default." : lines.join("\n");
+  await printResult(context, { text, json: explained });
+  return 0;
+}
+
+function placeOf({ home }: CommandContext, source: ConfigSource, key: ConfigKey): string {
+  if (source === "environment") return variableOf(key);
+  if (source === "flag") return "a flag";
+  return source.startsWith(".cody/") ? `${source} of the project` : join(home, source);
 }
 
 async function showPath(context: CommandContext): Promise<number> {

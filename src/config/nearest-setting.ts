@@ -1,0 +1,36 @@
+import { closest, distance } from "fastest-levenshtein";
+import { configKeys } from "./setting-keys.js";
+
+/** What holds settings by names that are not ours. */
+const tables = ["providers", "models", "limits", "logins", "mcp_servers"];
+const maxDistance = 3;
+
+/** The setting somebody may have meant: nearly the same letters, or the same name in another place. */
+export function nearestSetting(text: string): string | undefined {
+  const place = placeOf(text);
+  const groups = configKeys.map((key) => placeOf(key) ?? key);
+  const known = [...new Set<string>([...configKeys, ...groups, ...tables])];
+  const near = nearest(
+    text,
+    known.filter((key) => placeOf(key) === place),
+  );
+  return near ?? known.find((key) => key !== text && nameOf(key) === nameOf(text) && placeOf(key) !== undefined);
+}
+
+function nearest(text: string, known: readonly string[]): string | undefined {
+  if (known.length === 0) return undefined;
+  const wanted = nameOf(text);
+  const near = closest(wanted, known.map(nameOf));
+  const isNear = distance(wanted, near) <= Math.min(maxDistance, Math.floor(wanted.length / 2));
+  return isNear ? known.find((key) => nameOf(key) === near) : undefined;
+}
+
+/** Whether it was written in capitals does not matter. */
+function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf(".") + 1).toLowerCase();
+}
+
+function placeOf(key: string): string | undefined {
+  const end = key.lastIndexOf(".");
+  return end === -1 ? undefined : key.slice(0, end);
+}

@@ -1,0 +1,109 @@
+import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { loadConfig, type LoadedConfig } from "../../src/config/load-config.js";
+import { nearestSetting } from "../../src/config/nearest-setting.js";
+import { setTrust, type TrustLevel } from "../../src/config/trust.js";
+import type { Config } from "../../src/messages/config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+interface Said {
+  readonly own?: object;
+  /** The project's `.cody/config.yaml`, as JSON, which is YAML. */
+  readonly project?: object;
+  readonly trust?: TrustLevel;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: Config;
+}
+
+async function loaded({ own, project, trust, env = {}, flags = {} }: Said): Promise<LoadedConfig> {
+  const folder = await realpath(await temporaryFolder());
+  const [home, cwd] = [join(folder, "home"), join(folder, "site")];
+  await Promise.all([mkdir(home), mkdir(join(cwd, ".cody"), { recursive: true })]);
+  if (own !== undefined) await writeFile(join(home, "config.json"), JSON.stringify(own));
+  if (project !== undefined) await writeFile(join(cwd, ".cody/config.yaml"), JSON.stringify(project));
+  if (trust !== undefined) await setTrust(home, cwd, trust);
+  return await loadConfig({ home, cwd, env, flags });
+}
+
+test("flags win over the environment, that over the project, and that over the user's own configuration", async () => {
+  const { values, sources } = await loaded({
+    own: { compaction: { ratio: 0.1, keepTurns: 1, userMessageTokens: 1000, reserveTokens: 1000 } },
+    project: { compaction: { ratio: 0.2, keepTurns: 2, userMessageTokens: 2000 } },
+    trust: "trusted",
+    env: { CODY_COMPACTION_RATIO: "0.3", CODY_COMPACTION_KEEP_TURNS: "3" },
+    flags: { compaction: { ratio: 0.4 } },
+  });
+  expect(values.compaction).toEqual({ ratio: 0.4, keepTurns: 3, userMessageTokens: 2000, reserveTokens: 1000 });
+  expect(sources).toMatchObject({
+    "compaction.ratio": "flag",
+    "compaction.keepTurns": "environment",
+    "compaction.userMessageTokens": ".cody/config.yaml",
+    "compaction.reserveTokens": "config.json",
+    "compaction.enabled": "default",
+  });
+});
+
+test("an address of the user's own provider is not sent what a project names", async () => {
+  const { values, sources } = await loaded({
+    own: { provider: "openai", model: "gpt-4o", baseUrl: "https://own.example/v1" },
+    project: { provider: "anthropic", model: "claude-sonnet-4-5" },
+    trust: "trusted",
+  });
+  expect(values).toMatchObject({ provider: "anthropic", model: "claude-sonnet-4-5" });
+  expect(values.baseUrl).toBeUndefined();
+  expect(sources).toMatchObject({ provider: ".cody/config.yaml", baseUrl: "default" });
+});
+
+test("of a project nobody has trusted it is only said that it has a configuration", async () => {
+  const { values, unasked } = await loaded({ project: { sandbox: "danger-full-access" } });
+  expect(values.sandbox).toBeUndefined();
+  expect(unasked).toMatch(/site\/\.cody\/config\.yaml$/);
+});
+
+test("what was said about trust is not asked again, and servers are no settings", async () => {
+  expect(await loaded({ project: { sandbox: "read-only" }, trust: "untrusted" })).not.toHaveProperty("unasked");
+  expect(await loaded({ project: { mcp_servers: { a: { command: "a" } } } })).not.toHaveProperty("unasked");
+});
+
+test.each([
+  [{ colour: "red" }, ".cody/config.yaml: colour: unknown key. Edit it"],
+  [{ persistence: { directory: "/tmp" } }, "persistence can only be said in your own configuration"],
+  [{ logins: {} }, "logins can only be said in your own configuration"],
+])("a trusted project that says %j is refused", async (project, message) => {
+  await expect(loaded({ project, trust: "trusted" })).rejects.toThrow(message);
+});
+
+test("a configuration that is a link is none", async () => {
+  const folder = await realpath(await temporaryFolder());
+  const [home, cwd] = [join(folder, "home"), join(folder, "site")];
+  await Promise.all([mkdir(home), mkdir(join(cwd, ".cody"), { recursive: true })]);
+  await writeFile(join(folder, "elsewhere.json"), "{}");
+  await symlink(join(folder, "elsewhere.json"), join(cwd, ".cody/config.json"));
+  await setTrust(home, cwd, "trusted");
+  await expect(loadConfig({ home, cwd, env: {}, flags: {} })).rejects.toThrow("is no file");
+});
+
+test("a variable that does not fit is named", async () => {
+  await expect(loaded({ env: { CODY_SANDBOX: "open" } })).rejects.toThrow("CODY_SANDBOX: ");
+  await expect(loaded({ env: { CODY_TURN_LIMITS_STEPS: "many" } })).rejects.toThrow("CODY_TURN_LIMITS_STEPS: ");
+});
+
+test("an empty variable, and one that is no setting, say nothing", async () => {
+  const { sources } = await loaded({ env: { CODY_MODEL: "", CODY_HOME: "/x", CODY_COLOUR: "red" } });
+  expect(sources.model).toBe("default");
+});
+
+test.each([
+  ["modle", "model"],
+  ["Sandbox", "sandbox"],
+  ["approval_policy", "approvalPolicy"],
+  ["compaction.keepTurn", "compaction.keepTurns"],
+  ["retentionDays", "persistence.retentionDays"],
+  ["mcpServers", "mcp_servers"],
+  ["colour", undefined],
+  ["persistence.on", undefined],
+  ["providers.openai.key", undefined],
+])("who writes %s may have meant %s", (text, meant) => {
+  expect(nearestSetting(text)).toBe(meant);
+});
