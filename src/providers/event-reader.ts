@@ -27,6 +27,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
   #read = 0;
   #waitingChars = 0;
   #begun = false;
+  #endsInCr = false;
   #finish: Failure | "ended" | undefined;
   /** Whoever waits for the next event. */
   #waiting: (() => void) | undefined;
@@ -97,10 +98,15 @@ export class EventReader extends ReadyStream<ServerEvent> {
     // The parser knows a byte order mark only as bytes.
     const chunk = this.#begun || !text.startsWith("\ufeff") ? text : text.slice(1);
     this.#begun ||= text !== "";
+    if (text !== "") this.#endsInCr = text.endsWith("\r");
     this.#parser.feed(chunk);
   }
 
-  readonly #onEnd = (): void => this.#close("ended");
+  readonly #onEnd = (): void => {
+    // The parser waits whether a line feed comes behind the last carriage return, which ends a line by itself.
+    if (this.#endsInCr) this.#feed("\n");
+    this.#close("ended");
+  };
   readonly #onClose = (): void => this.#close(cut);
   readonly #onError = (): void => this.#close(lost);
   readonly #onAbort = (): void => {

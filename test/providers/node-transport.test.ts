@@ -119,6 +119,17 @@ describe("events", () => {
     ]);
   });
 
+  test.each([
+    ["data: cr\r\r", ["cr"]],
+    ["data: crlf\r\n\r", ["crlf"]],
+    ["data: unfinished\r", []],
+    ["data: unfinished\r\n", []],
+    ["data: unfinished\n", []],
+  ])("a stream that ends with %j has said %j", async (text, said) => {
+    const { url } = await serve(streaming(text));
+    expect(await read(url)).toEqual(said.map(data));
+  });
+
   test("come out alike however the bytes are cut", async () => {
     const recorded = Buffer.from(
       '\ufeffevent: a\r\ndata: {"x":"äö€😀"}\r\n\r\n: ping\n\ndata:1\ndata: 2\n\ndata: 😀\n\n',
