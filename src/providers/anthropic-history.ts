@@ -67,16 +67,7 @@ function toolResult({ call_id, output }: FunctionCallOutputItem): Block {
   return { type: "tool_result", tool_use_id: call_id, ...(content === "" ? {} : { content }) };
 }
 
-/** The API takes objects only; what is none is shown to the model as it wrote it. */
+/** Normalised arguments are an object; half a character may still stand in it, written as an escape. */
 function toolInput(args: string): unknown {
-  if (args.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(args, (_, member: unknown) =>
-      typeof member === "string" ? member.toWellFormed() : member,
-    );
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    // Not JSON: as it is.
-  }
-  return { arguments: args };
+  return JSON.parse(args, (_, member: unknown) => (typeof member === "string" ? member.toWellFormed() : member));
 }

@@ -15,12 +15,15 @@ test(
       process.stderr.write(`the test was begun with CODY_CRASH_SEED=${seed}\n`);
     });
     const { count, lanes } = sequences;
+    let played = 0;
     const worlds = await Promise.all(Array.from({ length: lanes }, openSequenceWorld));
     await Promise.all(
       worlds.map((world, lane) =>
         fc.assert(
           fc.asyncProperty(sequence, async (drawn) => {
             expect(await playSequence(world, drawn)).toEqual([]);
+            played += 1;
+            if (played % 500 === 0) summarize(`${played} sequences played`);
           }),
           { seed: seed + lane, numRuns: Math.ceil(count / lanes), timeout: longestSequenceMs },
         ),

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../src/mock-llm/json-object-text.js";
 import type { WireApi } from "../../../src/messages/config.js";
 import type { ContentPart, MessageItem, ReasoningItem, ResponseItem } from "../../../src/messages/response-item.js";
 
@@ -39,6 +40,7 @@ function ofItem(api: WireApi, item: ResponseItem, model: string): string[] {
   if (item.type === "reasoning") found.push(...ofOneReasoning(api, item, model));
   if (item.type === "message") found.push(...ofMessage(api, item));
   if ("name" in item && !/^[\w-]{1,64}$/.test(item.name)) found.push(`name ${item.name}`);
+  if (item.type === "function_call" && !isJsonObject(item.arguments)) found.push(`arguments ${item.arguments}`);
   if ("output" in item && typeof item.output !== "string") {
     if (item.output.length === 0) found.push("empty output");
     found.push(...item.output.flatMap((part) => ofPart(part, "input_text", api !== "chat")));

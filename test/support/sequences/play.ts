@@ -124,7 +124,8 @@ class SequencePlayer {
   /** Every turn that has begun has ended once, whoever has begun it. */
   async finish(): Promise<void> {
     await this.#open.flush();
-    const { ends } = await savedFile(this.#open.rolloutPath ?? "");
+    const { ends, compactions } = await savedFile(this.#open.rolloutPath ?? "");
+    this.#world.counts.compactions += compactions;
     const wrong = [...ends].filter(([, count]) => count !== 1);
     if (wrong.length > 0) throw new Error(`turns that did not end once: ${JSON.stringify(wrong)}`);
   }
@@ -241,8 +242,8 @@ class SequencePlayer {
 
   async #fork(back: number, place: Place): Promise<void> {
     const { id, turns } = this.#open;
-    // There is nothing to take over yet.
-    if (turns === 0) return;
+    // There is nothing to take over.
+    if (this.#open.getHistory().length === 0) return;
     const afterTurn = turns - back;
     const limit = back > 0 && afterTurn > 0 ? { afterTurn } : {};
     const forked = await this.#home.manager.forkConversation(id, { ...place, ...limit });

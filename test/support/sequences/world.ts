@@ -21,7 +21,14 @@ export interface SequenceWorld {
   readonly replies: MockReply[];
   /** Why requests were refused although nobody had scripted it. */
   readonly refusals: string[];
-  readonly counts: { requests: number; turns: number; crashes: number; kills: number; switches: number };
+  readonly counts: {
+    requests: number;
+    turns: number;
+    crashes: number;
+    kills: number;
+    switches: number;
+    compactions: number;
+  };
 }
 
 export const fine = "Fine";
@@ -29,7 +36,7 @@ export const fine = "Fine";
 export async function openSequenceWorld(): Promise<SequenceWorld> {
   const replies: MockReply[] = [];
   const refusals: string[] = [];
-  const counts = { requests: 0, turns: 0, crashes: 0, kills: 0, switches: 0 };
+  const counts = { requests: 0, turns: 0, crashes: 0, kills: 0, switches: 0, compactions: 0 };
   const { url } = await openMock({
     replies: (_, request) =>
       asksForSummary(request()) ? { text: "They did things." } : (replies.shift() ?? { text: fine }),
