@@ -1,8 +1,8 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
-import { account, TokenIssuer } from "../support/token-issuer.js";
+import { account, type TokenFault, TokenIssuer } from "../support/token-issuer.js";
 
 interface Shown {
   readonly method: string | null;
@@ -89,4 +89,43 @@ test("a file of tokens that cannot be trusted is told of", async () => {
   ]);
   expect((await cli.run(["logout"])).code).toBe(0);
   expect((await status(cli)).of("chatgpt-oauth")?.["problem"]).toBe("there is no ChatGPT login. Run: cody login");
+});
+
+test("no token is in a file, a log or an output, whatever servers say back about it", async () => {
+  const issuer = await TokenIssuer.open();
+  issuer.nowMs = Date.now();
+  const cli = await Cli.open();
+  await mkdir(cli.home, { mode: 0o700 });
+  const config = {
+    auth: "chatgpt-oauth",
+    logins: { chatgpt: { issuer: issuer.url } },
+    providers: { openai: { baseUrl: `${issuer.url}/backend-api/codex` } },
+  };
+  await writeFile(join(cli.home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+  await issuer.giveToCodex(join(cli.project, ".codex"));
+  const env = { CODY_DEBUG: "1" };
+  const said: string[] = [];
+  const faults: (TokenFault | undefined)[] = [
+    undefined,
+    (response, sent) => response.writeHead(401).end(JSON.stringify({ error: sent["refresh_token"] })),
+    (response, sent) => response.writeHead(302, { location: `http://x/${sent["refresh_token"]}` }).end(),
+  ];
+  issuer.isClosed = true;
+  const run = async (args: readonly string[]): Promise<void> => {
+    const { stdout, stderr } = await cli.run(args, { env });
+    said.push(stdout, stderr);
+  };
+  for (const fault of faults) {
+    issuer.fault = fault;
+    await run(["chat", "--json", "Hi"]);
+  }
+  for (const command of ["compact", "auth", "doctor"]) await run([command]);
+  const entries = await readdir(cli.home, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== "tokens.json");
+  const texts = await Promise.all(files.map((entry) => readFile(join(entry.parentPath, entry.name), "latin1")));
+  const sent = issuer.requests.map(({ headers, body }) => `${headers.authorization} ${body}`).join("\n");
+  const secrets = new Set([...sent.matchAll(/Bearer (\S+)|"refresh_token":"([^"]+)"/g)].flatMap(([, a, b]) => a ?? b));
+  expect(secrets.size).toBeGreaterThanOrEqual(3);
+  const all = [...said, ...texts].join("\n");
+  expect([...secrets].filter((secret) => secret !== undefined && all.includes(secret))).toEqual([]);
 });

@@ -57,7 +57,14 @@ export class AccessDesk {
 
   #key(provider: string, signal: AbortSignal): string | undefined | Promise<string | undefined> {
     if (this.#keys.providers?.[provider]?.keyring !== true) return apiKey(provider, this.#keys);
-    return this.#ref.ask({ type: "kept_key", provider }, signal);
+    return this.#keptKey(provider, signal);
+  }
+
+  async #keptKey(provider: string, signal: AbortSignal): Promise<string> {
+    const key = await this.#ref.ask({ type: "kept_key", provider }, signal);
+    if (key !== undefined) return key;
+    const message = `there is no key in the keyring, or it is locked. Run: cody set-auth ${provider}-api-key - --keyring`;
+    throw new FailureError({ code: "auth", message, retryable: false });
   }
 }
 
