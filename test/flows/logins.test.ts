@@ -155,3 +155,21 @@ test("a server that refuses the new token too is asked no third time, and what i
   for (const secret of secrets) expect(rollout).not.toContain(secret);
   expect((await readdir(home)).filter((name) => name.includes("tokens"))).toEqual(["tokens.json"]);
 });
+
+test("a manager that is shut down while a token is renewed keeps what comes back", async () => {
+  const { issuer, manager, tokens } = await loggedIn();
+  const { conversation } = await manager.newConversation();
+  issuer.nowMs += 3_600_000;
+  const { access, refresh } = issuer.issue();
+  const renewed = new Promise<void>((resolve) => {
+    issuer.fault = (response) => {
+      void manager.shutdown();
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ access_token: access, refresh_token: refresh }));
+      resolve();
+    };
+  });
+  await Promise.all([conversation.processMessage("Hi").catch(() => undefined), renewed]);
+  await manager.shutdown();
+  expect(JSON.parse(await readFile(tokens, "utf8"))).toMatchObject({ logins: { chatgpt: { refreshToken: refresh } } });
+});
