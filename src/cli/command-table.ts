@@ -14,6 +14,7 @@ import {
   indexFlags,
   importFlags,
   listFlags,
+  loginFlags,
   mockLlmFlags,
   nameFlags,
   pinFlags,
@@ -46,6 +47,10 @@ const loaders = {
   context: async () => (await managerCommands()).context,
   "set-provider": async () => (await managerCommands()).setProvider,
   "set-auth": async () => (await managerCommands()).setAuth,
+  // Apart from the others: who is logged in seldom asks.
+  login: async () => (await import("./commands/login.js")).loginCommand,
+  logout: async () => (await import("./commands/logout.js")).logoutCommand,
+  auth: async () => (await import("./commands/auth.js")).authCommand,
   config: async () => (await managerCommands()).config,
   models: async () => (await managerCommands()).models,
   // These read what is saved, and need no manager.
@@ -119,6 +124,9 @@ const definitions: readonly Definition[] = [
   ["context [id]", "Show what the model sees of a conversation, by size"],
   ["set-provider <provider>", "Choose the provider, with --api, --model and --base-url"],
   ["set-auth <method> [key]", "Choose how to prove who you are; with - the key is read and kept", setAuthFlags],
+  ["auth [action]", "Show how you prove who you are, for whom and until when: status"],
+  ["login", "Log in with ChatGPT, in a browser", loginFlags],
+  ["logout", "Forget the tokens of cody's own login"],
   ["models", "Show the models that are known, with their windows and prices"],
   ["config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path", configFlags],
   ["export [id]", "Write a conversation into a file of another format", exportFlags],

@@ -205,6 +205,10 @@ export const setAuthFlags: readonly Definition[] = [
   ["--keyring", "Keep the key in the keyring of the operating system instead of in the configuration"],
 ];
 
+export const loginFlags: readonly Definition[] = [
+  ["--port <port>", "Where the browser comes back to; 1455 without it, which is what ChatGPT knows"],
+];
+
 export const doctorFlags: readonly Definition[] = [codexFlag];
 
 export const mockLlmFlags: readonly Definition[] = [

@@ -161,6 +161,28 @@ test("a program that needs a real model is not given the offline one", () => {
   });
 });
 
+test("a login stands in for the key of its own provider, over its own API and at its own address", () => {
+  const config = { auth: "chatgpt-oauth" } as const;
+  const env = { OPENAI_BASE_URL: "https://keys.example/v1" };
+  const found = resolveProvider({ config, env, inProcess, command });
+  const own = { provider: "openai", api: "responses", baseUrl: "https://chatgpt.com/backend-api/codex" };
+  expect(found).toEqual({ ok: true, ...own, model: "gpt-5", login: "chatgpt" });
+  const told = { ...config, providers: { openai: { baseUrl: "https://told.example" } } };
+  expect(resolveProvider({ config: told, env, inProcess, command })).toMatchObject({ baseUrl: "https://told.example" });
+  const other = { ...config, provider: "anthropic" };
+  expect(resolveProvider({ config: other, env: anthropic, inProcess, command })).toEqual({
+    ok: true,
+    ...atAnthropic,
+    model: "claude-sonnet-4-20250514",
+  });
+  expect(resolveProvider({ config: { ...config, api: "chat" }, env, inProcess, command })).toMatchObject({ ok: false });
+});
+
+test("a key that is in the keyring is there without being looked for", () => {
+  const config = { providers: { openrouter: { keyring: true } } };
+  expect(resolveProvider({ config, env: openai, inProcess, command })).toMatchObject({ ok: true, ...atOpenrouter });
+});
+
 test("the auth method that was chosen says whose key is used, and asks for it when it is missing", () => {
   const config = { auth: "anthropic-api-key" } as const;
   expect(resolveProvider({ config, env: { ...openai, ...anthropic }, inProcess, command })).toMatchObject({

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
@@ -140,4 +140,36 @@ test("a Claude login is used only when it was chosen, and is sent as a token and
   );
   for (const { headers } of issuer.requests) expect(headers).not.toHaveProperty("x-api-key");
   expect(await readFile(path, "utf8")).toBe(text);
+});
+
+test("a server that refuses the new token too is asked no third time, and what it says back is no token", async () => {
+  const { issuer, manager, home } = await loggedIn();
+  const { conversation } = await manager.newConversation();
+  issuer.isClosed = true;
+  await expect(conversation.processMessage("Hi")).rejects.toThrow("openai answered 401: refused: Bearer [key]");
+  expect([issuer.refreshes, issuer.proofs.length]).toEqual([1, 2]);
+  await manager.shutdown();
+  const secrets = issuer.proofs.map((proof) => proof?.slice("Bearer ".length) ?? "");
+  const rollout = await readFile(conversation.rolloutPath ?? "", "utf8");
+  expect(rollout).toContain("refused: Bearer [key]");
+  for (const secret of secrets) expect(rollout).not.toContain(secret);
+  expect((await readdir(home)).filter((name) => name.includes("tokens"))).toEqual(["tokens.json"]);
+});
+
+test("a manager that is shut down while a token is renewed keeps what comes back", async () => {
+  const { issuer, manager, tokens } = await loggedIn();
+  const { conversation } = await manager.newConversation();
+  issuer.nowMs += 3_600_000;
+  const { access, refresh } = issuer.issue();
+  const renewed = new Promise<void>((resolve) => {
+    issuer.fault = (response) => {
+      void manager.shutdown();
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ access_token: access, refresh_token: refresh }));
+      resolve();
+    };
+  });
+  await Promise.all([conversation.processMessage("Hi").catch(() => undefined), renewed]);
+  await manager.shutdown();
+  expect(JSON.parse(await readFile(tokens, "utf8"))).toMatchObject({ logins: { chatgpt: { refreshToken: refresh } } });
 });

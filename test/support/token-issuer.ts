@@ -26,6 +26,8 @@ export class TokenIssuer {
   refreshes = 0;
   reuses = 0;
   isRevoked = false;
+  /** Whether nobody is let in, whatever they have. */
+  isClosed = false;
   fault: TokenFault | undefined;
   /** What a code of the browser is worth: its challenge. */
   readonly codes = new Map<string, string>();
@@ -79,7 +81,7 @@ export class TokenIssuer {
   async #answer(response: ServerResponse, request: Received): Promise<void> {
     if (request.path === "/oauth/token") return this.#token(response, sentIn(request));
     const proof = request.headers.authorization;
-    if (this.isRevoked || this.#access === "" || proof !== `Bearer ${this.#access}`) {
+    if (this.isRevoked || this.isClosed || this.#access === "" || proof !== `Bearer ${this.#access}`) {
       const error = { message: `refused: ${proof}`, type: "authentication_error" };
       return json(response, 401, { type: "error", error });
     }

@@ -25,6 +25,7 @@ export interface AccessOptions {
 export class AccessDesk {
   readonly #ref: Ref<CredentialsOp, CredentialsAnswers>;
   readonly #keys: KeySources;
+  readonly #sending = new Set<Promise<Response>>();
   #transport: Promise<Transport> | undefined;
 
   constructor({ home, env, config, now, warn }: AccessOptions) {
@@ -33,7 +34,7 @@ export class AccessDesk {
       logins: config.logins,
       store: new TokenStore(home ?? codyHome({ env, homedir: homedir() })),
       places: borrowedPlaces(env, homedir),
-      fetch: async () => (await (this.#transport ??= connect(env))).fetch,
+      fetch: async () => this.#tracked(await (this.#transport ??= connect(env))),
       now,
     };
     this.#ref = spawn(credentials, options, { onEvent: ({ msg }) => warn(msg.message) });
@@ -49,15 +50,35 @@ export class AccessDesk {
     };
   }
 
-  /** Waits for tokens that are just being renewed: what came back and is not written is lost. */
+  /** Waits for tokens that are just being renewed: an answer that nobody hears is a login that is lost. */
   async stop(): Promise<void> {
     await this.#ref.stop();
+    await Promise.allSettled(this.#sending);
     (await this.#transport)?.close();
+  }
+
+  #tracked({ fetch: send }: Transport): typeof fetch {
+    return async (input, init) => {
+      const sent = send(input, init);
+      this.#sending.add(sent);
+      try {
+        return await sent;
+      } finally {
+        this.#sending.delete(sent);
+      }
+    };
   }
 
   #key(provider: string, signal: AbortSignal): string | undefined | Promise<string | undefined> {
     if (this.#keys.providers?.[provider]?.keyring !== true) return apiKey(provider, this.#keys);
-    return this.#ref.ask({ type: "kept_key", provider }, signal);
+    return this.#keptKey(provider, signal);
+  }
+
+  async #keptKey(provider: string, signal: AbortSignal): Promise<string> {
+    const key = await this.#ref.ask({ type: "kept_key", provider }, signal);
+    if (key !== undefined) return key;
+    const message = `there is no key in the keyring, or it is locked. Run: cody set-auth ${provider}-api-key - --keyring`;
+    throw new FailureError({ code: "auth", message, retryable: false });
   }
 }
 

@@ -33,7 +33,7 @@ export const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOp
   name: "credentials",
   start: ({ logins, ...parts }, { publish }) => {
     const keepers = new Map<LoginName, LoginKeeper>();
-    const keys = new Map<string, Promise<string | undefined>>();
+    const keys = new Map<string, string>();
     const warn = (message: string): void => publish({ type: "warning", message });
 
     function keeperOf(name: LoginName): LoginKeeper {
@@ -45,10 +45,11 @@ export const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOp
     return {
       token: ({ login }) => replyOf(login, keeperOf(login).tokens()),
       renew: ({ login, refused }) => replyOf(login, keeperOf(login).renewed(refused)),
-      kept_key: ({ provider }) => {
-        const asked = keys.get(provider) ?? parts.places.keyring.key(provider);
-        keys.set(provider, asked);
-        return asked;
+      kept_key: async ({ provider }) => {
+        const key = keys.get(provider) ?? (await parts.places.keyring.key(provider));
+        // A keyring that was locked may be open the next time.
+        if (key !== undefined) keys.set(provider, key);
+        return key;
       },
     };
   },

@@ -115,9 +115,10 @@ export class LoginKeeper {
       this.#isUnsaved = false;
     } catch (error) {
       this.#isUnsaved = true;
-      const code = (error as NodeJS.ErrnoException).code ?? "unknown";
+      const reason =
+        error instanceof FailureError ? error.message : `${store.path}: ${(error as NodeJS.ErrnoException).code}`;
       this.#parts.warn(
-        `The new token of the ${facts.title} could not be written to ${store.path} (${code}). ` +
+        `The new token of the ${facts.title} could not be written: ${reason}. ` +
           "Other processes, and later ones, may have to log in again",
       );
     }

@@ -11,8 +11,8 @@ export type TokenOutcome =
   | { readonly status: "refused"; readonly reason: string }
   | { readonly status: "failed"; readonly failure: Failure };
 
-/** Of the names a server may give a problem; others are not repeated. */
-const errorName = /^[a-z0-9_.-]{1,60}$/i;
+/** Of the names a server may give a problem; others are not repeated, and might be the token itself. */
+const errorName = /^[a-z_]{1,60}$/;
 const forGood = /^(?:invalid_grant|refresh_token_(?:expired|reused|invalidated)|token_expired|app_session_terminated)$/;
 
 export interface TokenEndpoint {
@@ -62,7 +62,7 @@ async function post({ tokenUrl, title }: LoginFacts, sent: Sent, endpoint: Token
       signal: AbortSignal.timeout(endpoint.deadlineMs),
     });
     const value: unknown = await response.json().catch(() => undefined);
-    if (!response.ok) return unanswered(response.status, value, title);
+    if (!response.ok) return unanswered(response.status, errorNameIn(value, sent.secret), title);
     const answer = TokenAnswer.safeParse(value).data;
     if (answer !== undefined) return { status: "answered", answer };
     return failed(`${title}: the server's answer has no tokens in it`);
@@ -74,8 +74,7 @@ async function post({ tokenUrl, title }: LoginFacts, sent: Sent, endpoint: Token
   }
 }
 
-function unanswered(status: number, value: unknown, title: string): TokenOutcome {
-  const name = errorNameIn(value);
+function unanswered(status: number, name: string | undefined, title: string): TokenOutcome {
   if (status === 401 || (status < 500 && name !== undefined && forGood.test(name))) {
     return { status: "refused", reason: name ?? String(status) };
   }
@@ -85,10 +84,10 @@ function unanswered(status: number, value: unknown, title: string): TokenOutcome
 }
 
 /** `{error: "name"}`, or `{error: {code: "name"}}`. */
-function errorNameIn(value: unknown): string | undefined {
+function errorNameIn(value: unknown, secret: string): string | undefined {
   const error: unknown = typeof value === "object" && value !== null && "error" in value ? value.error : undefined;
   const name: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : error;
-  return typeof name === "string" && errorName.test(name) ? name : undefined;
+  return typeof name === "string" && errorName.test(name) && !secret.includes(name) ? name : undefined;
 }
 
 function failed(message: string, code: "server" | "timeout" = "server"): TokenOutcome {

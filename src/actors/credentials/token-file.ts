@@ -1,3 +1,4 @@
+import { lstat, rm } from "node:fs/promises";
 import { homePaths } from "../../config/paths.js";
 import { withFileLock } from "../../config/file-lock.js";
 import type { LoginName } from "../../config/logins.js";
@@ -44,6 +45,16 @@ export class TokenStore {
     const { [login]: _, ...others } = file.logins;
     const logins = tokens === undefined ? others : { ...others, [login]: tokens };
     await writeAtomic(this.path, `${JSON.stringify({ ...file, logins }, undefined, 2)}\n`);
+  }
+
+  /** All of them, also what cannot be read; says whether there was anything. */
+  async forget(): Promise<boolean> {
+    const isThere = await lstat(this.path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) await this.locked(() => rm(this.path, { force: true }));
+    return isThere;
   }
 
   async #file(): Promise<TokenFile | undefined> {

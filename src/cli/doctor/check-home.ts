@@ -22,7 +22,7 @@ export async function checkHome(home: string, look: { uid: number; now: number }
 }
 
 const ownFiles =
-  /^(?:config\.(?:json|ya?ml)|heads\.json|codex-(?:heads|pins)\.json|index\.sqlite|relinks\.json|retention\.json)/;
+  /^(?:config\.(?:json|ya?ml)|heads\.json|codex-(?:heads|pins)\.json|index\.sqlite|relinks\.json|retention\.json|tokens\.json)/;
 const madeForAMoment = /\.tmp$|\.lock(?:\.|$)/;
 
 /** Followed where it is a link: a configuration may be kept elsewhere. */

@@ -1,0 +1,43 @@
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Keyring } from "../../../src/actors/credentials/keyring.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+/** A program that writes down what it was started with and what it was told, and answers with this. */
+async function program(
+  name: string,
+  answer: string,
+): Promise<{ folder: string; readonly heard: () => Promise<string> }> {
+  const folder = await temporaryFolder();
+  const script = `#!/bin/sh\n{ echo "$@"; cat; env; } >> ${folder}/heard\nprintf '%s' '${answer}'\n`;
+  await writeFile(join(folder, name), script);
+  await chmod(join(folder, name), 0o755);
+  return { folder, heard: () => readFile(join(folder, "heard"), "utf8") };
+}
+
+function keyringIn(folder: string, platform: NodeJS.Platform): Keyring {
+  const env = { PATH: `${folder}:${process.env["PATH"]}`, OPENAI_API_KEY: "sk-of-the-environment" };
+  return new Keyring(env, platform);
+}
+
+test("on macOS a key goes to security through its stdin, whatever characters it has", async () => {
+  const { folder, heard } = await program("security", "");
+  await keyringIn(folder, "darwin").keep("openai", String.raw`sk-"quoted"\key`);
+  const [args, told] = (await heard()).split("\n");
+  expect([args, told]).toEqual(["-i", String.raw`add-generic-password -U -s cody -a openai -w "sk-\"quoted\"\\key"`]);
+});
+
+test("Claude Code's entry is looked for on macOS only, and the program gets nothing of the environment it needs not", async () => {
+  const { folder, heard } = await program("security", '{"claudeAiOauth":{}}');
+  expect(await keyringIn(folder, "linux").claudeCredentials()).toBeUndefined();
+  expect(await keyringIn(folder, "darwin").claudeCredentials()).toBe('{"claudeAiOauth":{}}');
+  expect(await heard()).toMatch(/^find-generic-password -s Claude Code-credentials -w\n/);
+  expect(await heard()).not.toContain("sk-of-the-environment");
+});
+
+test("an empty answer, or no program at all, is no key", async () => {
+  const { folder } = await program("secret-tool", "");
+  expect(await keyringIn(folder, "linux").key("openai")).toBeUndefined();
+  expect(await new Keyring({ PATH: folder }, "darwin").key("openai")).toBeUndefined();
+});

@@ -1,0 +1,170 @@
+import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { borrowedPlaces } from "../../../src/actors/credentials/borrowed-tokens.js";
+import { LoginKeeper } from "../../../src/actors/credentials/login-keeper.js";
+import { TokenStore } from "../../../src/actors/credentials/token-file.js";
+import { loginFacts } from "../../../src/config/logins.js";
+import { createTransport } from "../../../src/providers/node-transport.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { account, codexAuth, TokenIssuer } from "../../support/token-issuer.js";
+
+const hourMs = 3_600_000;
+
+async function open() {
+  const issuer = await TokenIssuer.open();
+  const [home, codexHome] = [await temporaryFolder(), await temporaryFolder()];
+  const first = issuer.issue();
+  const authFile = await issuer.giveToCodex(codexHome, first);
+  const transport = createTransport({});
+  onTestFinished(() => transport.close());
+  const warnings: string[] = [];
+  const store = new TokenStore(home);
+  const keeper = new LoginKeeper({
+    facts: loginFacts("chatgpt", { chatgpt: { issuer: issuer.url } }),
+    store,
+    places: borrowedPlaces({ CODEX_HOME: codexHome }, () => home),
+    fetch: () => Promise.resolve(transport.fetch),
+    now: () => issuer.nowMs,
+    warn: (message) => warnings.push(message),
+  });
+  return { issuer, keeper, store, warnings, first, authFile, path: join(home, "tokens.json") };
+}
+
+test("an issuer that is out of order is asked again after a while, and the token is used while it is good", async () => {
+  const { issuer, keeper, first } = await open();
+  issuer.fault = (response) => response.writeHead(503).end();
+  issuer.nowMs += hourMs - 120_000;
+  expect((await keeper.tokens()).accessToken).toBe(first.access);
+  expect((await keeper.tokens()).accessToken).toBe(first.access);
+  expect(issuer.requests).toHaveLength(1);
+  issuer.nowMs += 60_000;
+  await keeper.tokens();
+  expect(issuer.requests).toHaveLength(2);
+  issuer.nowMs += 60_000;
+  await expect(keeper.tokens()).rejects.toMatchObject({
+    failure: { code: "overloaded", message: "ChatGPT login: the server answered 503", retryable: true },
+  });
+  issuer.fault = undefined;
+  expect((await keeper.tokens()).accessToken).not.toBe(first.access);
+  expect(issuer.refreshes).toBe(1);
+});
+
+test("an issuer that says nothing, hangs up or answers nonsense is a failure in our own words", async () => {
+  const { issuer, keeper, first } = await open();
+  issuer.nowMs += hourMs;
+  issuer.fault = (response) => response.destroy();
+  await expect(keeper.tokens()).rejects.toThrow(/^ChatGPT login: /);
+  for (const body of ["<html>canary", '{"access_token":"with blanks canary"}', "[]", "{}"]) {
+    issuer.fault = (response) => response.writeHead(200, { "content-type": "application/json" }).end(body);
+    const error = await keeper.tokens().catch((reason: Error) => reason.message);
+    expect(error).toMatch(/ChatGPT login/);
+    expect(error).not.toMatch(/canary/);
+    expect(error).not.toContain(first.refresh);
+  }
+});
+
+test("what was refused for good is not asked for again, and the refusal repeats no token", async () => {
+  const { issuer, keeper, first } = await open();
+  issuer.nowMs += hourMs;
+  issuer.fault = (response, sent) => {
+    const error = { code: "refresh_token_expired", message: `${sent["refresh_token"]} is old` };
+    response.writeHead(401).end(JSON.stringify({ error }));
+  };
+  const said = "the ChatGPT login is not valid any more (refresh_token_expired). Run: cody login";
+  await expect(keeper.tokens()).rejects.toMatchObject({ failure: { code: "auth", message: said, retryable: false } });
+  await expect(keeper.renewed(first.access)).rejects.toThrow(said);
+  expect(issuer.requests).toHaveLength(1);
+});
+
+test("before a login is given up, what its program has renewed meanwhile is looked for", async () => {
+  const { issuer, keeper, authFile } = await open();
+  issuer.nowMs += hourMs;
+  let renewed = "";
+  issuer.fault = (response) => {
+    const tokens = issuer.issue();
+    renewed = tokens.access;
+    void writeFile(authFile, codexAuth(tokens)).then(() => response.writeHead(400).end('{"error":"invalid_grant"}'));
+  };
+  expect((await keeper.tokens()).accessToken).toBe(renewed);
+});
+
+test("new tokens that cannot be written are used, told of, and written at the next chance", async () => {
+  const { issuer, keeper, warnings, path, store } = await open();
+  issuer.nowMs += hourMs;
+  issuer.fault = (response) => {
+    const { access, refresh } = issuer.issue();
+    const answer = JSON.stringify({ access_token: access, refresh_token: refresh });
+    void mkdir(path).then(() => response.writeHead(200, { "content-type": "application/json" }).end(answer));
+  };
+  const unsaved = await keeper.tokens();
+  expect(warnings).toEqual([expect.stringMatching(/could not be written: .*tokens\.json/)]);
+  expect(warnings.join()).not.toContain(unsaved.accessToken);
+  await rm(path, { recursive: true });
+  issuer.fault = undefined;
+  issuer.nowMs += hourMs;
+  const saved = await keeper.tokens();
+  expect([issuer.refreshes, issuer.isRevoked]).toEqual([1, false]);
+  expect(await store.read("chatgpt")).toEqual(saved);
+});
+
+test("where nothing can be written nothing is renewed", async () => {
+  const { issuer, keeper, path } = await open();
+  issuer.nowMs += hourMs;
+  await rm(join(path, ".."), { recursive: true });
+  await writeFile(join(path, ".."), "in the way");
+  await expect(keeper.tokens()).rejects.toMatchObject({
+    failure: { code: "not_saved", message: expect.stringContaining("so no token was renewed") },
+  });
+  expect(issuer.requests).toEqual([]);
+});
+
+test("cody's own file is closed to others, and refused where it is a link, damaged or of another version", async () => {
+  const { issuer, keeper, path, store } = await open();
+  issuer.nowMs += hourMs;
+  await keeper.tokens();
+  await chmod(path, 0o644);
+  await store.read("chatgpt");
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const text = await readFile(path, "utf8");
+  for (const [changed, reason] of [
+    ["{damaged canary", "is damaged"],
+    [text.replace('"version": 1', '"version": 2'), "written by another version"],
+  ] as const) {
+    await writeFile(path, changed);
+    await expect(store.read("chatgpt")).rejects.toThrow(reason);
+    await expect(store.read("chatgpt")).rejects.not.toThrow("canary");
+  }
+  await writeFile(`${path}.elsewhere`, text);
+  await rm(path);
+  await symlink(`${path}.elsewhere`, path);
+  await expect(store.read("chatgpt")).rejects.toThrow("it is a symbolic link");
+});
+
+test("what a newer version keeps beside the tokens stays", async () => {
+  const { issuer, keeper, path } = await open();
+  await writeFile(path, JSON.stringify({ version: 1, logins: { other: { x: 1 } }, more: [2] }));
+  issuer.nowMs += hourMs;
+  await keeper.tokens();
+  expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({
+    version: 1,
+    more: [2],
+    logins: { other: { x: 1 }, chatgpt: { email: account.email } },
+  });
+});
+
+test.each([
+  ["nothing", ""],
+  ["no JSON", "{"],
+  ["no object", "[1]"],
+  ["a key instead", '{"OPENAI_API_KEY":"sk-x"}'],
+  ["a newer shape", '{"tokens":{"v2":true}}'],
+  ["a token that is no word", '{"tokens":{"access_token":"a\\nb"}}'],
+])("a file of Codex with %s is no login, and stays as it is; without a file there is none either", async (_, text) => {
+  const { keeper, authFile } = await open();
+  await writeFile(authFile, text);
+  await expect(keeper.tokens()).rejects.toThrow("there is no ChatGPT login. Run: cody login");
+  expect(await readFile(authFile, "utf8")).toBe(text);
+  await rm(authFile);
+  await expect(keeper.tokens()).rejects.toThrow("there is no ChatGPT login");
+});
