@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 /** An empty folder that is removed when the test has ended. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), "cody-test-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  // A program that was told to end may still be writing its last.
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
