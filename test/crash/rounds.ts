@@ -36,6 +36,9 @@ export const cutting = isFull
       timeoutMs: 60_000,
     };
 
+/** Patches with something wrong with them or with where they go. */
+export const hostility = isFull ? { patches: 10_000, timeoutMs: 3_600_000 } : { patches: 300, timeoutMs: 120_000 };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that do nothing but append: as many as fit into the time. */
