@@ -16,7 +16,8 @@ const help = `${self} I can:
 - remember what you tell me ("my name is Alice") and tell it back ("what is my name?")
 - calculate ("what is 12 * (3 + 4)?")
 - say what you said before ("what did I just say?")
-- use tools ("list files in src", "read README.md", "run npm test", "write notes.txt: some text")
+- use tools ("list files in src", "read README.md", "search for TODO in src", "run npm test", "write notes.txt: some text",
+  or a patch from *** Begin Patch to *** End Patch)
 For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY.`;
 
 /** What the offline model answers; it depends on the request alone. */
@@ -44,6 +45,12 @@ function callAsked(request: string): Call | undefined {
   if (command !== undefined) return call("shell", { command: ["sh", "-c", unquoted(command)] });
   const path = /^read (?:the )?(?:file )?("[^"]+"|\S+?)[.?!]*$/i.exec(request)?.[1];
   if (path !== undefined) return call("read_file", { path: unquoted(path) });
+  const [, pattern, place] = /^search (?:for )?("[^"]+"|\S+)(?: in (\S+?))?[.?!]*$/i.exec(request) ?? [];
+  if (pattern !== undefined) {
+    return call("search_files", { pattern: unquoted(pattern), literal: true, path: unquoted(place ?? ".") });
+  }
+  const patch = /^\*\*\* Begin Patch\n[^]*^\*\*\* End Patch$/m.exec(request)?.[0];
+  if (patch !== undefined) return call("apply_patch", { input: patch });
   const [, target, content] = /^write (?:to )?(?:file )?("[^"]+"|\S+?):\s*([^]*)$/i.exec(request) ?? [];
   return target === undefined ? undefined : call("write_file", { path: unquoted(target), content: content ?? "" });
 }
