@@ -106,7 +106,9 @@ export { bareId, isConversationId, shownId } from "./messages/conversation-id.js
 export * from "./messages/errors.js";
 export * from "./messages/event.js";
 export * from "./messages/failure.js";
+export * from "./messages/file-change.js";
 export * from "./messages/model.js";
+export * from "./messages/plan.js";
 export * from "./messages/policy.js";
 export * from "./messages/response-item.js";
 export { OpenOutcome, SaveOutcome } from "./messages/rollout-command.js";

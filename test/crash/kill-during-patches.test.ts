@@ -16,17 +16,17 @@ test(
     const { random } = await newWorld();
     const children = new BriefChildren(await bundleChild("patcher"));
     let parted = 0;
-    for (let round = 0; round < rounds.kills; round += 1) {
+    for (let round = 0; round < rounds.patches; round += 1) {
       const cwd = await temporaryFolder();
       await putVersion(cwd, 0);
-      const moment = { reports: random.whole(1, 4), delay: random.whole(0, maxDelay) };
+      const moment = { reports: random.whole(1, 2), delay: random.whole(0, maxDelay) };
       const reports = await children.kill({ cwd, from: 0 }, moment);
       const done = reports.at(-1)?.round ?? 0;
       const versions = await versionsIn(cwd, done);
       expect(versions.filter((version) => version !== done && version !== done + 1)).toEqual([]);
       if (new Set(versions).size > 1) parted += 1;
     }
-    summarize(`patches: every file whole after ${rounds.kills} kills, ${parted} of them between two files`);
+    summarize(`patches: every file whole after ${rounds.patches} kills, ${parted} of them between two files`);
   },
   timeoutMs,
 );

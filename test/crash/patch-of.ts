@@ -1,6 +1,6 @@
 /** Files that a patch changes together, and one whose name changes with each version. */
 export const patchedFiles = ["one", "two", "three"];
-const bodyLines = 20_000;
+const bodyLines = 4_000;
 
 /** What each of them holds in a version: long enough that writing it takes its time. */
 export function textOf(version: number): string {
