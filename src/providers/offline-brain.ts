@@ -18,7 +18,8 @@ const help = `${self} I can:
 - calculate ("what is 12 * (3 + 4)?")
 - say what you said before ("what did I just say?")
 - remember for later conversations ("remember for this project that tests run with vitest")
-- use tools ("list files in src", "read README.md", "run npm test", "write notes.txt: some text")
+- use tools ("list files in src", "read README.md", "search for TODO in src", "run npm test", "write notes.txt: some text",
+  or a patch from *** Begin Patch to *** End Patch)
 For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY.`;
 
 /** What the offline model answers; it depends on the request alone. */
@@ -54,6 +55,12 @@ function callAsked(request: string): Call | undefined {
   if (path !== undefined) return call("read_file", { path: unquoted(path) });
   const fact = /^remember (?:for|in|about) (?:this|the) project(?: that|:)?\s+(\S[^]*)$/i.exec(request)?.[1];
   if (fact !== undefined) return call("add_knowledge", { type: "pattern", content: fact.trim() });
+  const [, pattern, place] = /^search (?:for )?("[^"]+"|\S+)(?: in (\S+?))?[.?!]*$/i.exec(request) ?? [];
+  if (pattern !== undefined) {
+    return call("search_files", { pattern: unquoted(pattern), literal: true, path: unquoted(place ?? ".") });
+  }
+  const patch = /^\*\*\* Begin Patch\n[^]*^\*\*\* End Patch$/m.exec(request)?.[0];
+  if (patch !== undefined) return call("apply_patch", { input: patch });
   const [, target, content] = /^write (?:to )?(?:file )?("[^"]+"|\S+?):\s*([^]*)$/i.exec(request) ?? [];
   return target === undefined ? undefined : call("write_file", { path: unquoted(target), content: content ?? "" });
 }

@@ -2,8 +2,8 @@
 const isFull = process.env["CODY_CRASH"] === "full";
 
 export const rounds = isFull
-  ? { kills: 200, fights: 50, stops: 12, effects: 300, orphans: 100 }
-  : { kills: 8, fights: 2, stops: 1, effects: 6, orphans: 5 };
+  ? { kills: 200, fights: 50, stops: 12, effects: 300, orphans: 100, patches: 100 }
+  : { kills: 8, fights: 2, stops: 1, effects: 6, orphans: 5, patches: 4 };
 
 /** How many of the points at which something can go wrong are tried, chosen by chance. */
 export const points = isFull
@@ -43,6 +43,9 @@ export const sequences = isFull
 
 /** Processes that share a login, and how often its token ends. */
 export const expiries = isFull ? { processes: 20, rounds: 50 } : { processes: 4, rounds: 4 };
+
+/** Patches with something wrong with them or with where they go. */
+export const hostility = isFull ? { patches: 10_000, timeoutMs: 3_600_000 } : { patches: 300, timeoutMs: 120_000 };
 
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 

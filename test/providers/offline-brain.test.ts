@@ -4,7 +4,8 @@ import type { ResponseItem } from "../../src/messages/response-item.js";
 import { offlineReply } from "../../src/providers/offline-brain.js";
 import { assistant, requestOf, user } from "./requests.js";
 
-const tools = ["shell", "read_file", "write_file", "add_knowledge"];
+const tools = ["shell", "read_file", "write_file", "search_files", "apply_patch", "add_knowledge"];
+const patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
 
 function answerTo(...texts: string[]): string {
   const reply = offlineReply(requestOf(texts.map(user), tools));
@@ -70,6 +71,9 @@ describe("tools", () => {
     ["run npm test -- --watch=false", "shell", { command: ["sh", "-c", "npm test -- --watch=false"] }],
     ["run `echo hi`", "shell", { command: ["sh", "-c", "echo hi"] }],
     ["read README.md", "read_file", { path: "README.md" }],
+    ["search for TODO", "search_files", { pattern: "TODO", literal: true, path: "." }],
+    ['search "two words" in src.', "search_files", { pattern: "two words", literal: true, path: "src" }],
+    [`Do this:\n${patch}`, "apply_patch", { input: patch }],
     ['read the file "a b.txt"', "read_file", { path: "a b.txt" }],
     [
       "Remember for this project that tests run with vitest",

@@ -11,6 +11,7 @@ test("some tools change something, and the others do not", () => {
     ["read_file", true],
     ["list_files", true],
     ["search_files", true],
+    ["view_image", true],
     ["write_file", false],
     ["apply_patch", false],
     ["update_plan", true],

@@ -10,9 +10,9 @@ export function sentParts(parts: readonly ContentPart[], role: MessageItem["role
 }
 
 /** What a tool gave back; an output may be empty, a part of it may not. */
-export function sentOutput(output: ToolOutputContent, imagesAllowed: boolean): ToolOutputContent {
+export function sentOutput(output: ToolOutputContent): ToolOutputContent {
   if (typeof output === "string") return output.toWellFormed();
-  const parts = output.flatMap((part) => sentPart(part, "input_text", imagesAllowed));
+  const parts = output.flatMap((part) => sentPart(part, "input_text", true));
   return parts.length === 0 ? "" : parts;
 }
 

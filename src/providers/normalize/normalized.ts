@@ -2,6 +2,7 @@ import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem, ResponseItem } from "../../messages/response-item.js";
 import { type ApiRules, apiRules } from "./api-rules.js";
 import { withUserAtBothEnds } from "./both-ends.js";
+import { imagesBehindOutputs } from "./images-behind.js";
 import { withoutDoubledIds } from "./item-ids.js";
 import { paired } from "./paired.js";
 import { isOwnReasoning, withoutLooseReasoning } from "./reasoning.js";
@@ -21,7 +22,8 @@ export function normalized(api: WireApi, items: readonly ResponseItem[], model: 
 export function normalized(api: WireApi, items: readonly ResponseItem[], model: string): (SentItem | CustomItem)[] {
   const rules: ApiRules = apiRules[api];
   const sent = onlySendable(items, rules, (item) => isOwnReasoning(item, api, model));
-  const whole = withoutDoubledIds(withoutLooseReasoning(paired(sent, rules.maxCallIdChars)));
+  const inPairs = withoutDoubledIds(withoutLooseReasoning(paired(sent, rules.maxCallIdChars)));
+  const whole = rules.imagesInOutputs ? inPairs : imagesBehindOutputs(inPairs);
   // No API answers to nothing.
   return rules.userAtBothEnds || whole.length === 0 ? withUserAtBothEnds(whole) : whole;
 }

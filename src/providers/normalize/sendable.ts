@@ -21,13 +21,13 @@ export function sendable(item: ResponseItem, rules: ApiRules): SentItem | Custom
     case "function_call":
       return functionCall(item);
     case "function_call_output":
-      return withOutput(item, rules);
+      return withOutput(item);
     case "custom_tool_call":
       return rules.customTools
         ? customCall(item)
         : asFunctionCall(item.name, { input: item.input.toWellFormed() }, item.call_id);
     case "custom_tool_call_output":
-      return withOutput(item, rules);
+      return withOutput(item);
     case "local_shell_call":
       // The APIs want ids we do not keep, or know no such call; as a function call its output has a place.
       return item.call_id ? asFunctionCall("local_shell", item.action, item.call_id) : undefined;
@@ -56,8 +56,8 @@ function message(item: MessageItem, rules: ApiRules): MessageItem | undefined {
   return role === item.role && sameMembers(content, item.content) ? item : { ...item, role, content };
 }
 
-function withOutput<T extends Extract<ResponseItem, { output: unknown }>>(item: T, rules: ApiRules): T {
-  const output = sentOutput(item.output, rules.imagesInOutputs);
+function withOutput<T extends Extract<ResponseItem, { output: unknown }>>(item: T): T {
+  const output = sentOutput(item.output);
   const same = Array.isArray(output) && Array.isArray(item.output) ? sameMembers(output, item.output) : false;
   return same || output === item.output ? item : { ...item, output };
 }

@@ -1,7 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { WireApi } from "../../../src/messages/config.js";
-import type { ReasoningItem, ResponseItem } from "../../../src/messages/response-item.js";
+import type {
+  ContentPart,
+  ReasoningItem,
+  ResponseItem,
+  ToolOutputContent,
+} from "../../../src/messages/response-item.js";
 import { normalized } from "../../../src/providers/normalize/normalized.js";
 import { assistant, user } from "../requests.js";
 import { complaints } from "./history-checker.js";
@@ -214,11 +219,26 @@ function told(role: "developer" | "system" | "user"): ResponseItem {
   return { type: "message", role, content: [{ type: "input_text", text: "be kind" }] };
 }
 
+test("over chat, images of outputs stand behind all outputs of an answer; elsewhere they stay in them", () => {
+  const image = { type: "input_image" as const, image_url: "data:image/png;base64,iVBORw0KGgo=" };
+  const one: ContentPart = { type: "input_text", text: "one" };
+  const moved: ContentPart = { type: "input_text", text: "[the image stands behind the outputs]" };
+  const items = [call("a"), call("b"), output("a", [one, image]), output("b", "two")];
+  expect(normalized("chat", items, model)).toEqual([
+    call("a"),
+    call("b"),
+    output("a", [one, moved]),
+    output("b", "two"),
+    { type: "message", role: "user", content: [image] },
+  ]);
+  expect(normalized("responses", items, model)).toEqual(items);
+});
+
 function call(call_id: string, name = "shell", args = "{}"): ResponseItem {
   return { type: "function_call", name, arguments: args, call_id };
 }
 
-function output(call_id: string, text: string): ResponseItem {
+function output(call_id: string, text: ToolOutputContent): ResponseItem {
   return { type: "function_call_output", call_id, output: text };
 }
 

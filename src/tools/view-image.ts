@@ -1,0 +1,52 @@
+import { resolve } from "node:path";
+import * as z from "zod";
+import type { ToolOutput } from "../messages/tool.js";
+import { PathArgument } from "./argument-text.js";
+import { defineTool } from "./define-tool.js";
+import { failureWords } from "./failure-words.js";
+import { FileProblem } from "./file-problem.js";
+import { imageType } from "./image-type.js";
+import { openRegular } from "./open-regular.js";
+import { readAt } from "./read-at.js";
+
+/** What every provider takes: in base64 it is a third more. */
+const maxImageBytes = 3_750_000;
+
+export const viewImage = defineTool({
+  name: "view_image",
+  description: "Shows you an image from a file: png, jpeg, gif or webp.",
+  parameters: z.strictObject({ path: PathArgument }),
+  readOnly: true,
+  run: async ({ path }, { cwd, signal }) => {
+    const absolute = resolve(cwd, path);
+    try {
+      return await view(absolute, signal);
+    } catch (error) {
+      return { content: `cannot view ${absolute}: ${failureWords(error)}`, success: false };
+    }
+  },
+});
+
+async function view(path: string, signal: AbortSignal): Promise<ToolOutput> {
+  const bytes = await readImage(path);
+  if (signal.aborted) throw new FileProblem("interrupted");
+  const image = imageType(bytes);
+  if (image === undefined) throw new FileProblem("it is no png, jpeg, gif or webp image");
+  // A provider refuses what is cut off, and then everything that is said after it.
+  if (!image.isWhole) throw new FileProblem(`it is a ${image.type} image whose end is missing`);
+  return {
+    content: `${path} (${image.type}, ${bytes.length} bytes)`,
+    success: true,
+    images: [`data:${image.type};base64,${bytes.toString("base64")}`],
+  };
+}
+
+async function readImage(path: string): Promise<Buffer> {
+  const { file, stats } = await openRegular(path);
+  try {
+    if (stats.size > maxImageBytes) throw new FileProblem(`it is larger than ${maxImageBytes} bytes`);
+    return await readAt(file, 0, Number(stats.size));
+  } finally {
+    await file.close();
+  }
+}

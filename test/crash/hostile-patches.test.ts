@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { applyPatch } from "../../src/tools/apply-patch.js";
+import { writeFile } from "../../src/tools/write-file.js";
+import { call, toolContext } from "../tools/tool-context.js";
+import { bundleChild } from "./bundle-child.js";
+import { HostilePatches } from "./hostile-patches.js";
+import { hostileWorld, restock, snapshot } from "./hostile-world.js";
+import { hostility, summarize } from "./rounds.js";
+import type { Swap } from "./path-swapper.js";
+import { newWorld } from "./world.js";
+
+const lanes = 3;
+/** After so many patches what they have used up is put back. */
+const restockEvery = 50;
+const tools = { apply_patch: applyPatch, write_file: writeFile };
+
+test(
+  "no patch and no path writes outside of the folder, also while folders are swapped for links",
+  async () => {
+    const { random } = await newWorld();
+    const world = await hostileWorld();
+    const before = await snapshot(world.outside);
+    const descriptors = await openDescriptors();
+    const swapper = await startSwapper(world.swaps);
+    const context = await toolContext({ cwd: world.workspace });
+    const patches = new HostilePatches(world, random);
+    const outcomes = new Map<string, number>();
+    let left = hostility.patches;
+    const lane = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        if (left % restockEvery === 0) await restock(world);
+        const { tool, args } = patches.next();
+        const outcome = tools[tool].parameters.safeParse(args).success
+          ? await call(tools[tool], args, context)
+          : { content: "", success: false };
+        const key = `${tool} ${outcome.success ? "done" : "refused"}`;
+        outcomes.set(key, (outcomes.get(key) ?? 0) + 1);
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+    await swapper.stop();
+    expect(await snapshot(world.outside)).toEqual(before);
+    // With their types: without them the links are followed.
+    const entries = await readdir(world.workspace, { recursive: true, withFileTypes: true });
+    expect(entries.filter(({ name }) => name.startsWith(".cody-"))).toEqual([]);
+    expect(await openDescriptors()).toBeLessThanOrEqual(descriptors);
+    expect(outcomes.get("apply_patch done")).toBeGreaterThan(hostility.patches / 50);
+    summarize(`hostile patches: 0 writes outside after ${JSON.stringify(Object.fromEntries(outcomes))}`);
+  },
+  hostility.timeoutMs,
+);
+
+async function startSwapper(swaps: readonly Swap[]): Promise<{ stop(): Promise<void> }> {
+  const program = await bundleChild("path-swapper");
+  const child = spawn(process.execPath, [program, JSON.stringify(swaps)], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit");
+  await once(child.stdout, "data");
+  return {
+    stop: async () => {
+      child.kill("SIGKILL");
+      // One that ended by itself has swapped nothing any more.
+      expect((await exited)[1]).toBe("SIGKILL");
+    },
+  };
+}
+
+/** Only where the system tells. */
+async function openDescriptors(): Promise<number> {
+  return (await readdir("/proc/self/fd").catch(() => [])).length;
+}

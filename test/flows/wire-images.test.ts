@@ -1,0 +1,45 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { images } from "../support/images.js";
+import { EventLog } from "../support/open-conversation.js";
+import { mockLlm, wireApis, wireManager } from "../support/wire-apis.js";
+
+const data = images.png.toString("base64");
+
+/** The image as each API takes it: in the output of its call, or behind the outputs where they can hold none. */
+const shapes = {
+  responses: { type: "input_image", image_url: `data:image/png;base64,${data}`, detail: "auto" },
+  chat: { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } },
+  messages: { type: "image", source: { type: "base64", media_type: "image/png", data } },
+};
+
+describe.each(wireApis)("over $api", (spoken) => {
+  test("an image a tool gives is seen by the model, now and after a resume", async () => {
+    const mock = await mockLlm([
+      {
+        calls: [
+          { id: "call_one", name: "view_image", arguments: { path: "a.png" } },
+          { id: "call_two", name: "list_files", arguments: {} },
+        ],
+      },
+      { text: "A dot" },
+      { text: "Still a dot" },
+    ]);
+    const { manager } = await wireManager(mock, spoken);
+    const { conversation } = await manager.newConversation();
+    await writeFile(join(conversation.settings.cwd, "a.png"), images.png);
+    const events = new EventLog(conversation);
+    await conversation.submit("Look");
+    expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "A dot" });
+    await conversation.shutdown();
+    const resumed = await manager.resumeConversation(conversation.id);
+    const later = new EventLog(resumed);
+    await resumed.submit("Again");
+    expect(await later.until("task_complete")).toMatchObject({ last_agent_message: "Still a dot" });
+    expect(mock.requests.map(({ refusal }) => refusal)).toEqual([undefined, undefined, undefined]);
+    const shape = JSON.stringify(shapes[spoken.api]);
+    const seen = mock.requests.map(({ body }) => JSON.stringify(body).split(shape).length - 1);
+    expect(seen).toEqual([0, 1, 1]);
+  });
+});

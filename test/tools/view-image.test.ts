@@ -1,0 +1,48 @@
+import { execFileSync } from "node:child_process";
+import { symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { viewImage } from "../../src/tools/view-image.js";
+import { images } from "../support/images.js";
+import { call, toolContext } from "./tool-context.js";
+
+test.each(Object.entries(images))("a %s image is shown, whatever its file is called", async (kind, bytes) => {
+  const context = await toolContext();
+  const path = join(context.cwd, "picture.txt");
+  await writeFile(path, bytes);
+  expect(await call(viewImage, { path: "picture.txt" }, context)).toEqual({
+    content: `${path} (image/${kind}, ${bytes.length} bytes)`,
+    success: true,
+    images: [`data:image/${kind};base64,${bytes.toString("base64")}`],
+  });
+});
+
+test.each(Object.entries(images))("a %s image without its end is not shown", async (kind, bytes) => {
+  const context = await toolContext();
+  await writeFile(join(context.cwd, "cut"), bytes.subarray(0, -3));
+  const { content, success } = await call(viewImage, { path: "cut" }, context);
+  expect([content.replace(context.cwd, "~"), success]).toEqual([
+    `cannot view ~/cut: it is a image/${kind} image whose end is missing`,
+    false,
+  ]);
+});
+
+test.each([
+  ["text.png", "it is no png, jpeg, gif or webp image"],
+  ["empty", "it is no png, jpeg, gif or webp image"],
+  ["large", "it is larger than 3750000 bytes"],
+  ["missing", "it does not exist"],
+  ["pipe", "it is a named pipe, not a regular file"],
+  [".", "it is a folder, not a regular file"],
+  ["system", "files of the system are not read"],
+])("%s is not shown: %s", async (name, problem) => {
+  const context = await toolContext();
+  const at = (file: string): string => join(context.cwd, file);
+  await writeFile(at("text.png"), "<svg/>");
+  for (const file of ["empty", "large"]) await writeFile(at(file), "");
+  await truncate(at("large"), 3_750_001);
+  execFileSync("mkfifo", [at("pipe")]);
+  await symlink("/proc/self/environ", at("system"));
+  const { content, success, images: shown } = await call(viewImage, { path: name }, context);
+  expect([content.endsWith(`: ${problem}`), success, shown]).toEqual([true, false, undefined]);
+});
