@@ -35,6 +35,11 @@ export interface Flags {
   readonly pattern?: string;
   /** How old a conversation must be to be cleaned up. */
   readonly olderThan?: string;
+  /** What kind of knowledge it is, how sure, what it is about, and what it replaces. */
+  readonly type?: string;
+  readonly confidence?: string;
+  readonly tags?: string;
+  readonly supersedes?: string;
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -197,6 +202,17 @@ export const cleanFlags: readonly Definition[] = [
   ["--dry-run", "Only say what would be moved"],
   ["--trash", "Remove for good what has been in the trash for 30 days; says what without --yes"],
   ["--yes", "Really remove it for good"],
+];
+
+export const knowledgeFlags: readonly Definition[] = [
+  ["--type <type>", "With add: pattern (default), decision, discovery, preference or correction"],
+  ["--confidence <number>", "With add: how sure it is, from 0 to 1; 0.8 without it"],
+  ["--tags <tags>", "With add: words it can be found by, separated by commas"],
+  ["--supersedes <id>", "With add: what it replaces, by its id or its text"],
+  ["--older-than <age>", "With prune: also what is older than 12h, 7d or 2w"],
+  ["--dry-run", "With prune: only say what would be removed"],
+  ["--output <file>", "With export: write this file instead of stdout"],
+  ["--all", "With list: also what was replaced"],
 ];
 
 export const undeleteFlags: readonly Definition[] = [["--list", "Show what is in the trash, as without an id"]];

@@ -189,7 +189,8 @@ test("an interrupt that races with the end gives exactly one end", async () => {
   const submitted: string[] = [];
   for (let round = 0; round < rounds; round++) {
     submitted.push(await conversation.submit("Hi"));
-    // Every round interrupts a little later: in the microtasks before, during and after the answer.
+    // Every round interrupts a little later: in the microtasks before the turn looks at its files, and from its answer on.
+    if (round % 2 === 1) await events.until("agent_message_delta");
     for (let steps = round % 60; steps > 0; steps--) await Promise.resolve();
     await conversation.interrupt();
     await events.untilAny(["task_complete", "turn_aborted"]);

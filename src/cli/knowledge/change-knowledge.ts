@@ -1,0 +1,92 @@
+import { KnownKnowledge } from "../../actors/knowledge/known-knowledge.js";
+import { type KnowledgeEntry, NewKnowledge } from "../../messages/knowledge.js";
+import { check } from "../../messages/parse.js";
+import { visible } from "../../messages/visible.js";
+import { ageOf, counted } from "../age.js";
+import { CommandError, exitCodes, usageError } from "../command-error.js";
+import { type CommandContext, printResult } from "../context.js";
+import { watchSignals } from "../interruption.js";
+import { nowOf } from "../now.js";
+import { readAll } from "../read-input.js";
+import { entriesOf, openProjectStore, saved } from "./project-store.js";
+
+/** Saves what a person says, as a model would. */
+export async function addToKnowledge(context: CommandContext): Promise<number> {
+  const said = check(NewKnowledge, await saidOf(context), "knowledge");
+  const store = await openProjectStore(context);
+  const entries = await entriesOf(context, store);
+  const entry = await saved(async () => {
+    const made = store.entryOf(said, new KnownKnowledge(entries));
+    await store.append([made]);
+    return made;
+  });
+  const text = `💡 Knowledge saved: [${entry.type}] ${visible(entry.content)}\n  Id: ${entry.id}`;
+  await printResult(context, { text, json: entry });
+  return 0;
+}
+
+async function saidOf(context: CommandContext): Promise<Record<string, unknown>> {
+  const { args, flags } = context;
+  const { type = "pattern", confidence, tags, supersedes } = flags;
+  return {
+    type,
+    content: args.length > 0 ? args.join(" ") : await inputOf(context),
+    confidence: confidence === undefined ? 0.8 : Number(confidence),
+    ...(tags === undefined ? {} : { tags: tags.split(",").map((tag) => tag.trim()) }),
+    ...(supersedes === undefined ? {} : { supersedes }),
+  };
+}
+
+async function inputOf({ terminal }: CommandContext): Promise<string> {
+  using interruption = watchSignals(terminal);
+  return await readAll(terminal.stdin, interruption.signal);
+}
+
+/** Takes entries out of the file, each with what it had replaced. */
+export async function removeFromKnowledge(context: CommandContext): Promise<number> {
+  const { args } = context;
+  if (args.length === 0) throw usageError("Usage: cody knowledge remove <id...>");
+  const store = await openProjectStore(context);
+  const entries = await entriesOf(context, store);
+  const ids = args.map((text) => idOf(text, entries));
+  const gone = await saved(() => store.remove(ids));
+  const left = ids.filter((id) => !gone.includes(id));
+  if (left.length > 0) {
+    const hint = `Replace it instead: cody knowledge add "..." --supersedes ${left[0]}`;
+    const message = `${left.join(", ")} is another program's knowledge in .diligent, which is only read`;
+    throw new CommandError(message, exitCodes.failed, [hint]);
+  }
+  await printResult(context, { text: `✓ Removed: ${gone.join(", ")}`, json: { removed: gone } });
+  return 0;
+}
+
+/** By its id or the beginning of it. */
+function idOf(text: string, entries: readonly KnowledgeEntry[]): string {
+  if (entries.some(({ id }) => id === text)) return text;
+  const [found, other] = entries.filter(({ id }) => id.startsWith(text));
+  if (found !== undefined && other === undefined) return found.id;
+  const problem = found === undefined ? "There is no knowledge" : "There is more than one knowledge";
+  throw new CommandError(`${problem} '${visible(text)}'`, exitCodes.failed, ["See: cody knowledge list --all"]);
+}
+
+/** Takes out what models are not told any more, and with --older-than what is old. */
+export async function pruneKnowledge(context: CommandContext): Promise<number> {
+  const { args, flags } = context;
+  if (args.length > 0) throw usageError("Usage: cody knowledge prune [--older-than <age>] [--dry-run]");
+  const oldest = flags.olderThan === undefined ? -Infinity : nowOf(context) - ageOf("--older-than", flags.olderThan);
+  const isStale = ({ timestamp }: KnowledgeEntry): boolean => Date.parse(timestamp) < oldest;
+  const store = await openProjectStore(context);
+  if (flags.dryRun) {
+    await entriesOf(context, store);
+    const ids = await store.prunable(isStale);
+    const text = ids.length === 0 ? "Nothing would be removed." : `Would remove: ${ids.join(", ")}`;
+    await printResult(context, { text, json: { dryRun: true, removed: ids } });
+    return 0;
+  }
+  const { ids, lines } = await saved(() => store.prune(isStale));
+  await printResult(context, {
+    text: `✓ Removed ${counted(lines, "line")}`,
+    json: { dryRun: false, removed: ids, lines },
+  });
+  return 0;
+}
