@@ -59,6 +59,8 @@ const nothingGiven: Flags = {
   write: false,
   dryRun: false,
   undo: false,
+  stat: false,
+  overwrite: false,
   all: false,
   trash: false,
   yes: false,
