@@ -36,9 +36,11 @@ export function planRestore({ root, files }: ChangeRecord, folder: string): Rest
   if (realOf(root) !== root)
     return { root, steps: files.map(({ path }) => ({ ...unknown, path, obstacle: "blocked" })) };
   const store = new ContentStore(folder);
+  const leaving = new Set(files.filter(({ before }) => before === null).map(({ path }) => path));
   const steps = files.flatMap(({ path, before, after }): RestoreStep[] => {
-    if (!isInside(root, path)) return [{ ...unknown, path, obstacle: "blocked" }];
-    const found = fileAt(root, path);
+    const way = wayTo(root, path, leaving);
+    if (way === "blocked") return [{ ...unknown, path, obstacle: "blocked" }];
+    const found = way === "free" ? fileAt(root, path) : undefined;
     const current = found && versionOf(root, found);
     const target = before === null ? undefined : loaded(store, before);
     if (isSame(current, before)) return [];
@@ -51,11 +53,17 @@ export function planRestore({ root, files }: ChangeRecord, folder: string): Rest
 
 const unknown = { current: undefined, stamp: undefined, target: undefined };
 
-/** A record could be anybody's: nothing in it leads out of its folder, into a repository, or through a link. */
-function isInside(root: string, path: string): boolean {
+/**
+ * A record could be anybody's: nothing in it leads out of its folder, into a repository, or through a link. A link that
+ * is itself to go has nothing behind it.
+ */
+function wayTo(root: string, path: string, leaving: ReadonlySet<string>): "free" | "blocked" | "leaving" {
   const names = path.split("/");
-  if (names.some((name) => ["", ".", "..", ".git"].includes(name) || name.includes("\0"))) return false;
-  return names.slice(0, -1).every((_, index) => !isLink(join(root, ...names.slice(0, index + 1))));
+  if (names.some((name) => ["", ".", "..", ".git"].includes(name) || name.includes("\0"))) return "blocked";
+  const parents = names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join("/"));
+  const link = parents.find((parent) => isLink(join(root, parent)));
+  if (link === undefined) return "free";
+  return leaving.has(link) ? "leaving" : "blocked";
 }
 
 function isLink(path: string): boolean {
