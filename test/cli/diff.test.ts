@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readdir, readFile, symlink, writeFile, rm, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -117,6 +118,23 @@ test("a file that has changed since is in the way, unless it may be overwritten,
   expect(await file("a.txt")).toBe("one\n");
   await cody("undo", "--undo", "--yes");
   expect(await file("a.txt")).toBe("mine\n");
+});
+
+test("what a turn had changed when its process was killed is shown and taken back", async () => {
+  const cli = await Cli.open();
+  const cwd = join(cli.project, "work");
+  await mkdir(cwd);
+  await writeFile(join(cwd, "a.txt"), "one\n");
+  const child = cli.start(["chat", "run echo two > a.txt; sleep 60", "--sandbox", "danger-full-access"], { cwd });
+  await expect.poll(() => readFile(join(cwd, "a.txt"), "utf8"), { timeout: 20_000 }).toBe("two\n");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  expect((await cli.run(["diff"], { cwd })).stdout).toBe(first);
+  expect(await cli.run(["undo", "--yes"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("turn 1"),
+  });
+  expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\n");
 });
 
 test("nothing is restored through a link, nor when what it was is gone", async () => {
