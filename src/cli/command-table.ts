@@ -9,6 +9,7 @@ import {
   configFlags,
   doctorFlags,
   forkFlags,
+  diffFlags,
   exportFlags,
   globalFlags,
   indexFlags,
@@ -27,6 +28,7 @@ import {
   statsFlags,
   scrubFlags,
   undeleteFlags,
+  undoFlags,
 } from "./flags.js";
 
 const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
@@ -54,6 +56,8 @@ const loaders = {
   auth: async () => (await import("./commands/auth.js")).authCommand,
   config: async () => (await managerCommands()).config,
   models: async () => (await managerCommands()).models,
+  diff: async () => (await managerCommands()).diff,
+  undo: async () => (await managerCommands()).undo,
   // These read what is saved, and need no manager.
   search: async () => (await import("./commands/search.js")).searchCommand,
   index: async () => (await import("./commands/index-library.js")).indexCommand,
@@ -124,6 +128,8 @@ const definitions: readonly Definition[] = [
   ["undelete [id]", "Bring a conversation back from the trash; without an id, show what is there", undeleteFlags],
   ["compact [...instructions]", "Summarize the old part of the active conversation", compactFlags],
   ["context [id]", "Show what the model sees of a conversation, by size"],
+  ["diff [id]", "Show what the turns of a conversation made of the files, as git apply takes it", diffFlags],
+  ["undo [id]", "Make files what they were before the last turn that changed some; says what without --yes", undoFlags],
   ["set-provider <provider>", "Choose the provider, with --api, --model and --base-url"],
   ["set-auth <method> [key]", "Choose how to prove who you are; with - the key is read and kept", setAuthFlags],
   ["auth [action]", "Show how you prove who you are, for whom and until when: status"],

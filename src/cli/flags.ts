@@ -18,6 +18,8 @@ export interface Flags {
   readonly name?: string;
   /** How many turns a copy has. */
   readonly afterTurn?: string;
+  /** Which turn, counted from the first. */
+  readonly turn?: string;
   readonly port?: string;
   readonly script?: string;
   readonly log?: string;
@@ -58,6 +60,10 @@ export interface Flags {
   readonly undo: boolean;
   /** Who says what of each setting. */
   readonly explain: boolean;
+  /** Numbers instead of lines. */
+  readonly stat: boolean;
+  /** Also what somebody has changed since. */
+  readonly overwrite: boolean;
   /** All there is: every place conversations are kept in, or every conversation instead of one, or of the old ones. */
   readonly all: boolean;
   /** What is in the trash. */
@@ -146,6 +152,18 @@ export const compactFlags: readonly Definition[] = [
   ["--dry-run", "Say what would be kept and dropped; spends nothing and changes nothing"],
   ["--strategy <name>", "What is kept: codex, recent-turns, recent-tokens or user-only"],
   ["--undo", "Go back to the history before the last compaction"],
+];
+
+export const diffFlags: readonly Definition[] = [
+  ["--turn <n>", "Only what this turn changed, counted from the first; without it all of them together"],
+  ["--stat", "Only which files, and how many lines"],
+];
+
+export const undoFlags: readonly Definition[] = [
+  ["--turn <n>", "Take back this turn, counted from the first, instead of the last that changed files"],
+  ["--undo", "Take back the last undo"],
+  ["--overwrite", "Restore also files that have changed since; what they have now is kept"],
+  ["--yes", "Really do it"],
 ];
 
 export const exportFlags: readonly Definition[] = [

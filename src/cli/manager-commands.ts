@@ -2,6 +2,7 @@ import { chatCommand } from "./commands/chat.js";
 import { compactCommand } from "./commands/compact.js";
 import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
+import { diffCommand } from "./commands/diff.js";
 import { forkCommand } from "./commands/fork.js";
 import { exportCommand } from "./commands/export.js";
 import { interactiveCommand } from "./commands/interactive.js";
@@ -12,6 +13,7 @@ import { renameCommand } from "./commands/rename.js";
 import { resumeCommand } from "./commands/resume.js";
 import { setAuthCommand } from "./commands/set-auth.js";
 import { setProviderCommand } from "./commands/set-provider.js";
+import { undoCommand } from "./commands/undo.js";
 import type { Command } from "./context.js";
 
 /** The commands that load the conversation manager or the schemas. */
@@ -25,6 +27,8 @@ export const managerCommands = {
   unpin: unpinCommand,
   compact: compactCommand,
   context: contextCommand,
+  diff: diffCommand,
+  undo: undoCommand,
   setProvider: setProviderCommand,
   setAuth: setAuthCommand,
   config: configCommand,

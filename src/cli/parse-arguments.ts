@@ -60,6 +60,8 @@ const nothingGiven: Flags = {
   dryRun: false,
   undo: false,
   explain: false,
+  stat: false,
+  overwrite: false,
   all: false,
   trash: false,
   yes: false,

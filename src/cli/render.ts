@@ -1,6 +1,7 @@
 import type { LogLevel } from "../config/debug-log.js";
 import type { Event, EventMsg } from "../messages/event.js";
 import { ToolActivity } from "./activity/tool-activity.js";
+import { changesBox } from "./changes/changes-box.js";
 import { CompactionProgress } from "./compaction/compaction-progress.js";
 import type { CommandContext } from "./context.js";
 
@@ -55,8 +56,14 @@ function textRenderer(context: CommandContext, activity: ActivityOutput): Render
     if (isLineOpen) await show("\n");
   }
 
+  /** Only where a person sits. */
+  function boxOf(msg: EventMsg): string {
+    if (msg.type !== "turn_diff" || activity !== "stdout") return "";
+    return changesBox(msg, terminal.stdout.stream.columns);
+  }
+
   return async ({ msg }) => {
-    const done = tools.textOf(msg);
+    const done = tools.textOf(msg) + boxOf(msg);
     const isShown = done !== "" || endsLine.has(msg.type);
     if (isShown || msg.type === "agent_message_delta") await compaction.clear();
     if (msg.type === "agent_message_delta") {

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { TurnDiffTracker } from "../../src/changes/turn-diff-tracker.js";
 import { changesOf, editSequences, type Tree } from "../support/edit-sequences.js";
+import { plainTree, putTree, treeIn } from "../support/file-trees.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const run = promisify(execFile);
@@ -27,20 +28,20 @@ test("numbers are those of git diff --numstat, and git apply makes of the old fi
       files += tracker.files.length;
       if (tracker.isEmpty) return;
       await writeFile(patch, tracker.generateUnifiedDiff());
-      await put(folder, sequence.before);
+      await putTree(folder, sequence.before);
       await git("apply", "--check", patch);
       await git("apply", patch);
-      expect(await treeIn(folder)).toEqual(plain(sequence.after));
+      expect(await treeIn(folder)).toEqual(plainTree(sequence.after));
       await git("apply", "--check", "--reverse", patch);
       await git("apply", "--reverse", patch);
-      expect(await treeIn(folder)).toEqual(plain(sequence.before));
+      expect(await treeIn(folder)).toEqual(plainTree(sequence.before));
     }),
     { numRuns: sequences, endOnFailure: true },
   );
   console.log(`${sequences} sequences, ${files} changed files`);
 
   async function treeName(tree: Tree): Promise<string> {
-    await put(folder, tree);
+    await putTree(folder, tree);
     await git("add", "--all");
     return (await git("write-tree")).trim();
   }
@@ -65,43 +66,5 @@ function numbers(output: string): Record<string, string> {
       const [added = "", deleted = "", ...rest] = row.split("\t");
       return [rest.join("\t"), `${added} ${deleted}`];
     }),
-  );
-}
-
-async function put(folder: string, tree: Tree): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (name !== ".git") await rm(join(folder, name), { recursive: true });
-  }
-  for (const [name, { mode, bytes }] of tree) {
-    const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
-    if (mode === "120000") await symlink(Buffer.from(bytes), path);
-    else {
-      await writeFile(path, bytes);
-      await chmod(path, mode === "100755" ? 0o755 : 0o644);
-    }
-  }
-}
-
-async function treeIn(folder: string, under = ""): Promise<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for (const name of await readdir(join(folder, under))) {
-    if (name === ".git") continue;
-    const path = join(under, name);
-    const stats = await lstat(join(folder, path));
-    if (stats.isDirectory()) Object.assign(found, await treeIn(folder, path));
-    else if (stats.isSymbolicLink())
-      found[path] = `120000 ${(await readlink(join(folder, path), "buffer")).toString("hex")}`;
-    else {
-      const mode = (stats.mode & 0o100) === 0 ? "100644" : "100755";
-      found[path] = `${mode} ${(await readFile(join(folder, path))).toString("hex")}`;
-    }
-  }
-  return found;
-}
-
-function plain(tree: Tree): Record<string, string> {
-  return Object.fromEntries(
-    [...tree].map(([name, { mode, bytes }]) => [name, `${mode} ${Buffer.from(bytes).toString("hex")}`]),
   );
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChangeRecord, OpenSnapshot } from "../../messages/change-record.js";
 import { systemCode } from "../../messages/system-error.js";
-import { ContentStore, hashOf, replaceWhole } from "./content-store.js";
+import { ContentStore, hashOf, namesIn, replaceWhole } from "./content-store.js";
 
 const recordName = /^(\d{6})\.json$/;
 const openName = "open.json";
@@ -29,7 +29,7 @@ export class ChangeFolder {
 
   /** All bytes that are kept. */
   get bytes(): number {
-    return names(this.folder).reduce((sum, name) => sum + (sizeOf(join(this.folder, name)) ?? 0), 0);
+    return namesIn(this.folder).reduce((sum, name) => sum + (sizeOf(join(this.folder, name)) ?? 0), 0);
   }
 
   /** The turn that is under way, or was when its process died. What cannot be read is the same as none. */
@@ -78,21 +78,13 @@ export class ChangeFolder {
   }
 
   #numbers(): number[] {
-    const found = names(this.folder).flatMap((name) => recordName.exec(name)?.[1] ?? []);
+    const found = namesIn(this.folder).flatMap((name) => recordName.exec(name)?.[1] ?? []);
     return found.map(Number).toSorted((a, b) => a - b);
   }
 }
 
 function fileName(number: number): string {
   return `${String(number).padStart(6, "0")}.json`;
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function sizeOf(path: string): number | undefined {

@@ -23,11 +23,10 @@ export class ContentStore {
   readonly #waiting = new Map<string, Uint8Array>();
   #waitingBytes = 0;
 
-  /** The folder is made when it is not there. */
+  /** The folder is made when something is put into it. */
   constructor(folder: string) {
     this.folder = folder;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const names = readdirSync(folder);
+    const names = namesIn(folder);
     this.#loose = new Set(names.filter((name) => contentName.test(name)));
     this.#packed = new Map(names.filter(isPackName).flatMap((pack) => packedIn(folder, pack)));
   }
@@ -51,6 +50,7 @@ export class ContentStore {
   }
 
   flush(): void {
+    if (this.#waiting.size > 0) mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     if (this.#waiting.size < packedFrom && this.#waitingBytes < maxWaitingBytes) {
       for (const [name, bytes] of this.#waiting) {
         replaceWhole(join(this.folder, name), bytes);
@@ -90,6 +90,14 @@ export class ContentStore {
       rmSync(join(this.folder, name), { force: true });
       this.#loose.delete(name);
     }
+  }
+}
+
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

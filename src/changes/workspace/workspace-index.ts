@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FileMode } from "../file-change.js";
 import { type ContentStore, replaceWhole } from "./content-store.js";
@@ -40,6 +40,7 @@ export class WorkspaceIndex {
     const unused = new Map<string, number>();
     for (const name of store.names) if (!used.has(name)) unused.set(name, Math.min(this.#unused.get(name) ?? now, now));
     store.remove(new Set([...unused].filter(([, since]) => now - since > keptMs).map(([name]) => name)));
+    mkdirSync(store.folder, { recursive: true, mode: 0o700 });
     const written: WrittenIndex = { files: [...files], unused: [...unused].filter(([name]) => store.has(name)) };
     replaceWhole(join(store.folder, indexName), JSON.stringify(written));
   }

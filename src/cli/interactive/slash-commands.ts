@@ -1,5 +1,7 @@
 import { tellNotCompacted } from "../compaction/not-compacted.js";
 import { contextText } from "../compaction/context-text.js";
+import { SavedChanges } from "../changes/saved-changes.js";
+import { noChanges, statText } from "../changes/stat-text.js";
 import { type CommandContext, printLine } from "../context.js";
 import { wholeNumber } from "../whole-number.js";
 import { exportEach, exportNamed } from "./export-conversations.js";
@@ -47,6 +49,10 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   [
     "compact",
     { usage: "compact [instructions]", description: "Summarize the old part of the conversation", run: compact },
+  ],
+  [
+    "diff",
+    { usage: "diff [turn]", description: "Show what this conversation, or one of its turns, changed", run: diff },
   ],
   ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
   ["fork", { usage: "fork [turn]", description: "Go on in a copy, as it is or as it was after a turn", run: fork }],
@@ -147,6 +153,25 @@ async function fork({ context, current, text }: SlashCall): Promise<Then> {
   }
   await current.fork(afterTurn);
   await tellAside(context, [`Forked conversation: ${current.id}`, `A copy of: ${old}`]);
+  return "stay";
+}
+
+async function diff({ context, current, text }: SlashCall): Promise<Then> {
+  const turn = text === "" ? undefined : wholeNumber(text);
+  if (text !== "" && turn === undefined) {
+    await context.tell("✗ Which turn? /diff [turn], counted from 1");
+    return "stay";
+  }
+  const conversation = current.begun?.conversation;
+  if (conversation === undefined || conversation.rolloutPath === null) {
+    await tellAside(context, [noChanges(turn)]);
+    return "stay";
+  }
+  await conversation.flush();
+  const rollout = { id: conversation.id, path: conversation.rolloutPath };
+  const tracker = (await SavedChanges.read(current.surroundings.places, rollout)).diff(turn);
+  const shown = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
+  await tellAside(context, tracker.isEmpty ? [noChanges(turn)] : shown);
   return "stay";
 }
 

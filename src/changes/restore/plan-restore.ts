@@ -1,0 +1,97 @@
+import { lstatSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { ChangeRecord, KeptVersion } from "../../messages/change-record.js";
+import type { FileVersion } from "../file-change.js";
+import { ContentStore, hashOf } from "../workspace/content-store.js";
+import { bytesAt } from "../workspace/take-tree.js";
+import { fileAt, type FoundFile } from "../workspace/walk.js";
+
+/** Why a file is left as it is. */
+export type Obstacle =
+  /** It is not what the change made of it: somebody has changed it since. */
+  | "changed"
+  /** What it was is not there any more. */
+  | "not_kept"
+  /** Something else stands in its place, or on the way to it. */
+  | "blocked";
+
+/** A file as it is, and as it is to become; undefined for none. */
+export interface RestoreStep {
+  readonly path: string;
+  readonly current: FileVersion | undefined;
+  /** As it was found; whoever has touched it since has another. */
+  readonly stamp: string | undefined;
+  readonly target: FileVersion | undefined;
+  readonly obstacle?: Obstacle;
+}
+
+export interface RestorePlan {
+  readonly root: string;
+  /** Of the files that are not what they were before the change. */
+  readonly steps: readonly RestoreStep[];
+}
+
+/** What would have to be done to make the files what they were before a change. Nothing is done. */
+export function planRestore({ root, files }: ChangeRecord, folder: string): RestorePlan {
+  if (realOf(root) !== root)
+    return { root, steps: files.map(({ path }) => ({ ...unknown, path, obstacle: "blocked" })) };
+  const store = new ContentStore(folder);
+  const leaving = new Set(files.filter(({ before }) => before === null).map(({ path }) => path));
+  const steps = files.flatMap(({ path, before, after }): RestoreStep[] => {
+    const way = wayTo(root, path, leaving);
+    if (way === "blocked") return [{ ...unknown, path, obstacle: "blocked" }];
+    const found = way === "free" ? fileAt(root, path) : undefined;
+    const current = found && versionOf(root, found);
+    const target = before === null ? undefined : loaded(store, before);
+    if (isSame(current, before)) return [];
+    const step = { path, current, stamp: found?.stamp, target };
+    if (before !== null && target === undefined) return [{ ...step, obstacle: "not_kept" }];
+    return [isSame(current, after) ? step : { ...step, obstacle: "changed" }];
+  });
+  return { root, steps };
+}
+
+const unknown = { current: undefined, stamp: undefined, target: undefined };
+
+/**
+ * A record could be anybody's: nothing in it leads out of its folder, into a repository, or through a link. A link that
+ * is itself to go has nothing behind it.
+ */
+function wayTo(root: string, path: string, leaving: ReadonlySet<string>): "free" | "blocked" | "leaving" {
+  const names = path.split("/");
+  if (names.some((name) => ["", ".", "..", ".git"].includes(name) || name.includes("\0"))) return "blocked";
+  const parents = names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join("/"));
+  const link = parents.find((parent) => isLink(join(root, parent)));
+  if (link === undefined) return "free";
+  return leaving.has(link) ? "leaving" : "blocked";
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function realOf(root: string): string | undefined {
+  try {
+    return realpathSync(root);
+  } catch {
+    return undefined;
+  }
+}
+
+function versionOf(root: string, { path, mode }: FoundFile): FileVersion {
+  return { mode, bytes: bytesAt(join(root, path), mode) };
+}
+
+function loaded(store: ContentStore, { mode, sha256 }: KeptVersion): FileVersion | undefined {
+  const bytes = store.get(sha256);
+  return bytes && { mode, bytes };
+}
+
+function isSame(version: FileVersion | undefined, kept: KeptVersion | null): boolean {
+  if (version === undefined || kept === null) return version === undefined && kept === null;
+  return version.mode === kept.mode && hashOf(version.bytes) === kept.sha256;
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { lstat, open, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
+import type { ChangedFile, ChangeRecord, KeptVersion } from "../../messages/change-record.js";
+import { FileProblem } from "../../tools/file-problem.js";
+import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
+import type { FileVersion } from "../file-change.js";
+import type { ChangeFolder, NumberedRecord } from "../workspace/change-folder.js";
+import type { ContentStore } from "../workspace/content-store.js";
+import { fileAt } from "../workspace/walk.js";
+import type { RestorePlan, RestoreStep } from "./plan-restore.js";
+
+const permissionBits = 0o777;
+const executeBits = 0o111;
+
+export interface FailedStep {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/**
+ * Makes files what they were before a change, the deletions first. What they are now is kept before the first of them
+ * is touched, as a change of its own that can be taken back.
+ */
+export async function restore(
+  { root, steps }: RestorePlan,
+  undone: NumberedRecord,
+  changes: ChangeFolder,
+  now: Date,
+): Promise<FailedStep[]> {
+  const contents = changes.contents();
+  const files = steps.map((step): ChangedFile => ({
+    path: step.path,
+    before: kept(contents, step.current),
+    after: kept(contents, step.target),
+  }));
+  contents.flush();
+  const { turn_id, number } = undone;
+  const at = now.toISOString();
+  const record: ChangeRecord = { version: 1, kind: "undo", turn_id, of: number, root, at, files, left_out: [] };
+  changes.add(record);
+  const failed: FailedStep[] = [];
+  const ordered = [
+    ...steps.filter(({ target }) => target === undefined),
+    ...steps.filter(({ target }) => target !== undefined),
+  ];
+  for (const step of ordered) {
+    try {
+      await takeStep(root, step);
+    } catch (error) {
+      failed.push({ path: step.path, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return failed;
+}
+
+function kept(contents: ContentStore, version: FileVersion | undefined): KeptVersion | null {
+  if (version === undefined) return null;
+  return { mode: version.mode, sha256: contents.put(version.bytes), bytes: version.bytes.length };
+}
+
+/** Folder by folder, so that none of them can be swapped for a link that leads elsewhere. */
+async function takeStep(root: string, step: RestoreStep): Promise<void> {
+  const names = step.path.split("/");
+  const name = names.pop() ?? "";
+  {
+    await using folder = await openFolder(root, names);
+    if (fileAt(folder.at("."), name)?.stamp !== step.stamp) throw new FileProblem("it was changed at this very moment");
+    if (step.target === undefined) await unlink(folder.at(name));
+    else await put(folder, name, step.target);
+    await folder.verify();
+  }
+  if (step.target === undefined) await removeEmptyFolders(root, names);
+}
+
+/** Whoever reads it finds the old content or the new one. */
+async function put(folder: OpenFolder, name: string, target: FileVersion): Promise<void> {
+  const path = folder.at(name);
+  const temporary = folder.at(`.cody-${randomUUID()}.tmp`);
+  const old = await lstat(path).catch(() => undefined);
+  try {
+    if (target.mode === "120000") await symlink(Buffer.from(target.bytes), temporary);
+    else await writeNew(temporary, target, old?.isFile() === true ? old.mode & permissionBits : undefined);
+    await folder.verify();
+    // A folder that has nothing in it any more is all that may stand there.
+    if (old?.isDirectory() === true) await rmdir(path);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** With the permissions of the file that was there; only whether it can be run is known of what was before. */
+async function writeNew(path: string, { mode, bytes }: FileVersion, old: number | undefined): Promise<void> {
+  const canRun = mode === "100755";
+  await using file = await open(path, "wx", canRun ? 0o777 : 0o666);
+  await file.writeFile(bytes);
+  if (old !== undefined) await file.chmod(canRun ? old | ((old & 0o444) >> 2) : old & ~executeBits);
+  await file.sync();
+}
+
+/** As git does: a folder is there for what is in it. */
+async function removeEmptyFolders(root: string, names: readonly string[]): Promise<void> {
+  for (let depth = names.length; depth > 0; depth -= 1) {
+    const parents = names.slice(0, depth - 1);
+    try {
+      await using folder = await openFolder(root, parents);
+      await rmdir(folder.at(names[depth - 1] ?? ""));
+    } catch {
+      return;
+    }
+  }
+}

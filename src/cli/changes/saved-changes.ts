@@ -1,0 +1,82 @@
+import { realpathSync } from "node:fs";
+import { snapshotPlaces } from "../../actors/conversation/snapshot-places.js";
+import { ChangeFolder, type NumberedRecord } from "../../changes/workspace/change-folder.js";
+import { diffChanges } from "../../changes/workspace/diff-changes.js";
+import { currentChanges, type KeptChanges } from "../../changes/workspace/snapshot.js";
+import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
+import type { ConversationPlaces } from "../../config/places.js";
+import type { RolloutName } from "../../rollouts/layout-files.js";
+import { readRollout } from "../../rollouts/read.js";
+import { TurnEnds } from "../../rollouts/turn-ends.js";
+import { CommandError, exitCodes } from "../command-error.js";
+
+/** What the turns of a saved conversation changed. */
+export class SavedChanges {
+  readonly folder: ChangeFolder;
+  readonly records: readonly NumberedRecord[];
+  /** The turn whose end nobody has seen: what is different now. */
+  readonly unfinished: KeptChanges | undefined;
+  /** The numbers of turns by their ids. */
+  readonly turns: ReadonlyMap<string, number>;
+
+  private constructor(
+    folder: ChangeFolder,
+    records: readonly NumberedRecord[],
+    unfinished: KeptChanges | undefined,
+    turns: ReadonlyMap<string, number>,
+  ) {
+    this.folder = folder;
+    this.records = records;
+    this.unfinished = unfinished;
+    this.turns = turns;
+  }
+
+  static async read(places: ConversationPlaces, rollout: RolloutName): Promise<SavedChanges> {
+    const where = snapshotPlaces(places, rollout.path, Number.POSITIVE_INFINITY);
+    const folder = new ChangeFolder(where.folder);
+    const open = await folder.open();
+    const unfinished = open !== undefined && isThere(open.root) ? currentChanges(where, open, Date.now()) : undefined;
+    return new SavedChanges(folder, await folder.records(), unfinished, await turnNumbers(rollout));
+  }
+
+  /** What one turn changed, or all of them and what was taken back, one after another. */
+  diff(turn: number | undefined): TurnDiffTracker {
+    const turnId = turn === undefined ? undefined : this.idOf(turn);
+    const tracker = new TurnDiffTracker();
+    const isMeant = ({ kind, turn_id }: NumberedRecord) =>
+      turnId === undefined || (kind === "turn" && turn_id === turnId);
+    const folders = [this.folder.folder];
+    for (const { files } of this.records.filter(isMeant)) diffChanges({ files, folders }, tracker);
+    const open = this.unfinished;
+    if (open !== undefined && (turnId === undefined || open.turnId === turnId)) diffChanges(open, tracker);
+    return tracker;
+  }
+
+  idOf(turn: number): string {
+    const id = [...this.turns].find(([, number]) => number === turn)?.[0];
+    if (id !== undefined) return id;
+    const last = Math.max(0, ...this.turns.values());
+    throw new CommandError(`There is no turn ${turn}: the last one is ${last}`, exitCodes.failed);
+  }
+}
+
+function isThere(root: string): boolean {
+  try {
+    return realpathSync(root) === root;
+  } catch {
+    return false;
+  }
+}
+
+/** A turn that was taken back gives its number to the next. */
+async function turnNumbers({ id, path }: RolloutName): Promise<Map<string, number>> {
+  const numbers = new Map<string, number>();
+  const ends = new TurnEnds();
+  for await (const { line } of readRollout(path, id)) {
+    ends.add(line);
+    if (line.type !== "event_msg" || line.payload.type !== "task_started") continue;
+    for (const [known, number] of numbers) if (number >= ends.turns) numbers.delete(known);
+    numbers.set(line.payload.turn_id, ends.turns);
+  }
+  return numbers;
+}

@@ -1,0 +1,25 @@
+import type { DiffSummary, FileDiff } from "../../messages/diff.js";
+import { visible } from "../../messages/visible.js";
+
+const signs = { modified: "M", created: "A", deleted: "D" } satisfies Record<FileDiff["status"], string>;
+
+/** A line for each file, and one for all. */
+export function statText(files: readonly FileDiff[], { total_additions, total_deletions }: DiffSummary): string[] {
+  const rows = files.map((file) => `${signs[file.status]}  ${visible(file.path)}  ${numbersText(file)}`);
+  const count = `${files.length} file${files.length === 1 ? "" : "s"} changed`;
+  return [...rows, `${count}, ${totalText(total_additions, total_deletions)}`];
+}
+
+/** As git says of what is no text. */
+export function numbersText({ additions, deletions, binary }: FileDiff): string {
+  return binary === true ? "(binary)" : `(+${additions}, -${deletions})`;
+}
+
+export function totalText(additions: number, deletions: number): string {
+  const [more, less] = [additions === 1 ? "" : "s", deletions === 1 ? "" : "s"];
+  return `${additions} addition${more}, ${deletions} deletion${less}`;
+}
+
+export function noChanges(turn: number | undefined): string {
+  return `No changes are known of ${turn === undefined ? "this conversation" : `turn ${turn}`}.`;
+}

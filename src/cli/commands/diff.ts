@@ -1,0 +1,18 @@
+import { chosenRollout } from "../changes/chosen-rollout.js";
+import { SavedChanges } from "../changes/saved-changes.js";
+import { noChanges, statText } from "../changes/stat-text.js";
+import { type CommandContext, printLine } from "../context.js";
+import { numberFlag } from "../whole-number.js";
+
+/** Prints what the turns of a conversation made of the files, or one of them. */
+export async function diffCommand(context: CommandContext): Promise<number> {
+  const turn = numberFlag("--turn", context.flags.turn);
+  const { places, rollout } = await chosenRollout(context);
+  const changes = await SavedChanges.read(places, rollout);
+  const tracker = changes.diff(turn);
+  if (context.flags.json) await printLine(context, JSON.stringify({ id: rollout.id, ...tracker.turnDiff() }));
+  else if (tracker.isEmpty) await context.tell(noChanges(turn));
+  else if (context.flags.stat) await printLine(context, statText(tracker.files, tracker.getSummary()).join("\n"));
+  else await context.terminal.stdout.write(tracker.generateUnifiedDiff());
+  return 0;
+}

@@ -1,0 +1,110 @@
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { planRestore } from "../../src/changes/restore/plan-restore.js";
+import { restore } from "../../src/changes/restore/restore.js";
+import { ChangeFolder, type NumberedRecord } from "../../src/changes/workspace/change-folder.js";
+import { endSnapshot, takeSnapshot } from "../../src/changes/workspace/snapshot.js";
+import { editSequences } from "../support/edit-sequences.js";
+import { plainTree, putTree, treeIn } from "../support/file-trees.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const sequences = Number(process.env["CODY_DIFF_SEQUENCES"] ?? 25);
+
+async function open() {
+  const [cwd, home] = [await temporaryFolder(), await temporaryFolder()];
+  const places = { workspaces: join(home, "workspaces"), folder: join(home, "snapshots"), outside: [home] };
+  const request = { ...places, cwd, maxBytes: 1e9, turnId: "t1", now: Date.now() };
+  const changes = new ChangeFolder(places.folder);
+  /** What a change made of the files is a record. */
+  const during = async (work: () => Promise<unknown>): Promise<NumberedRecord> => {
+    await takeSnapshot(request);
+    await work();
+    await endSnapshot(request);
+    const record = (await changes.records()).at(-1);
+    if (record === undefined) throw new Error("nothing has changed");
+    return record;
+  };
+  const takeBack = (record: NumberedRecord) => restore(planRestore(record, places.folder), record, changes, new Date());
+  return { cwd, home, folder: places.folder, changes, during, takeBack, request };
+}
+
+test("an undo restores every file byte for byte, and so does taking it back", async () => {
+  await fc.assert(
+    fc.asyncProperty(editSequences, async ({ before, after }) => {
+      const { cwd, home, changes, during, takeBack } = await open();
+      await putTree(cwd, before);
+      const record = await during(() => putTree(cwd, after)).catch(() => undefined);
+      const seen: unknown[] = [];
+      for (let next = record; next !== undefined && seen.length < 4; next = (await changes.records()).at(-1)) {
+        seen.push(await takeBack(next), await treeIn(cwd));
+      }
+      expect(seen).toEqual(record === undefined ? [] : [[], plainTree(before), [], plainTree(after)]);
+      expect(await treeIn(cwd)).toEqual(plainTree(after));
+      for (const gone of [cwd, home]) await rm(gone, { recursive: true });
+    }),
+    { numRuns: sequences, endOnFailure: true },
+  );
+  expect.hasAssertions();
+}, 1_200_000);
+
+test("a file keeps its permissions, and one that could be run can be run again", async () => {
+  const { cwd, during, takeBack } = await open();
+  for (const name of ["private", "script"]) await writeFile(join(cwd, name), "1\n");
+  await chmod(join(cwd, "private"), 0o600);
+  await chmod(join(cwd, "script"), 0o750);
+  const record = await during(async () => {
+    await writeFile(join(cwd, "private"), "2\n");
+    await chmod(join(cwd, "script"), 0o640);
+  });
+  expect(await takeBack(record)).toEqual([]);
+  const modes = await Promise.all(
+    ["private", "script"].map(async (name) => (await stat(join(cwd, name))).mode & 0o777),
+  );
+  expect(modes).toEqual([0o600, 0o750]);
+});
+
+test("a file touched between the plan and the restoring is left alone", async () => {
+  const { cwd, folder, changes, during } = await open();
+  await writeFile(join(cwd, "a"), "1\n");
+  const record = await during(() => writeFile(join(cwd, "a"), "2\n"));
+  const plan = planRestore(record, folder);
+  await writeFile(join(cwd, "a"), "mine\n");
+  expect(await restore(plan, record, changes, new Date())).toEqual([
+    { path: "a", reason: "it was changed at this very moment" },
+  ]);
+  expect(await readFile(join(cwd, "a"), "utf8")).toBe("mine\n");
+});
+
+test("a folder swapped for a link between the plan and the restoring leads nowhere", async () => {
+  const { cwd, folder, changes, during } = await open();
+  const outside = await temporaryFolder();
+  await mkdir(join(cwd, "dir"));
+  await writeFile(join(cwd, "dir", "a"), "1\n");
+  const record = await during(() => rm(join(cwd, "dir", "a")));
+  const plan = planRestore(record, folder);
+  await rename(join(cwd, "dir"), join(cwd, "other"));
+  await symlink(outside, join(cwd, "dir"));
+  expect(await restore(plan, record, changes, new Date())).toMatchObject([{ path: "dir/a" }]);
+  expect(await readdir(outside)).toEqual([]);
+});
+
+test.each(["../out", "/etc/out", "a/../../out", ".git/hooks/out", "a//b", "nul\0"])(
+  "a record that names %j is not obeyed",
+  async (path) => {
+    const { cwd, folder, during } = await open();
+    const record = await during(() => writeFile(join(cwd, "a"), "1\n"));
+    const files = record.files.map((file) => ({ ...file, path, before: file.after, after: null }));
+    expect(planRestore({ ...record, files }, folder).steps).toMatchObject([{ path, obstacle: "blocked" }]);
+  },
+);
+
+test("a workspace that is gone, or is another by now, is left alone", async () => {
+  const { cwd, folder, during } = await open();
+  const record = await during(() => writeFile(join(cwd, "a"), "1\n"));
+  await rename(cwd, `${cwd}.moved`);
+  await symlink(`${cwd}.moved`, cwd);
+  expect(planRestore(record, folder).steps).toMatchObject([{ path: "a", obstacle: "blocked" }]);
+  await rm(`${cwd}.moved`, { recursive: true });
+});

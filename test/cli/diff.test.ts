@@ -1,0 +1,196 @@
+import { once } from "node:events";
+import { readdir, readFile, symlink, writeFile, rm, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { FakeTerminal } from "../support/cli-terminal.js";
+import { Cli } from "../support/cli.js";
+import { openManager } from "../support/open-conversation.js";
+import { calls, says, scripted } from "../support/scripted-provider.js";
+
+/** A conversation in a folder of its own in which commands were run, one in each turn. */
+async function changedBy(commands: readonly string[], files: Readonly<Record<string, string>>) {
+  const cli = await Cli.open();
+  const cwd = join(cli.project, "work");
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, name)), { recursive: true });
+    await writeFile(join(cwd, name), content);
+  }
+  const replies = commands.flatMap((command, index) => [
+    calls("shell", `c${index}`, { command: ["sh", "-c", command] }),
+    says("Done."),
+  ]);
+  const provider = scripted([...replies, says("Hello.")]);
+  const config = { provider: provider.name, sandbox: "danger-full-access" } as const;
+  const { PATH } = process.env;
+  const { manager } = await openManager({ home: cli.home, cwd, config, providers: [provider], env: { PATH } });
+  const { conversation, conversationId: id } = await manager.newConversation({ model: "scripted" });
+  for (const text of [...commands, "hello"]) await conversation.processMessage(text);
+  await manager.shutdown();
+  const cody = (command: string, ...args: string[]) => cli.run([command, id, ...args], { cwd });
+  const file = (name: string) => readFile(join(cwd, name), "utf8").catch(() => undefined);
+  return { cli, cwd, id, cody, file };
+}
+
+/** Its first turn changed a file, and its second made one; the third only talked. */
+function changed() {
+  return changedBy(["sed -i s/one/two/ a.txt", "printf new > b.txt"], { "a.txt": "one\n" });
+}
+
+const first = `diff --git a/a.txt b/a.txt
+index 5626abf..f719efd 100644
+--- a/a.txt
++++ b/a.txt
+@@ -1 +1 @@
+-one
++two
+`;
+
+test("diff shows what all turns changed, or one of them, also as numbers", async () => {
+  const { cody } = await changed();
+  const whole = await cody("diff");
+  expect(whole).toMatchObject({ code: 0, stderr: "" });
+  expect(whole.stdout).toBe(`${first}diff --git a/b.txt b/b.txt
+new file mode 100644
+index 0000000..3e5126c
+--- /dev/null
++++ b/b.txt
+@@ -0,0 +1 @@
++new
+\\ No newline at end of file
+`);
+  expect((await cody("diff", "--turn", "1")).stdout).toBe(first);
+  expect((await cody("diff", "--stat")).stdout).toBe(
+    "M  a.txt  (+1, -1)\nA  b.txt  (+1, -0)\n2 files changed, 2 additions, 1 deletion\n",
+  );
+  expect(await cody("diff", "--turn", "3")).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: "No changes are known of turn 3.\n",
+  });
+  expect(await cody("diff", "--turn", "4")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the last one is 3"),
+  });
+});
+
+test("diff has the same as JSON, and without an id it is about the active conversation", async () => {
+  const { cli, cody, cwd, id } = await changed();
+  const { files_modified, files_created, summary } = JSON.parse((await cody("diff", "--json")).stdout);
+  expect({ files_modified, files_created, additions: summary.total_additions }).toEqual({
+    files_modified: ["a.txt"],
+    files_created: ["b.txt"],
+    additions: 2,
+  });
+  await cody("resume", "--provider", "offline", "--model", "offline");
+  expect((await cli.run(["diff", "--stat"], { cwd })).stdout).toContain("2 files changed");
+  expect(await cli.run(["diff", id, "--turn", "0"], { cwd })).toMatchObject({ code: 2 });
+});
+
+test("undo says first what it would do, takes back a turn after another, and can be taken back", async () => {
+  const { cody, file, id, cwd } = await changed();
+  const preview = await cody("undo");
+  expect(preview.stdout).toMatch(/^To take back turn 2 \(.*\) in .*\/work:\n {2}D {2}b\.txt {2}\(\+0, -1\)\n/);
+  expect(preview.stdout).toContain(`Nothing was changed. To do it: cody undo ${id} --yes\n`);
+  expect(await file("b.txt")).toBe("new");
+  expect((await cody("undo", "--yes")).stdout).toMatch(/^✓ Took back turn 2 /);
+  expect(await file("b.txt")).toBeUndefined();
+  expect((await cody("undo", "--yes")).stdout).toMatch(/^✓ Took back turn 1 /);
+  expect(await file("a.txt")).toBe("one\n");
+  expect(await cody("undo", "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no changes to take back"),
+  });
+  expect((await cody("diff")).stdout).toBe("");
+  expect((await cody("undo", "--undo", "--yes")).stdout).toMatch(/^✓ Took back the undo of turn 1 /);
+  expect(await file("a.txt")).toBe("two\n");
+  expect(await readdir(cwd)).toEqual(["a.txt"]);
+});
+
+test("a file that has changed since is in the way, unless it may be overwritten, and then it is kept", async () => {
+  const { cody, file, cwd } = await changed();
+  await writeFile(join(cwd, "a.txt"), "mine\n");
+  const preview = await cody("undo", "--turn", "1");
+  expect(preview.stdout).toContain("  ✗ a.txt: has changed since\n");
+  const refused = await cody("undo", "--turn", "1", "--yes");
+  expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("✗ a.txt: has changed since") });
+  expect(await file("a.txt")).toBe("mine\n");
+  expect(await cody("undo", "--turn", "1", "--yes", "--overwrite")).toMatchObject({ code: 0 });
+  expect(await file("a.txt")).toBe("one\n");
+  await cody("undo", "--undo", "--yes");
+  expect(await file("a.txt")).toBe("mine\n");
+});
+
+test("what a turn had changed when its process was killed is shown and taken back", async () => {
+  const cli = await Cli.open();
+  const cwd = join(cli.project, "work");
+  await mkdir(cwd);
+  await writeFile(join(cwd, "a.txt"), "one\n");
+  const child = cli.start(["chat", "run echo two > a.txt; sleep 60", "--sandbox", "danger-full-access"], { cwd });
+  await expect.poll(() => readFile(join(cwd, "a.txt"), "utf8"), { timeout: 20_000 }).toBe("two\n");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  expect((await cli.run(["diff"], { cwd })).stdout).toBe(first);
+  expect(await cli.run(["undo", "--yes"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("turn 1"),
+  });
+  expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\n");
+});
+
+test("nothing is restored through a link, nor when what it was is gone", async () => {
+  const { cli, cwd, id, cody } = await changedBy(["sed -i s/one/two/ dir/a"], { "dir/a": "one\n" });
+  const outside = join(cli.project, "outside");
+  await mkdir(outside);
+  await rm(join(cwd, "dir"), { recursive: true });
+  await writeFile(join(outside, "a"), "two\n");
+  await symlink(outside, join(cwd, "dir"));
+  const refused = await cody("undo", "--yes", "--overwrite");
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("✗ dir/a: something else stands in its place"),
+  });
+  expect(await readFile(join(outside, "a"), "utf8")).toBe("two\n");
+  await rm(join(cwd, "dir"));
+  await mkdir(join(cwd, "dir"));
+  await writeFile(join(cwd, "dir", "a"), "two\n");
+  const folder = join(cli.conversations, `${id}.jsonl.snapshots`);
+  for (const name of await readdir(folder)) if (name.length === 64) await writeFile(join(folder, name), "garbled");
+  const gone = await cody("undo", "--yes");
+  expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining("what it was is not there any more") });
+  expect(await readFile(join(cwd, "dir", "a"), "utf8")).toBe("two\n");
+});
+
+test("what was kept of the changes goes into the trash with the conversation, and comes back", async () => {
+  const { cli, cody, cwd, id } = await changed();
+  await cli.run(["clean", "--all"], { cwd });
+  expect((await readdir(cli.conversations)).filter((name) => name.startsWith(id))).toEqual([]);
+  await cody("undelete");
+  expect((await cody("diff", "--turn", "1")).stdout).toBe(first);
+});
+
+test("at the prompt a box shows what a turn changed, and /diff shows it again", async () => {
+  const terminal = await FakeTerminal.open(
+    scripted([calls("write_file", "c1", { path: "new.txt", content: "hello\n" }), says("Done.")]),
+  );
+  const running = terminal.run("--sandbox", "danger-full-access");
+  await terminal.shows("› ");
+  terminal.type("go\r");
+  await terminal.shows(
+    [
+      "╭───────────────────────────────────╮",
+      "│ Changes This Turn                 │",
+      "├───────────────────────────────────┤",
+      "│ Created:                          │",
+      "│   • new.txt                       │",
+      "│                                   │",
+      "│ Total: 1 addition, 0 deletions    │",
+      "╰───────────────────────────────────╯",
+    ].join("\n"),
+  );
+  terminal.type("/diff 1\r");
+  await terminal.shows(
+    "A  new.txt  (+1, -0)\n1 file changed, 1 addition, 0 deletions\n\ndiff --git a/new.txt b/new.txt\n",
+  );
+  terminal.type("/exit\r");
+  expect(await running).toBe(0);
+});

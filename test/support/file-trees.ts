@@ -1,0 +1,44 @@
+import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Tree } from "./edit-sequences.js";
+
+/** Makes a folder hold these files and nothing else, but for what is git's. */
+export async function putTree(folder: string, tree: Tree): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name !== ".git") await rm(join(folder, name), { recursive: true });
+  }
+  for (const [name, { mode, bytes }] of tree) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    if (mode === "120000") await symlink(Buffer.from(bytes), path);
+    else {
+      await writeFile(path, bytes);
+      await chmod(path, mode === "100755" ? 0o755 : 0o644);
+    }
+  }
+}
+
+/** What is in a folder, to be compared. */
+export async function treeIn(folder: string, under = ""): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const name of await readdir(join(folder, under))) {
+    if (name === ".git") continue;
+    const path = join(under, name);
+    const stats = await lstat(join(folder, path));
+    if (stats.isDirectory()) Object.assign(found, await treeIn(folder, path));
+    else if (stats.isSymbolicLink())
+      found[path] = `120000 ${(await readlink(join(folder, path), "buffer")).toString("hex")}`;
+    else {
+      const mode = (stats.mode & 0o100) === 0 ? "100644" : "100755";
+      found[path] = `${mode} ${(await readFile(join(folder, path))).toString("hex")}`;
+    }
+  }
+  return found;
+}
+
+/** The same of files that are in none. */
+export function plainTree(tree: Tree): Record<string, string> {
+  return Object.fromEntries(
+    [...tree].map(([name, { mode, bytes }]) => [name, `${mode} ${Buffer.from(bytes).toString("hex")}`]),
+  );
+}
