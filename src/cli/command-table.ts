@@ -12,6 +12,7 @@ import {
   indexFlags,
   importFlags,
   listFlags,
+  mcpFlags,
   mockLlmFlags,
   nameFlags,
   pinFlags,
@@ -21,6 +22,7 @@ import {
   searchFlags,
   statsFlags,
   scrubFlags,
+  trustFlags,
   undeleteFlags,
 } from "./flags.js";
 
@@ -60,6 +62,8 @@ const loaders = {
   output: async () => (await import("./commands/output.js")).outputCommand,
   scrub: async () => (await import("./commands/scrub.js")).scrubCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
+  mcp: async () => (await import("./commands/mcp.js")).mcpCommand,
+  trust: async () => (await import("./commands/trust.js")).trustCommand,
   // Apart from the others: it loads a server that nobody else needs.
   "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
   /** What cody does without a command. */
@@ -118,6 +122,8 @@ const definitions: readonly Definition[] = [
   ["set-auth <method>", "Choose how to prove who you are to the provider"],
   ["models", "Show the models that are known, with their windows and prices"],
   ["config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path"],
+  ["mcp [action] [name] [...command]", "Show the MCP servers; add NAME -- COMMAND, remove NAME, test [NAME]", mcpFlags],
+  ["trust [path]", "Let a project start the MCP servers that its own configuration names", trustFlags],
   ["export [id]", "Write a conversation into a file of another format", exportFlags],
   ["import <path>", "Carry over a conversation of another program, or a folder of them", importFlags],
   ["check <id>", "Show what of a conversation would be sent to a model, and what would be changed", checkFlags],

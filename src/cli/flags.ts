@@ -33,6 +33,12 @@ export interface Flags {
   readonly pattern?: string;
   /** How old a conversation must be to be cleaned up. */
   readonly olderThan?: string;
+  /** Where an MCP server is reached. */
+  readonly url?: string;
+  /** The variable that has the token for it. */
+  readonly bearerTokenEnvVar?: string;
+  /** Variables for a server, as NAME=VALUE. */
+  readonly env?: readonly string[];
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -189,6 +195,17 @@ export const cleanFlags: readonly Definition[] = [
 export const undeleteFlags: readonly Definition[] = [["--list", "Show what is in the trash, as without an id"]];
 
 export const doctorFlags: readonly Definition[] = [codexFlag];
+
+export const mcpFlags: readonly Definition[] = [
+  ["--url <url>", "With add: a server that is reached there, by streamable HTTP"],
+  ["--bearer-token-env-var <name>", "With add --url: the environment variable that has the token for it"],
+  ["--env <NAME=VALUE>", "With add: a variable for the server's process; may be given more than once"],
+];
+
+export const trustFlags: readonly Definition[] = [
+  ["--undo", "Trust it no longer"],
+  ["--list", "Show the projects something was said about"],
+];
 
 export const mockLlmFlags: readonly Definition[] = [
   ["--port <port>", "Where to listen; without it a free port is taken"],

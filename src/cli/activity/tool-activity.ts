@@ -2,9 +2,11 @@ import type { EventMsg } from "../../messages/event.js";
 import { callLine, commandLine } from "../../messages/call-line.js";
 import { quotedWord } from "../../messages/quoted-command.js";
 import { shortened } from "../../messages/shortened.js";
+import { visible } from "../../messages/visible.js";
 import { ShownOutput } from "./shown-output.js";
 
 const maxFolderChars = 500;
+const maxResultChars = 200;
 
 /** What tools do, as lines for a person. */
 export class ToolActivity {
@@ -30,6 +32,8 @@ export class ToolActivity {
         return (
           this.#late(msg) + this.#end(msg.call_id, msg) + (msg.exit_code === 0 ? "" : `  exit code ${msg.exit_code}\n`)
         );
+      case "mcp_tool_call_end":
+        return resultLine(msg.result);
       case "task_complete":
       case "turn_aborted":
         return [...this.#running.keys()].map((callId) => this.#end(callId)).join("");
@@ -54,4 +58,16 @@ export class ToolActivity {
 
 function folderText(folder: string): string {
   return shortened(quotedWord(folder), maxFolderChars);
+}
+
+/** How a call of a server's tool ended, on one line: what was called stands above it. */
+function resultLine(result: Extract<EventMsg, { type: "mcp_tool_call_end" }>["result"]): string {
+  if ("Err" in result) return `  failed: ${shortLine(result.Err)}\n`;
+  const { content, isError } = result.Ok;
+  const [first] = content.flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : []));
+  return `  ${isError === true ? "failed: " : ""}${shortLine(first ?? "")}\n`;
+}
+
+function shortLine(text: string): string {
+  return shortened(visible(shortened(text, maxResultChars * 2)), maxResultChars);
 }
