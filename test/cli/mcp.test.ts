@@ -67,7 +67,23 @@ test.each([
   expect(result.stderr).toContain(message);
 });
 
-test("a chat shows what a server's tool gave, and what of servers is not there", async () => {
+test("who has no servers does not load what speaks with them", async () => {
+  const cli = await Cli.open();
+  const [spy, loaded] = [join(cli.project, "spy.cjs"), join(cli.project, "loaded")];
+  const files = 'Object.keys(require.cache).filter((file) => file.includes("mcp-servers")).length > 0';
+  const write = `require("node:fs").writeFileSync(${JSON.stringify(loaded)}, String(${files}))`;
+  // Threads end too, and have loaded what they need.
+  await writeFile(spy, `if (require("node:worker_threads").isMainThread) process.on("exit", () => ${write});`);
+  const run = async (): Promise<string> => {
+    await cli.run(["chat", "What is 2+2?"], { env: { NODE_OPTIONS: `--require ${spy}` } });
+    return await readFile(loaded, "utf8");
+  };
+  expect(await run()).toBe("false");
+  await cli.run(["mcp", "add", "one", "--", process.execPath, script]);
+  expect(await run()).toBe("true");
+});
+
+test("a chat tells which servers are not there", async () => {
   const cli = await Cli.open();
   await cli.run(["mcp", "add", "broken", "--", "/no/such/server"]);
   const result = await cli.run(["chat", "What is 2+2?"]);
