@@ -17,6 +17,7 @@ import {
   knowledgeFlags,
   listFlags,
   loginFlags,
+  mcpFlags,
   mockLlmFlags,
   nameFlags,
   pinFlags,
@@ -27,6 +28,7 @@ import {
   setAuthFlags,
   statsFlags,
   scrubFlags,
+  trustFlags,
   undeleteFlags,
   undoFlags,
 } from "./flags.js";
@@ -74,6 +76,8 @@ const loaders = {
   output: async () => (await import("./commands/output.js")).outputCommand,
   scrub: async () => (await import("./commands/scrub.js")).scrubCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
+  mcp: async () => (await import("./commands/mcp.js")).mcpCommand,
+  trust: async () => (await import("./commands/trust.js")).trustCommand,
   // Apart from the others: it loads a server that nobody else needs.
   "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
   /** What cody does without a command. */
@@ -142,6 +146,8 @@ const definitions: readonly Definition[] = [
     "Show what is known of this project; list, add, remove, prune, export, import",
     knowledgeFlags,
   ],
+  ["mcp [action] [name] [...command]", "Show the MCP servers; add NAME -- COMMAND, remove NAME, test [NAME]", mcpFlags],
+  ["trust [path]", "Let the configuration of a project count, and its MCP servers be started", trustFlags],
   ["export [id]", "Write a conversation into a file of another format", exportFlags],
   ["import <path>", "Carry over a conversation of another program, or a folder of them", importFlags],
   ["check <id>", "Show what of a conversation would be sent to a model, and what would be changed", checkFlags],

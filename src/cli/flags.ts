@@ -42,6 +42,12 @@ export interface Flags {
   readonly confidence?: string;
   readonly tags?: string;
   readonly supersedes?: string;
+  /** Where an MCP server is reached. */
+  readonly url?: string;
+  /** The variable that has the token for it. */
+  readonly bearerTokenEnvVar?: string;
+  /** Variables for a server, as NAME=VALUE. */
+  readonly env?: readonly string[];
   /** True without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
@@ -244,6 +250,17 @@ export const loginFlags: readonly Definition[] = [
 ];
 
 export const doctorFlags: readonly Definition[] = [codexFlag];
+
+export const mcpFlags: readonly Definition[] = [
+  ["--url <url>", "With add: a server that is reached there, by streamable HTTP"],
+  ["--bearer-token-env-var <name>", "With add --url: the environment variable that has the token for it"],
+  ["--env <NAME=VALUE>", "With add: a variable for the server's process; may be given more than once"],
+];
+
+export const trustFlags: readonly Definition[] = [
+  ["--undo", "Trust it no longer"],
+  ["--list", "Show the projects something was said about"],
+];
 
 export const mockLlmFlags: readonly Definition[] = [
   ["--port <port>", "Where to listen; without it a free port is taken"],

@@ -36,7 +36,8 @@ function textsBehindDashes(argv: readonly string[]): readonly string[] {
 }
 
 function flagsOf(options: Readonly<Record<string, unknown>>, known: readonly CacCommand["options"][number][]): Flags {
-  const values = known.flatMap((option): [string, string | boolean][] => {
+  const values = known.flatMap((option): [string, string | boolean | string[]][] => {
+    if (repeatable.has(option.name)) return repeated(option, options[option.name]);
     const value = lastOf(options[option.name]);
     if (option.isBoolean === true) return [[option.name, value === true]];
     if (value === undefined) return [];
@@ -45,6 +46,18 @@ function flagsOf(options: Readonly<Record<string, unknown>>, known: readonly Cac
     throw usageError(`${option.rawName.split(" ")[0]} needs a value`);
   });
   return { ...nothingGiven, ...Object.fromEntries(values) };
+}
+
+/** Flags of which every one counts. */
+const repeatable: ReadonlySet<string> = new Set(["env"]);
+
+function repeated({ name, rawName }: CacCommand["options"][number], given: unknown): [string, string[]][] {
+  const values: unknown[] = given === undefined ? [] : [given].flat();
+  const texts = values.map((value) => {
+    if (typeof value !== "string") throw usageError(`${rawName.split(" ")[0]} needs a value`);
+    return unmark(value);
+  });
+  return texts.length === 0 ? [] : [[name, texts]];
 }
 
 const nothingGiven: Flags = {

@@ -1,5 +1,6 @@
 import type { LogLevel } from "../config/debug-log.js";
 import type { Event, EventMsg } from "../messages/event.js";
+import { visible } from "../messages/visible.js";
 import { ToolActivity } from "./activity/tool-activity.js";
 import { changesBox } from "./changes/changes-box.js";
 import { CompactionProgress } from "./compaction/compaction-progress.js";
@@ -121,6 +122,9 @@ function troubleOf(msg: EventMsg): Trouble | undefined {
   const unsaved = msg.type === "warning" ? /^Failed to save turn: ([^]*)$/.exec(msg.message) : null;
   if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailed(unsaved[1] ?? "") };
   if (msg.type === "warning" || msg.type === "stream_error") return { level: "warn", text: msg.message };
+  if (msg.type === "mcp_startup_update" && msg.status.state === "failed") {
+    return { level: "warn", text: `The MCP server ${msg.server} is not there: ${visible(msg.status.error)}` };
+  }
   if (msg.type === "secrets_redacted") return { level: "debug", text: redactedText(msg.count) };
   if (msg.type === "turn_aborted") return { level: "debug", text: "Interrupted." };
   if (msg.type === "lagged") return { level: "warn", text: `Not shown: events ${msg.from} to ${msg.to}` };

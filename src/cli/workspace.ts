@@ -48,6 +48,7 @@ export class Workspace implements AsyncDisposable {
       providers,
       tools,
       source: parts.source,
+      log: (text) => context.log("info", text),
       ...writer,
     });
   }

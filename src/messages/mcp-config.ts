@@ -54,10 +54,12 @@ export type McpServerEntries = z.infer<typeof McpServerEntries>;
 function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== "invalid_union") return undefined;
   const [ofCommand = [], ofUrl = []] = issue.errors as z.core.$ZodIssue[][];
-  const isUrl = typeof issue.input === "object" && issue.input !== null && "url" in issue.input;
+  const input = Object(issue.input) as object;
+  const isUrl = "url" in input && !("command" in input);
+  if (!isUrl && !("command" in input)) return "expected a server with a command or a url";
   const [first] = isUrl ? ofUrl : ofCommand;
   if (first?.code === "unrecognized_keys")
     return `${first.keys[0]} is unknown for a server with a ${isUrl ? "url" : "command"}`;
-  if (first === undefined || first.path.length === 0) return "expected a server with a command or a url";
+  if (first === undefined) return undefined;
   return `${first.path.map(String).join(".")}: ${first.message}`;
 }

@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -229,6 +231,22 @@ test("nothing of a project's configuration runs before the user trusts the proje
   expect(await processesWith(mark)).toHaveLength(2);
   await trusting.manager.shutdown();
   expect(await gone(mark, 2_000)).toEqual([]);
+});
+
+test("a program that forgets to shut down ends all the same, and its servers with it", async () => {
+  const { entry, mark } = markedEntry();
+  const home = await temporaryFolder();
+  const options = { home, env: { ...env, XDG_RUNTIME_DIR: home }, config: { mcp_servers: { one: entry } } };
+  const entryPoint = new URL("../../dist/index.js", import.meta.url).href;
+  const source = `import { ConversationManager } from ${JSON.stringify(entryPoint)};
+    const manager = new ConversationManager(${JSON.stringify(options)});
+    const { conversation } = await manager.newConversation();
+    await conversation.processMessage("hello");
+    const { tools } = await conversation.servers.describe(new AbortController().signal);
+    console.log(Object.keys(tools).includes("mcp__one__echo"));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", source]);
+  expect(stdout).toBe("true\n");
+  expect(await gone(mark, 5_000)).toEqual([]);
 });
 
 test("a server that was lost between two turns is there again in the next", async () => {

@@ -47,7 +47,7 @@ export function modelOver(
     api: spoken.api,
     baseUrl,
     transport: () => Promise.resolve(transport),
-    apiKey: () => mockKey,
+    credential: () => mockKey,
     ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }),
   });
 }

@@ -15,6 +15,7 @@ import { Op } from "../../messages/submission.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";
 import type { SummaryOutcome } from "../compactor/summarizer.js";
+import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../system/actor.js";
 import type { EventQueue } from "../system/event-queue.js";
@@ -39,6 +40,7 @@ export interface HandleParts {
   readonly ref: Ref<ConversationOp, ConversationAnswers>;
   readonly queue: EventQueue<Event>;
   readonly maxTurns: number;
+  readonly servers: ConversationServers | undefined;
   countTokens(text: string): number;
   instructions(settings: Settings): string;
   warn(message: string): void;
@@ -269,6 +271,11 @@ export class Conversation {
   /** What the model sees now, item by item. */
   async contextUsage(): Promise<ContextUsage> {
     return await this.#parts.contextUsage();
+  }
+
+  /** Its MCP servers, with their tools, resources and prompts; undefined when it has none. */
+  get servers(): ConversationServers | undefined {
+    return this.#parts.servers;
   }
 
   /** Resolves when it has ended, if it is ending. */

@@ -151,6 +151,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     ref,
     queue,
     maxTurns: parts.maxTurns,
+    servers: parts.servers,
     countTokens: (text) => parts.countTokens(text),
     instructions: (settings) => parts.instructions(settings),
     previewCompaction: (strategy) => previewCompaction({ parts, cell }, strategy),

@@ -1,4 +1,4 @@
-import { CallToolResult, type McpContent } from "../../messages/mcp.js";
+import { CallToolResult, McpContent } from "../../messages/mcp.js";
 import { shortened } from "../../messages/shortened.js";
 import type { ToolOutput } from "../../messages/tool.js";
 
@@ -64,6 +64,16 @@ export function resourceText(resource: unknown): string {
   const { uri, text, blob, mimeType } = Object(resource) as Readonly<Record<string, unknown>>;
   if (typeof text === "string") return `[resource ${shortOf(uri)}]\n${text}`;
   return `[resource ${shortOf(uri)}, ${shortOf(mimeType)}, ${bytesOf(blob)} bytes, not shown]`;
+}
+
+/** The messages of a prompt, one after another. */
+export function promptText(answer: unknown): string {
+  const { messages } = Object(answer) as { readonly messages?: unknown };
+  const parts = (Array.isArray(messages) ? messages : []).slice(0, maxParts).map((message) => {
+    const content = McpContent.safeParse(Object(message)["content"]);
+    return content.success ? partText(content.data) : "";
+  });
+  return shortened(parts.join("\n\n"), maxTextChars);
 }
 
 function bytesOf(base64: unknown): number {

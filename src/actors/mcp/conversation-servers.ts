@@ -7,6 +7,7 @@ import { within } from "../../tools/within.js";
 import type { Lease } from "./mcp-servers.js";
 import { maxTools } from "./listed-tools.js";
 import type { Answered } from "./mcp-server.js";
+import { promptText } from "./call-output.js";
 import { resourceTools } from "./resource-tools.js";
 import { serverTool } from "./server-tool.js";
 import type { SharedServer } from "./shared-server.js";
@@ -87,6 +88,19 @@ export class ConversationServers {
       .filter(({ name }) => !this.#own.has(name))
       .map(({ name, description, parameters }) => [name, { name, description, inputSchema: parameters }] as const);
     return { tools: Object.fromEntries(tools), resources, resource_templates, prompts };
+  }
+
+  /** What a prompt of a server says, as text. */
+  async prompt(
+    server: string,
+    name: string,
+    given: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string }> {
+    const asked = this.servers.find((each) => each.name === server);
+    if (asked === undefined) return { ok: false, error: "there is no such server" };
+    const answered = await asked.ask("prompts/get", { name, arguments: given }, signal);
+    return answered.ok ? { ok: true, text: promptText(answered.value) } : answered;
   }
 
   async release(): Promise<void> {

@@ -10,6 +10,7 @@ import { ShownOutput } from "./shown-output.js";
 
 const maxFolderChars = 500;
 const maxKnowledgeChars = 500;
+const maxResultChars = 200;
 
 /** What tools do, as lines for a person. */
 export class ToolActivity {
@@ -43,6 +44,8 @@ export class ToolActivity {
         return msg.success ? "" : shownText(msg.stderr);
       case "plan_update":
         return planText(msg);
+      case "mcp_tool_call_end":
+        return resultLine(msg.result);
       case "task_complete":
       case "turn_aborted":
         return [...this.#running.keys()].map((callId) => this.#end(callId)).join("");
@@ -67,4 +70,16 @@ export class ToolActivity {
 
 function folderText(folder: string): string {
   return shortened(quotedWord(folder), maxFolderChars);
+}
+
+/** How a call of a server's tool ended, on one line: what was called stands above it. */
+function resultLine(result: Extract<EventMsg, { type: "mcp_tool_call_end" }>["result"]): string {
+  if ("Err" in result) return `  failed: ${shortLine(result.Err)}\n`;
+  const { content, isError } = result.Ok;
+  const [first] = content.flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : []));
+  return `  ${isError === true ? "failed: " : ""}${shortLine(first ?? "")}\n`;
+}
+
+function shortLine(text: string): string {
+  return shortened(visible(shortened(text, maxResultChars * 2)), maxResultChars);
 }

@@ -1,6 +1,7 @@
 import { chosenByFlags } from "../choose-conversation.js";
 import type { CommandContext } from "../context.js";
 import { answerLines } from "../interactive/answer-lines.js";
+import { askTrust } from "../interactive/ask-trust.js";
 import { converse } from "../interactive/converse.js";
 import { CurrentConversation } from "../interactive/current-conversation.js";
 import { watchSignals } from "../interruption.js";
@@ -9,6 +10,7 @@ import { openWorkspace } from "../workspace.js";
 export async function interactiveCommand(context: CommandContext): Promise<number> {
   const { stdin, stdout } = context.terminal;
   const isInteractive = stdin.isTTY === true && stdout.isTTY && !context.flags.json;
+  if (isInteractive) await askTrust(context);
   await using workspace = await openWorkspace(context, isInteractive ? "interactive" : "non_interactive");
   const activity = isInteractive ? "stdout" : "stderr";
   const choice = (await chosenByFlags(context, workspace)) ?? { type: "new" };

@@ -8,6 +8,7 @@ import { watchSignals } from "../interruption.js";
 import type { PlayOptions } from "../turn-player.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { Prompt } from "./prompt.js";
+import { isPromptCommand, promptText } from "./server-prompts.js";
 import { isSlashCommand, slashCommand } from "./slash-commands.js";
 import { TypedLines } from "./typed-lines.js";
 
@@ -90,8 +91,9 @@ async function answer(
   const text = line.trim();
   if (text === "") return "stay";
   const done = await tried(context, async () => {
-    if (!isSlashCommand(text)) {
-      await (await current.player()).play(line, options);
+    if (isPromptCommand(text) || !isSlashCommand(text)) {
+      const said = isPromptCommand(text) ? await promptText(current, text, options.signal) : line;
+      await (await current.player()).play(said, options);
       return "stay";
     }
     const command = slashCommand(text);

@@ -7,6 +7,7 @@ import { wholeNumber } from "../whole-number.js";
 import { exportEach, exportNamed } from "./export-conversations.js";
 import { conversationsText } from "./conversations-command.js";
 import type { CurrentConversation } from "./current-conversation.js";
+import { serversText } from "./server-prompts.js";
 
 type Then = "stay" | "leave";
 
@@ -76,6 +77,7 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
       run: conversations,
     },
   ],
+  ["mcp", { description: "Show the MCP servers, and their prompts", run: showServers }],
   ["clear", { description: "Begin a new conversation", run: clear }],
   ["exit", { description: "Leave", run: leave }],
   ["quit", { description: "Leave", run: leave }],
@@ -187,6 +189,11 @@ async function exportAll({ context, current, text, signal }: SlashCall): Promise
 
 async function conversations({ context, current, text }: SlashCall): Promise<Then> {
   await tellAside(context, await conversationsText(context, current, text));
+  return "stay";
+}
+
+async function showServers({ context, current, signal }: SlashCall): Promise<Then> {
+  await tellAside(context, await serversText(current, signal));
   return "stay";
 }
 

@@ -1,0 +1,65 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readTrust } from "../../src/config/trust.js";
+import { FakeTerminal } from "../support/cli-terminal.js";
+import { gone, processesWith } from "../support/processes.js";
+import { markedEntry } from "../support/mcp/servers.js";
+import { calls, says, scripted } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const prompt = "› ";
+
+async function projectWith(entry: unknown): Promise<string> {
+  const root = await temporaryFolder();
+  await mkdir(join(root, ".cody"));
+  await writeFile(join(root, ".cody/config.json"), JSON.stringify({ mcp_servers: { theirs: entry } }));
+  return root;
+}
+
+test("a person who trusts a project has its servers, their tools and their prompts", async () => {
+  const { entry, mark } = markedEntry();
+  const cwd = await projectWith(entry);
+  const model = scripted([says("Hello, Ann."), calls("mcp__theirs__echo", "c1", { text: "hi" }), says("Done.")]);
+  const env = { PATH: process.env["PATH"] ?? "" };
+  const terminal = await FakeTerminal.open(model, { cwd, env });
+  const running = terminal.run();
+  await terminal.shows(`The project ${cwd} names MCP servers:\n  theirs: `);
+  await terminal.shows("Do you trust it, so that they are started? [y/n]");
+  expect(await processesWith(mark)).toEqual([]);
+  terminal.type("y\r");
+  await terminal.shows("Type /help for commands.");
+  await terminal.shows(prompt);
+  terminal.type("/mcp\r");
+  await terminal.shows("✓ theirs: 13 tools\nPrompts:\n  /mcp__theirs__greet who=…  Greets\n");
+  terminal.type('/mcp__theirs__greet who="Ann"\r');
+  await terminal.shows("Hello, Ann.\n");
+  expect(JSON.stringify(model.requests[0]?.input)).toContain("Greet Ann");
+  terminal.type("/mcp__theirs__nothing\r");
+  await terminal.tells("There is no prompt /mcp__theirs__nothing.");
+  terminal.type("echo\r");
+  await terminal.shows("mcp__theirs__echo hi\n");
+  await terminal.shows("y/a/n/s");
+  terminal.type("y\r");
+  await terminal.shows("  echo: hi\n");
+  await terminal.shows("Done.\n");
+  terminal.type("/exit\r");
+  expect(await running).toBe(0);
+  expect(await gone(mark, 2_000)).toEqual([]);
+});
+
+test("a person who does not is not asked again", async () => {
+  const { entry, mark } = markedEntry();
+  const cwd = await projectWith(entry);
+  const terminal = await FakeTerminal.open(scripted([says("Hello.")]), { cwd });
+  const running = terminal.run();
+  await terminal.shows("Do you trust it, so that they are started? [y/n]");
+  terminal.type("n\r");
+  await terminal.shows("Type /help for commands.");
+  terminal.type("hello\r");
+  await terminal.shows("Hello.\n");
+  terminal.type("/exit\r");
+  expect(await running).toBe(0);
+  expect([...(await readTrust(terminal.home))]).toEqual([[cwd, "untrusted"]]);
+  expect(await processesWith(mark)).toEqual([]);
+});

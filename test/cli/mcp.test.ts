@@ -1,0 +1,115 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { Cli, type CliResult } from "../support/cli.js";
+import { gone, marked, processesWith } from "../support/processes.js";
+import { openHttpServer } from "../support/mcp/servers.js";
+
+const script = fileURLToPath(new URL("../support/mcp/server.mjs", import.meta.url));
+
+function json(result: CliResult): unknown {
+  return JSON.parse(result.stdout);
+}
+
+test("a server is added, listed, tried out and removed, and the rest of the file stays as it is", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home);
+  const file = join(cli.home, "config.jsonc");
+  const before = '{\n  // Mine.\n  "model": "offline" // as it is\n}\n';
+  await writeFile(file, before);
+  const mark = marked("cli_mcp");
+  const pairs = ["--env", `${mark.name}=${mark.value}`, "--env", "API_KEY=hidden-value"];
+  expect(await cli.run(["mcp", "add", "one", ...pairs, "--", process.execPath, script, "-x"])).toMatchObject({
+    code: 0,
+  });
+  expect(await readFile(file, "utf8")).toContain("// as it is");
+  const listed = await cli.run(["mcp", "list"]);
+  expect(listed.stdout).toContain(`one  ${process.execPath} ${script} -x  (on, config.jsonc)`);
+  const shown = await cli.run(["mcp", "list", "--json"]);
+  expect(json(shown)).toMatchObject([{ name: "one", status: "on", env: [mark.name, "API_KEY"] }]);
+  expect(shown.stdout).not.toContain("hidden-value");
+  const tested = await cli.run(["mcp", "test"]);
+  expect(tested).toMatchObject({ code: 0 });
+  expect(tested.stdout).toContain("✓ one: 13 tools, 1 resources, 1 prompts");
+  expect(await gone(mark, 2_000)).toEqual([]);
+  expect(await cli.run(["mcp", "remove", "one"])).toMatchObject({ code: 0 });
+  expect(await readFile(file, "utf8")).toBe(before);
+  expect(await cli.run(["mcp", "remove", "one"])).toMatchObject({ code: 1 });
+  expect((await cli.run(["mcp"])).stdout).toContain("No MCP servers");
+});
+
+test("a server on the network is added by its address", async () => {
+  const cli = await Cli.open();
+  const { url } = await openHttpServer();
+  await cli.run(["mcp", "add", "far", "--url", url, "--bearer-token-env-var", "FAR_TOKEN"]);
+  expect(json(await cli.run(["mcp", "list", "--json"]))).toMatchObject([{ name: "far", url }]);
+  expect(await cli.run(["mcp", "test", "far"])).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("FAR_TOKEN"),
+  });
+  const tested = await cli.run(["mcp", "test", "far", "--json"], { env: { FAR_TOKEN: "t" } });
+  expect(json(tested)).toMatchObject([{ name: "far", status: "ready" }]);
+});
+
+test.each([
+  [["mcp", "add", "one"], "expected a server with a command or a url"],
+  [["mcp", "add", "a b", "--", "x"], "a server's name has"],
+  [["mcp", "add", "one", "--url", "http://x", "--", "x"], "url is unknown for a server with a command"],
+  [["mcp", "add", "one", "--env", "x", "--", "x"], "expected NAME=VALUE"],
+  [["mcp", "add"], "The name of a server is missing"],
+  [["mcp", "start"], "Unknown action 'start'"],
+  [["mcp", "list", "one", "two"], "one argument too many"],
+])("%j is refused with what is wrong", async (args, message) => {
+  const cli = await Cli.open();
+  const result = await cli.run(args);
+  expect(result.code).toBe(2);
+  expect(result.stderr).toContain(message);
+});
+
+test("who has no servers does not load what speaks with them", async () => {
+  const cli = await Cli.open();
+  const [spy, loaded] = [join(cli.project, "spy.cjs"), join(cli.project, "loaded")];
+  const files = 'Object.keys(require.cache).filter((file) => file.includes("mcp-servers")).length > 0';
+  const write = `require("node:fs").writeFileSync(${JSON.stringify(loaded)}, String(${files}))`;
+  // Threads end too, and have loaded what they need.
+  await writeFile(spy, `if (require("node:worker_threads").isMainThread) process.on("exit", () => ${write});`);
+  const run = async (): Promise<string> => {
+    await cli.run(["chat", "What is 2+2?"], { env: { NODE_OPTIONS: `--require ${spy}` } });
+    return await readFile(loaded, "utf8");
+  };
+  expect(await run()).toBe("false");
+  await cli.run(["mcp", "add", "one", "--", process.execPath, script]);
+  expect(await run()).toBe("true");
+});
+
+test("a chat tells which servers are not there", async () => {
+  const cli = await Cli.open();
+  await cli.run(["mcp", "add", "broken", "--", "/no/such/server"]);
+  const result = await cli.run(["chat", "What is 2+2?"]);
+  expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("4") });
+  expect(result.stderr).toContain("The MCP server broken is not there: it exited with code 127");
+});
+
+test("a project's servers run once it is trusted", async () => {
+  const cli = await Cli.open();
+  const mark = marked("cli_trust");
+  const project = join(cli.project, "project");
+  await mkdir(join(project, ".cody"), { recursive: true });
+  await mkdir(join(project, ".git"));
+  const theirs = { command: process.execPath, args: [script], env: mark.env };
+  await writeFile(join(project, ".cody/config.json"), JSON.stringify({ mcp_servers: { theirs } }));
+  const where = { cwd: project };
+  const untrusted = await cli.run(["chat", "What is 2+2?"], where);
+  expect(untrusted.stderr).toContain("because you have not said that you trust it");
+  expect((await cli.run(["mcp", "list"], where)).stdout).toContain("(not trusted, ");
+  expect(await cli.run(["mcp", "test", "theirs"], where)).toMatchObject({ code: 1 });
+  expect(await processesWith(mark)).toEqual([]);
+  expect(await cli.run(["trust"], where)).toMatchObject({ code: 0, stdout: `✓ Trusted: ${project}\n` });
+  expect(json(await cli.run(["trust", "--list", "--json"]))).toEqual({ [project]: "trusted" });
+  expect(await cli.run(["mcp", "test", "theirs"], where)).toMatchObject({ code: 0 });
+  expect((await cli.run(["chat", "What is 2+2?"], where)).stderr).not.toContain("trust");
+  expect(await gone(mark, 2_000)).toEqual([]);
+  await cli.run(["trust", project, "--undo"]);
+  expect(json(await cli.run(["trust", "--list", "--json"]))).toEqual({});
+});
