@@ -5,6 +5,7 @@ import {
   checkFlags,
   cleanFlags,
   compactFlags,
+  configFlags,
   doctorFlags,
   forkFlags,
   exportFlags,
@@ -119,7 +120,11 @@ const definitions: readonly Definition[] = [
   ["set-provider <provider>", "Choose the provider, with --api, --model and --base-url"],
   ["set-auth <method>", "Choose how to prove who you are to the provider"],
   ["models", "Show the models that are known, with their windows and prices"],
-  ["config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path"],
+  [
+    "config [action] [key] [value]",
+    "Show the configuration and where each value comes from; get KEY, set KEY VALUE, unset KEY, path",
+    configFlags,
+  ],
   [
     "knowledge [action] [...words]",
     "Show what is known of this project; list, add, remove, prune, export, import",

@@ -1,4 +1,5 @@
 import type { ConfigFlags, ConfigKey } from "../config/load-config.js";
+import { nearest } from "../config/nearest.js";
 import type { ProviderEntry } from "../messages/config.js";
 import { usageError } from "./command-error.js";
 
@@ -67,7 +68,10 @@ export function checkedKey(text: string | undefined): SettingKey {
   const key = configKeys.find((candidate) => candidate === (otherNames.get(text) ?? text)) ?? providerKey(text);
   if (key !== undefined) return key;
   const known = [...configKeys, "providers.<name>.apiKey", "providers.<name>.baseUrl"];
-  throw usageError(text === undefined ? "A key is missing" : `Unknown key '${text}'`, `Keys: ${known.join(", ")}`);
+  if (text === undefined) throw usageError("A key is missing", `Keys: ${known.join(", ")}`);
+  const meant = nearest(text, configKeys);
+  const hints = meant === undefined ? [] : [`Did you mean ${meant}?`];
+  throw usageError(`Unknown key '${text}'`, ...hints, `Keys: ${known.join(", ")}`);
 }
 
 function providerKey(text = ""): ProviderKey | undefined {

@@ -202,6 +202,10 @@ export const knowledgeFlags: readonly Definition[] = [
   ["--all", "With list: also what was replaced"],
 ];
 
+export const configFlags: readonly Definition[] = [
+  ["--explain", "Say of each value where it comes from, as without it"],
+];
+
 export const undeleteFlags: readonly Definition[] = [["--list", "Show what is in the trash, as without an id"]];
 
 export const doctorFlags: readonly Definition[] = [codexFlag];

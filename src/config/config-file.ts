@@ -5,6 +5,7 @@ import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { ownShape } from "../messages/written-config.js";
 import { configFormats } from "./config-format.js";
+import { nearest } from "./nearest.js";
 import { type ConfigName, configNames } from "./config-names.js";
 
 const advice = "Edit it or run: cody set-provider";
@@ -55,7 +56,9 @@ export async function parseConfig(file: ConfigFile): Promise<Config> {
   const { Config } = await import("../messages/config.js");
   const result = Config.safeParse(ownShape(await configValue(file)));
   if (result.success) return result.data;
-  throw new InvalidInputError(`${file.name}: ${problemOf(result.error)}. ${advice}`);
+  const { toJSONSchema } = await import("zod");
+  const keysAt = (path: readonly PropertyKey[]) => propertiesAt(toJSONSchema(Config), path);
+  throw new InvalidInputError(`${file.name}: ${problemOf(result.error, keysAt)}. ${advice}`);
 }
 
 /** What can be kept of a configuration that does not parse: the settings that are right by themselves. */
@@ -81,12 +84,28 @@ export async function configValue({ name, text }: ConfigFile): Promise<unknown> 
 }
 
 /** The first problem as a key and what was expected there; values are never shown. */
-function problemOf(error: z.ZodError): string {
+function problemOf(error: z.ZodError, keysAt: (path: readonly PropertyKey[]) => string[]): string {
   const issue = error.issues[0];
   if (issue === undefined) return "invalid";
   const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys") return `${[...path, issue.keys[0]].join(".")}: unknown key`;
+  if (issue.code === "unrecognized_keys") {
+    const [key = ""] = issue.keys;
+    const meant = nearest(key, keysAt(issue.path));
+    const hint = meant === undefined ? "" : ` (did you mean ${[...path, meant].join(".")}?)`;
+    return `${[...path, key].join(".")}: unknown key${hint}`;
+  }
   return [...(path.length > 0 ? [path.join(".")] : []), expectationOf(issue)].join(": ");
+}
+
+/** The names a table at this place may have, as a JSON Schema says it. */
+function propertiesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  const { properties = {}, additionalProperties } = Object(schema) as {
+    properties?: Readonly<Record<PropertyKey, unknown>>;
+    additionalProperties?: unknown;
+  };
+  const [key, ...rest] = path;
+  if (key === undefined) return Object.keys(properties);
+  return propertiesAt(properties[key] ?? additionalProperties, rest);
 }
 
 function expectationOf(issue: z.core.$ZodIssue): string {

@@ -52,6 +52,17 @@ persistence.maxBlobMegabytes = 100  (default)
 `);
 });
 
+test("config --explain says the same, and a key that is nearly one is named", async () => {
+  const cli = await Cli.open();
+  const [shown, explained] = [await cli.run(["config"]), await cli.run(["config", "--explain"])];
+  expect(explained).toEqual(shown);
+  const { code, stderr } = await cli.run(["config", "get", "knowlege.enabled"]);
+  expect([code, stderr.split("\n").slice(0, 2)]).toEqual([
+    2,
+    ["✗ Unknown key 'knowlege.enabled'", "  Did you mean knowledge.enabled?"],
+  ]);
+});
+
 test("config get prints the value alone", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["config", "get", "persistence.enabled"])).toMatchObject({ code: 0, stdout: "true\n" });

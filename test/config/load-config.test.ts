@@ -159,6 +159,14 @@ test("the limits of a turn come one by one from the flags and the file", async (
 test.each([
   [{ turnLimits: { steps: 1.5 } }, "config.json: turnLimits.steps: expected int. Edit it or run: cody set-provider"],
   [{ model: 7 }, "config.json: model: expected string. Edit it or run: cody set-provider"],
+  [
+    { approval_policy: "never" },
+    "config.json: approval_policy: unknown key (did you mean approvalPolicy?). Edit it or run: cody set-provider",
+  ],
+  [
+    { knowledge: { injectionBudgets: 1 } },
+    "config.json: knowledge.injectionBudgets: unknown key (did you mean knowledge.injectionBudget?). Edit it or run: cody set-provider",
+  ],
   [{ colour: "red" }, "config.json: colour: unknown key. Edit it or run: cody set-provider"],
   [
     { persistence: { enabled: 1 } },
