@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, stat as statWithCallback } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { systemCode } from "../messages/system-error.js";
@@ -43,14 +43,16 @@ export async function findInstructions(places: readonly InstructionPlace[]): Pro
   return (await Promise.all(found)).flat().filter((file) => file !== undefined);
 }
 
-async function look(path: string, root: string | undefined): Promise<FoundInstructions | undefined> {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs, mode } = await stat(path, { bigint: true });
-    const stamp = [path, dev, ino, size, mtimeNs, ctimeNs, mode].join(":");
-    return { path, stamp, ...(root === undefined ? {} : { root }) };
-  } catch {
-    return undefined;
-  }
+/** With a callback: most of these files are not there, and saying so by a promise takes twice as long. */
+function look(path: string, root: string | undefined): Promise<FoundInstructions | undefined> {
+  return new Promise((resolve) => {
+    statWithCallback(path, { bigint: true }, (error, stats) => {
+      if (error !== null) return resolve(undefined);
+      const { dev, ino, size, mtimeNs, ctimeNs, mode } = stats;
+      const stamp = [path, dev, ino, size, mtimeNs, ctimeNs, mode].join(":");
+      resolve({ path, stamp, ...(root === undefined ? {} : { root }) });
+    });
+  });
 }
 
 /** Reads them until so many bytes are reached. Whatever a file is, the others are still read. */
