@@ -87,11 +87,11 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   async #open(): Promise<Opened> {
-    const { provider, transport, idleMs = defaultIdleMs } = this.#connection;
+    const { transport, idleMs = defaultIdleMs } = this.#connection;
     const { signal } = this.#own;
     this.#signal.addEventListener("abort", this.#onAbort);
     this.#apiKey = this.#connection.apiKey();
-    const decoder = this.#exchange.decoder({ provider, apiKey: this.#apiKey });
+    const decoder = this.#exchange.decoder(this.#context());
     const response = await this.#exchange.send(this.#apiKey, idleMs, signal);
     const rest = restMs(response.headers, Date.now());
     if (rest !== undefined) this.#connection.onRest?.(rest);
@@ -122,8 +122,12 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   #fail(error: unknown): void {
-    const { provider } = this.#connection;
-    this.#say([{ type: "failed", failure: wireFailure(error, { provider, apiKey: this.#apiKey }) }]);
+    this.#say([{ type: "failed", failure: wireFailure(error, this.#context()) }]);
+  }
+
+  #context(): FailureContext {
+    const { provider, redact } = this.#connection;
+    return { provider, apiKey: this.#apiKey, redact };
   }
 
   #end(): void {

@@ -14,6 +14,8 @@ export interface WireConnection {
   readonly idleMs?: number;
   /** Told of how long the provider wants to be left alone, as the headers of its answers say. */
   onRest?(ms: number): void;
+  /** Takes secrets out of what a server says about an error. */
+  readonly redact?: (text: string) => string;
   /** Asked for before every request; undefined where none is needed, as by a server on this machine. */
   apiKey(): string | undefined;
 }

@@ -15,6 +15,6 @@ export async function summarizeInThread(
   const { failure } = outcome;
   if (failure.code === "aborted") return { status: "aborted" };
   // A thread may die of anything, and say so in any words.
-  const message = failureText(failure.message, target.kind === "wire" ? target.apiKey : undefined);
+  const message = failureText(failure.message, { apiKey: target.kind === "wire" ? target.apiKey : undefined });
   return { status: "failed", failure: { ...failure, message }, truncatedCount: 0 };
 }

@@ -1,4 +1,5 @@
-import { apiKey, type KeySources } from "../../config/vendors.js";
+import { createRedactor, secretsOf } from "../../config/redact.js";
+import { apiKey, configuredKeys, type KeySources } from "../../config/vendors.js";
 import type { Config } from "../../messages/config.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
@@ -25,6 +26,7 @@ export class Providers {
   readonly #wired = new Map<string, Provider>();
   readonly #parts: ProviderParts;
   #transport: Promise<Transport> | undefined;
+  #redactor: ((text: string) => string) | undefined;
 
   constructor(options: ManagerOptions, config: Config, parts: ProviderParts) {
     const { client, providers = [], env = {} } = options;
@@ -79,10 +81,16 @@ export class Providers {
       baseUrl,
       transport: () => (this.#transport ??= this.#connect()),
       apiKey: () => apiKey(provider, this.#keys),
+      redact: (text) => (this.#redactor ??= this.#makeRedactor())(text),
       onRest: (ms) => this.#parts.onRest(provider, ms),
     });
     this.#wired.set(key, made);
     return made;
+  }
+
+  #makeRedactor(): (text: string) => string {
+    const { env, providers } = this.#keys;
+    return createRedactor([...secretsOf(env), ...configuredKeys(providers)]);
   }
 
   /** Loaded on first use: the offline model needs none of it. */
