@@ -3,14 +3,26 @@ const maxChars = 300;
 const minKeyChars = 4;
 const hidden = "[key]";
 
+/** What must not stand in any message. */
+export interface Hidden {
+  readonly apiKey: string | undefined;
+  /** Takes other secrets out of a text: servers repeat what they were sent. */
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
+const asItIs = (text: string): string => text;
+
 /**
  * What a server or the system said about an error, fit for a person: its first line, short, without markup, and never
  * with the key in it. Empty when nothing is left.
  */
-export function failureText(said: string, apiKey: string | undefined): string {
+export function failureText(said: string, { apiKey, redact = asItIs }: Hidden): string {
   // Before anything is cut: half a key is a secret too.
   const text = apiKey !== undefined && apiKey.length >= minKeyChars ? said.replaceAll(apiKey, hidden) : said;
-  const line = text.trimStart().split(/[\r\n]/, 1)[0] ?? "";
+  const line =
+    redact(text)
+      .trimStart()
+      .split(/[\r\n]/, 1)[0] ?? "";
   if (line.startsWith("<")) return "";
   const plain = line.replaceAll(/\p{Cc}+/gu, " ").trim();
   return plain.length > maxChars ? `${plain.slice(0, maxChars - 1).trimEnd()}…` : plain;

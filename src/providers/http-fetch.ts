@@ -1,3 +1,7 @@
+import { proxyConnector } from "./proxy-connector.js";
+
+const defaultConnectMs = 10_000;
+
 interface Proxies {
   readonly httpProxy: string;
   readonly httpsProxy: string;
@@ -18,12 +22,12 @@ export function proxyVariables(env: Readonly<NodeJS.ProcessEnv>): Record<string,
  * A fetch that honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY, which Node 20's own does not. As in undici, HTTP_PROXY
  * also serves https addresses when HTTPS_PROXY is not set.
  */
-export function createFetch(env: Readonly<NodeJS.ProcessEnv>): typeof fetch {
+export function createFetch(env: Readonly<NodeJS.ProcessEnv>, connectTimeoutMs = defaultConnectMs): typeof fetch {
   const proxies = proxiesOf(env);
   if (proxies.httpProxy === "" && proxies.httpsProxy === "") return fetch;
   let proxied: Promise<typeof fetch> | undefined;
   return async (input, init) => {
-    proxied ??= loadProxied(proxies);
+    proxied ??= loadProxied(proxies, connectTimeoutMs);
     return (await proxied)(input, init);
   };
 }
@@ -35,9 +39,15 @@ function proxiesOf(env: Readonly<NodeJS.ProcessEnv>): Proxies {
 }
 
 /** Loaded on first use, because few need it and it takes time. */
-async function loadProxied(proxies: Proxies): Promise<typeof fetch> {
+async function loadProxied(proxies: Proxies, connectTimeoutMs: number): Promise<typeof fetch> {
   const undici = await import("undici");
-  const dispatcher = new undici.EnvHttpProxyAgent({ ...proxies });
+  const dispatcher = new undici.EnvHttpProxyAgent({
+    ...proxies,
+    clientFactory: (origin, options) => {
+      const { connect } = options as { connect: ReturnType<typeof undici.buildConnector> };
+      return new undici.Pool(origin, { ...options, connect: proxyConnector(connect, connectTimeoutMs) });
+    },
+  });
   const call = undici.fetch as unknown as (input: unknown, init: object) => Promise<Response>;
   return (input, init) => call(input, { ...init, dispatcher });
 }

@@ -14,7 +14,7 @@ const defaultConnectTimeoutMs = 10_000;
 
 /** Requests over node:http, or through the proxy the environment names. One for a process: it holds the connections. */
 export function createTransport(env: Readonly<NodeJS.ProcessEnv>, options: TransportOptions = {}): Transport {
-  const viaProxy = createFetch(env);
+  const viaProxy = createFetch(env, options.connectTimeoutMs);
   const sender =
     viaProxy === fetch ? createNodeFetch(options.connectTimeoutMs ?? defaultConnectTimeoutMs) : webFetch(viaProxy);
   return {

@@ -88,7 +88,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   async #open(): Promise<Opened> {
-    const { provider, transport, idleMs = defaultIdleMs } = this.#connection;
+    const { transport, idleMs = defaultIdleMs } = this.#connection;
     const { signal } = this.#own;
     this.#signal.addEventListener("abort", this.#onAbort);
     const send = (credential: Credential | undefined): Promise<Response> => {
@@ -96,7 +96,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
       return this.#exchange.send(credential, idleMs, signal);
     };
     const response = await sentWithCredential(this.#connection, send, signal);
-    const decoder = this.#exchange.decoder({ provider, apiKey: this.#apiKey });
+    const decoder = this.#exchange.decoder(this.#context());
     const rest = restMs(response.headers, Date.now());
     if (rest !== undefined) this.#connection.onRest?.(rest);
     return { decoder, events: transport.events(response, { signal, idleMs, maxEventBytes }) };
@@ -126,8 +126,12 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   #fail(error: unknown): void {
-    const { provider } = this.#connection;
-    this.#say([{ type: "failed", failure: wireFailure(error, { provider, apiKey: this.#apiKey }) }]);
+    this.#say([{ type: "failed", failure: wireFailure(error, this.#context()) }]);
+  }
+
+  #context(): FailureContext {
+    const { provider, redact } = this.#connection;
+    return { provider, apiKey: this.#apiKey, redact };
   }
 
   #end(): void {

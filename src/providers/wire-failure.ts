@@ -1,15 +1,14 @@
 import { FailureError } from "../messages/errors.js";
 import type { Failure, FailureCode } from "../messages/failure.js";
-import { failureText } from "./failure-text.js";
+import { failureText, type Hidden } from "./failure-text.js";
 import { isRecord } from "./json-fields.js";
 import { networkFailure } from "./network-failure.js";
 import { retryAfterMs } from "./retry-after.js";
 import { codeOfStatus, isPassing } from "./retryable.js";
 
-/** Who was asked, and with which key: it must not stand in any message. */
-export interface FailureContext {
+/** Who was asked, and with what. */
+export interface FailureContext extends Hidden {
   readonly provider: string;
-  readonly apiKey: string | undefined;
 }
 
 /** What a server said went wrong, as an HTTP error or as an event of its stream. */
@@ -39,8 +38,8 @@ export function wireFailure(error: unknown, context: FailureContext): Failure {
 /** What a server said, as a failure; an error inside a stream has no status. */
 export function serverFailure(error: ServerError, context: FailureContext): Failure {
   const code = codeOf(error);
-  const text = failureText(error.message ?? "", context.apiKey);
-  const said = text === "" ? failureText(error.code ?? error.type ?? "", context.apiKey) : text;
+  const text = failureText(error.message ?? "", context);
+  const said = text === "" ? failureText(error.code ?? error.type ?? "", context) : text;
   const status = error.status === undefined ? "" : ` answered ${error.status}`;
   return {
     code,
@@ -108,8 +107,8 @@ function hostOf({ hostname, address, port }: Record<string, unknown>): string | 
   return host !== undefined && typeof port === "number" ? `${host}:${port}` : host;
 }
 
-function named(failure: Failure, { provider, apiKey }: FailureContext): Failure {
-  return { ...failure, message: `${provider}: ${failureText(failure.message, apiKey)}` };
+function named(failure: Failure, context: FailureContext): Failure {
+  return { ...failure, message: `${context.provider}: ${failureText(failure.message, context)}` };
 }
 
 const words = ({ code, type, message }: ServerError): string => `${code ?? ""} ${type ?? ""} ${message ?? ""}`;

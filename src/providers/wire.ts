@@ -15,6 +15,8 @@ export interface WireConnection extends Access {
   readonly idleMs?: number;
   /** Told of how long the provider wants to be left alone, as the headers of its answers say. */
   onRest?(ms: number): void;
+  /** Takes secrets out of what a server says about an error. */
+  readonly redact?: (text: string) => string;
 }
 
 /**

@@ -16,6 +16,7 @@ export async function summarizeInThread(
   const { failure } = outcome;
   if (failure.code === "aborted") return { status: "aborted" };
   // A thread may die of anything, and say so in any words.
-  const message = failureText(failure.message, target.kind === "wire" ? secretOf(target.credential) : undefined);
+  const apiKey = target.kind === "wire" ? secretOf(target.credential) : undefined;
+  const message = failureText(failure.message, { apiKey });
   return { status: "failed", failure: { ...failure, message }, truncatedCount: 0 };
 }

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -55,6 +56,24 @@ test("method, headers, body and signal reach the other side of a proxy", async (
 test("a proxy that is not there is a failed request, not a direct one", async () => {
   const server = await listen(createServer(hello));
   await expect(createFetch({ HTTP_PROXY: "http://127.0.0.1:1" })(`http://${server}/`)).rejects.toThrow("fetch failed");
+});
+
+/** What a request through this proxy failed with. */
+async function codeThrough(proxy: string, timeoutMs: number): Promise<unknown> {
+  const proxied = createFetch({ HTTP_PROXY: `http://${proxy}` }, timeoutMs);
+  const cause: unknown = await proxied("http://127.0.0.1:45999/").catch((error: Error) => error.cause);
+  return (cause as { code?: unknown }).code;
+}
+
+test("a proxy that takes connections and closes them, or says nothing, is a failed request after one try", async () => {
+  const taken: Socket[] = [];
+  const closing = createServer().on("connect", (_request, socket: Socket) => void taken.push(socket.end()));
+  const silent = createServer().on("connect", (_request, socket: Socket) => void taken.push(socket));
+  const [ended, waiting] = [await listen(closing), await listen(silent)];
+  expect(await codeThrough(ended, 60_000)).toBe("ECONNRESET");
+  expect(await codeThrough(waiting, 100)).toBe("ETIMEDOUT");
+  expect(taken).toHaveLength(2);
+  for (const socket of taken) socket.destroy();
 });
 
 test("of an environment only the variables that name proxies are theirs", () => {

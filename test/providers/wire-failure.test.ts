@@ -79,10 +79,17 @@ test("a page of HTML and an empty answer leave the status alone", () => {
 test("the text is one short line, and the key is not in it, not even a half", () => {
   const echoed = answered(401, { error: { message: `Incorrect API key provided: ${apiKey}.\nsecond line` } });
   expect(echoed.message).toBe("acme answered 401: Incorrect API key provided: [key].");
-  const text = failureText("x".repeat(290) + apiKey.repeat(2), apiKey);
+  const text = failureText("x".repeat(290) + apiKey.repeat(2), { apiKey });
   expect(text.length).toBeLessThanOrEqual(300);
   expect(text).not.toContain("sk-");
-  expect(failureText("\n\u001b[31mred\u0007", undefined)).toBe("[31mred");
+  expect(failureText("\n\u001b[31mred\u0007", { apiKey: undefined })).toBe("[31mred");
+});
+
+const redact = (text: string): string => text.replaceAll("hunter2", "***");
+
+test("other secrets are taken out before the text is cut", () => {
+  const said = { message: `${"x".repeat(296)}hunter2` };
+  expect(serverFailure(said, { ...context, redact }).message).toBe(`acme: ${"x".repeat(296)}***`);
 });
 
 test.each([

@@ -16,6 +16,7 @@ import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
 import type { Ref } from "../system/actor.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
+import { configuredKeys } from "../../config/vendors.js";
 import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
 import { toolEnv } from "../../tools/tool-env.js";
 import { Toolbox } from "../../tools/toolbox.js";
@@ -103,6 +104,7 @@ export class ConversationOpener {
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
       desk: parts.desk,
+      keys: configuredKeys(parts.config.providers),
       countTokens: (text) => this.#countTokens(text),
       onRest: (provider, ms) => parts.gate.hold(provider, ms),
     });

@@ -1,3 +1,4 @@
+import { createRedactor, secretsOf } from "../../config/redact.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
@@ -11,6 +12,8 @@ import type { Settings } from "./settings.js";
 
 export interface ProviderParts {
   readonly desk: AccessDesk;
+  /** The keys in the configuration. */
+  readonly keys: readonly string[];
   countTokens(text: string): number;
   /** Told of how long a provider wants to be left alone. */
   onRest(provider: string, ms: number): void;
@@ -25,6 +28,7 @@ export class Providers {
   readonly #wired = new Map<string, Provider>();
   readonly #parts: ProviderParts;
   #transport: Promise<Transport> | undefined;
+  #redactor: ((text: string) => string) | undefined;
 
   constructor(options: ManagerOptions, parts: ProviderParts) {
     const { client, providers = [], env = {} } = options;
@@ -73,10 +77,15 @@ export class Providers {
       baseUrl,
       transport: () => (this.#transport ??= this.#connect()),
       ...this.#parts.desk.accessTo({ provider, ...(login === undefined ? {} : { login }) }),
+      redact: (text) => (this.#redactor ??= this.#makeRedactor())(text),
       onRest: (ms) => this.#parts.onRest(provider, ms),
     });
     this.#wired.set(key, made);
     return made;
+  }
+
+  #makeRedactor(): (text: string) => string {
+    return createRedactor([...secretsOf(this.#env), ...this.#parts.keys]);
   }
 
   /** Loaded on first use: the offline model needs none of it. */
