@@ -1,0 +1,236 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { formsOf } from "../../src/config/secret-forms.js";
+import { type Answer, begin, dataOf, type Received, serve } from "../providers/loopback.js";
+import { listen } from "../providers/proxy.js";
+import { argumentsOfProcesses } from "../support/process-arguments.js";
+import { Cli, type CliResult, finished } from "../support/cli.js";
+import { wireApis } from "../support/wire-apis.js";
+
+/** Each is planted where its name says, and stands nowhere else. */
+const canaries = {
+  envKey: "sk-proj-canary-Env0123456789abcdef",
+  otherKey: "sk-ant-api03-canary-Other0123456789",
+  configKey: "canary-c0nfig-key-of-my-lab",
+  flagPassword: "canary-p4ss-in-a-flag",
+  variablePassword: "canary-p4ss-in-a-variable",
+  filePassword: "canary-p4ss-in-the-config",
+  queryKey: "canary-qu3ry-of-an-address",
+  proxyPassword: "canary-pr0xy-password",
+  deadProxyPassword: "canary-dead-pr0xy-password",
+  redirectPassword: "canary-redir3ct-password",
+  redirectQuery: "canary-redir3ct-query",
+  cookie: "canary-c00kie-of-the-server",
+  toolToken: "canary-t00l-token",
+  hiddenToken: "canary-h1dden-from-tools",
+  databasePassword: "canary-d4tabase-password",
+  codexAccess: "eyJhbGciOiJub25lIn0.canaryCodexAccess.c2lnbmF0dXJl",
+  codexRefresh: "rt_canary_c0dex_refresh",
+  claudeAccess: "sk-ant-oat01-canary-Claude0123456789",
+  claudeRefresh: "sk-ant-ort01-canary-Claude0123456789",
+  promptPassword: "canary-pr0mpt-password",
+  gitPassword: "canary-g1t-remote",
+} as const;
+
+/** Where what is told to people and kept of it was found to hold one. */
+function hits(texts: ReadonlyMap<string, string>): { canary: string; where: string }[] {
+  return Object.entries(canaries).flatMap(([canary, secret]) =>
+    [...texts].flatMap(([where, text]) =>
+      formsOf(secret).some((form) => text.includes(form)) ? [{ canary, where }] : [],
+    ),
+  );
+}
+
+/** All that a request has shown the server, as one that is made to find mistakes repeats it. */
+function echoOf({ path, headers, body }: Received): string {
+  return `cannot POST ${path} ${JSON.stringify(headers)} ${body}`;
+}
+
+const json =
+  (status: number, message: (request: Received) => string, headers = {}): Answer =>
+  (response, request) =>
+    void response
+      .writeHead(status, { "content-type": "application/json", ...headers })
+      .end(JSON.stringify({ error: { message: message(request), type: "invalid_request_error" } }));
+
+const key = ({ headers }: Received): string => String(headers["x-api-key"] ?? headers.authorization);
+const over = json(400, () => "that was all");
+
+/** The ways to fail, each one turn; what is tried again is then refused. */
+const failures: Answer[] = [
+  json(401, (request) => `Incorrect API key provided: ${key(request)}`, { "set-cookie": `s=${canaries.cookie}` }),
+  json(403, echoOf),
+  json(400, echoOf),
+  json(400, ({ body }) => body.slice(body.lastIndexOf("turn "))),
+  json(404, ({ path }) => `Invalid URL (POST ${path})`),
+  (response, request) => void response.writeHead(422, "No").end(echoOf(request)),
+  (response, request) => void response.writeHead(500, key(request)).end(`<html>\n${echoOf(request)}</html>`),
+  over,
+  (response, request) =>
+    void response.writeHead(429, { "retry-after": "0", "x-echo": key(request) }).end(echoOf(request)),
+  over,
+  (response, request) =>
+    void response.writeHead(200, { "content-type": `text/${key(request).replace("Bearer ", "")}` }).end(),
+  over,
+  (response, request) =>
+    void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ echo: echoOf(request) })),
+  over,
+  (response, request) => {
+    begin(response, dataOf({ type: "error", error: { type: "invalid_request_error", message: echoOf(request) } }));
+    response.end();
+  },
+  (response, request) => {
+    begin(response, dataOf(`not json ${key(request)}`));
+    response.end();
+  },
+  over,
+  (response) =>
+    void response
+      .writeHead(307, {
+        location: `http://user:${canaries.redirectPassword}@127.0.0.1:1/?key=${canaries.redirectQuery}`,
+      })
+      .end(),
+];
+
+/** What somebody has said himself is shown to him. */
+function withoutOwnWords(stdout: string): string {
+  return stdout
+    .split("\n")
+    .filter((line) => !/"type":"user_message"|"role":"user"/.test(line))
+    .join("\n");
+}
+
+async function kept(cli: Cli): Promise<Map<string, string>> {
+  const entries = await readdir(cli.home, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const others = paths.filter((path) => path !== join(cli.home, "config.json"));
+  return new Map(await Promise.all(others.map(async (path) => [path, await readFile(path, "latin1")] as const)));
+}
+
+async function plant(cli: Cli): Promise<void> {
+  await mkdir(join(cli.project, ".git"));
+  await writeFile(join(cli.project, ".git", "HEAD"), "ref: refs/heads/main\n");
+  const remote = `[remote "origin"]\n\turl = https://alice:${canaries.gitPassword}@git.example/repo.git\n`;
+  await writeFile(join(cli.project, ".git", "config"), remote);
+  await mkdir(join(cli.project, ".codex"));
+  const tokens = { access_token: canaries.codexAccess, refresh_token: canaries.codexRefresh };
+  await writeFile(join(cli.project, ".codex", "auth.json"), JSON.stringify({ tokens }));
+  await mkdir(join(cli.project, ".claude"));
+  const claudeAiOauth = { accessToken: canaries.claudeAccess, refreshToken: canaries.claudeRefresh };
+  await writeFile(join(cli.project, ".claude", ".credentials.json"), JSON.stringify({ claudeAiOauth }));
+}
+
+async function configure(cli: Cli, config: object): Promise<void> {
+  await mkdir(cli.home, { mode: 0o700, recursive: true });
+  await writeFile(join(cli.home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+}
+
+/** Wants another password, and repeats the one it got. */
+async function refusingProxy(): Promise<string> {
+  const proxy = createServer().on("connect", ({ headers }, socket: Socket) => {
+    const body = `not with ${headers["proxy-authorization"]}`;
+    socket.end(`HTTP/1.1 407 ${body}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  });
+  return await listen(proxy);
+}
+
+const hidden = {
+  DEPLOY_TOKEN: canaries.toolToken,
+  HIDDEN_TOKEN: canaries.hiddenToken,
+  DATABASE_URL: `postgres://app:${canaries.databasePassword}@db.example/x`,
+  CODY_DEBUG: "1",
+};
+
+describe.each(wireApis)("over $api", (spoken) => {
+  const [own, other] = spoken.provider === "openai" ? ["OPENAI", "ANTHROPIC"] : ["ANTHROPIC", "OPENAI"];
+  const flags = ["--provider", spoken.provider, "--api", spoken.api, "--model", spoken.model];
+  const keys = { [`${own}_API_KEY`]: canaries.envKey, [`${other}_API_KEY`]: canaries.otherKey, ...hidden };
+
+  test("no way to fail shows a secret to anybody", async () => {
+    const cli = await Cli.open();
+    await plant(cli);
+    await configure(cli, { toolEnv: ["DEPLOY_TOKEN"], providers: { "my-lab": { apiKey: canaries.configKey } } });
+    const left = failures.values();
+    const server = await serve((...args) => (left.next().value ?? over)(...args));
+    const baseUrl = `${server.url}/v1`;
+    const texts = new Map<string, string>();
+    const note = (what: string, { stdout, stderr }: CliResult): void => {
+      texts.set(`${what}: stdout`, withoutOwnWords(stdout)).set(`${what}: stderr`, stderr);
+    };
+    const run = async (what: string, args: readonly string[], env: Record<string, string> = {}, input?: string) =>
+      note(what, await cli.run(args, { env: { ...keys, ...env }, ...(input === undefined ? {} : { input }) }));
+
+    const lines = failures.map(
+      (_, index) => `turn ${index}: password=${canaries.promptPassword} and ${canaries.toolToken}`,
+    );
+    await run("turns", ["--json", ...flags, "--base-url", baseUrl], {}, `${lines.join("\n")}\n`);
+    await run("a turn", ["chat", "hello", ...flags, "--base-url", baseUrl]);
+    await run("a summary", ["compact", ...flags, "--base-url", baseUrl]);
+    await run("a key of the configuration", [
+      "chat",
+      "hello",
+      "--provider",
+      "my-lab",
+      "--api",
+      spoken.api,
+      "--model",
+      "m",
+      "--base-url",
+      baseUrl,
+    ]);
+    const inQuery = `${server.url}/v1?api_key=${canaries.queryKey}`;
+    await run("a key in an address", ["chat", "hello", "--json", ...flags], { [`${own}_BASE_URL`]: inQuery });
+    const address = (password: string) => `http://user:${password}@${server.url.slice("http://".length)}/v1`;
+    await run("a password in a flag", ["chat", "hello", ...flags, "--base-url", address(canaries.flagPassword)]);
+    await run("a password in a variable", ["chat", "hello", ...flags], {
+      [`${own}_BASE_URL`]: address(canaries.variablePassword),
+    });
+    await run("a password for good", ["config", "set", "baseUrl", address(canaries.filePassword)]);
+    const proxied = `http://user:${canaries.proxyPassword}@${await refusingProxy()}`;
+    await run("a proxy that refuses", ["chat", "hello", "--json", ...flags, "--base-url", baseUrl], {
+      HTTP_PROXY: proxied,
+    });
+    const dead = `http://user:${canaries.deadProxyPassword}@127.0.0.1:1`;
+    await run("a proxy that is dead", ["chat", "hello", ...flags, "--base-url", baseUrl], { HTTP_PROXY: dead });
+    for (const args of [["doctor"], ["config", "--json"]]) await run(args.join(" "), args);
+    await configure(cli, { baseUrl: address(canaries.filePassword) });
+    await run("a password in the file", ["chat", "hello", ...flags]);
+
+    for (const [path, text] of await kept(cli)) texts.set(path, text);
+    expect(hits(texts)).toEqual([]);
+    expect(JSON.stringify(server.requests)).toContain(canaries.envKey);
+    expect(JSON.stringify(server.requests)).toContain(canaries.configKey);
+    expect(server.requests.length).toBeGreaterThan(failures.length);
+    expect([...texts.keys()].some((path) => path.endsWith(".jsonl"))).toBe(true);
+    expect([...texts.keys()].some((path) => path.endsWith(".log"))).toBe(true);
+  }, 180_000);
+
+  test("no process shows a secret in its arguments while it waits for an answer", async () => {
+    const cli = await Cli.open();
+    const server = await serve((response) => begin(response));
+    const child = cli.start(["chat", "hello", ...flags, "--base-url", `${server.url}/v1`], { env: keys });
+    child.stdin.end();
+    await expect.poll(() => server.requests.length, { timeout: 30_000 }).toBe(1);
+    const listed = await argumentsOfProcesses();
+    child.kill("SIGINT");
+    await finished(child);
+    expect(listed).toContain("--base-url");
+    expect(hits(new Map([["the list of processes", listed]]))).toEqual([]);
+  });
+});
+
+test("a secret would be found, as it is and encoded", () => {
+  for (const [canary, secret] of Object.entries(canaries)) {
+    const forms = [
+      secret,
+      encodeURIComponent(secret),
+      Buffer.from(secret).toString("base64"),
+      Buffer.from(`user:${secret}`).toString("base64"),
+    ];
+    for (const form of forms) expect(hits(new Map([["a file", `x${form}y`]]))).toEqual([{ canary, where: "a file" }]);
+  }
+  expect(Object.keys(canaries).length).toBeGreaterThanOrEqual(20);
+});
