@@ -32,6 +32,8 @@ export async function bundle({ format, input, directory, together = [] }) {
       "yaml",
     ],
     transform: { target: "node20.19" },
+    // The command line loads schemas only when it needs them; in the library, which exports them, they are there anyway.
+    checks: { ineffectiveDynamicImport: false },
     output: {
       format,
       entryFileNames: `[name].${extension}`,

@@ -165,7 +165,9 @@ export async function openWorkspace(
   context: CommandContext,
   source: "interactive" | "non_interactive" = "non_interactive",
 ): Promise<Workspace> {
-  const [{ values }, projectRoot] = await Promise.all([loadSettings(context), findProjectRoot(context.terminal.cwd)]);
+  // Asked for first: it may be gone, and nobody would hear of a second failure.
+  const { cwd } = context.terminal;
+  const [{ values }, projectRoot] = await Promise.all([loadSettings(context), findProjectRoot(cwd)]);
   const changes = changesOf(configFlags(context));
   return new Workspace(context, values, { projectRoot, directory: values.persistence.directory }, { changes, source });
 }

@@ -14,7 +14,9 @@ export function nearestSetting(text: string): string | undefined {
     text,
     known.filter((key) => placeOf(key) === place),
   );
-  return near ?? known.find((key) => key !== text && nameOf(key) === nameOf(text) && placeOf(key) !== undefined);
+  if (near !== undefined) return near;
+  const [namesake, another] = known.filter((key) => nameOf(key) === nameOf(text) && placeOf(key) !== undefined);
+  return another === undefined ? namesake : undefined;
 }
 
 function nearest(text: string, known: readonly string[]): string | undefined {

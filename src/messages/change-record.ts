@@ -19,7 +19,7 @@ export const ChangedFile = z.object({
 export type ChangedFile = z.infer<typeof ChangedFile>;
 
 /** A file that has changed, and why it cannot be shown or restored. */
-export const LeftOutFile = z.object({ path: z.string(), why: z.enum(["too_large", "unreadable"]) });
+export const LeftOutFile = z.object({ path: z.string(), why: z.enum(["too_large", "unreadable", "secret"]) });
 export type LeftOutFile = z.infer<typeof LeftOutFile>;
 
 /** What a turn, or taking one back, has made of the files in a folder; one file of its own beside the rollout. */

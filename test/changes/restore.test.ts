@@ -15,7 +15,7 @@ const sequences = Number(process.env["CODY_DIFF_SEQUENCES"] ?? 25);
 async function open() {
   const [cwd, home] = [await temporaryFolder(), await temporaryFolder()];
   const places = { workspaces: join(home, "workspaces"), folder: join(home, "snapshots"), outside: [home] };
-  const request = { ...places, cwd, maxBytes: 1e9, turnId: "t1", now: Date.now() };
+  const request = { ...places, cwd, maxBytes: 1e9, secrets: [], turnId: "t1", now: Date.now() };
   const changes = new ChangeFolder(places.folder);
   /** What a change made of the files is a record. */
   const during = async (work: () => Promise<unknown>): Promise<NumberedRecord> => {

@@ -69,7 +69,14 @@ test(
     await writeLargeRollout(path, id, largeBytes);
     const large = await readFile(path);
     const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined, home: "" } as const;
-    const store = fileStore({ places, outbox: undefined, pool: openPool(), redactor: plainRedactor, maxBlobBytes: 0 });
+    const store = fileStore({
+      places,
+      outbox: undefined,
+      pool: openPool(),
+      redactor: plainRedactor,
+      secrets: [],
+      maxBlobBytes: 0,
+    });
     const sources = await sourceRollouts();
     await copyBeginnings(directory);
     const wrong: string[] = [];

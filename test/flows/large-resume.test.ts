@@ -176,6 +176,7 @@ test("what no thread can read is read here", async () => {
     outbox: undefined,
     pool: closed,
     redactor: plainRedactor,
+    secrets: [],
     maxBlobBytes: 0,
   }).load(id);
   expect(loaded).toMatchObject({ bytes, skipped, state: { turns: state.turns } });

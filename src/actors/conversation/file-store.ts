@@ -39,12 +39,15 @@ export interface FileStoreParts {
   readonly pool: CpuPool;
   /** Takes secrets out of all that is written. */
   readonly redactor: TextRedactor;
+  /** The secrets it knows: a file of a workspace that has one in it is not kept. */
+  readonly secrets: readonly string[];
   /** How much of outputs that are too long for the model is kept for each conversation. */
   readonly maxBlobBytes: number;
 }
 
 /** Conversations as files: new ones in one layout, those that are there in any. */
-export function fileStore({ places, outbox, codexLocks, pool, redactor, maxBlobBytes }: FileStoreParts): Store {
+export function fileStore(parts: FileStoreParts): Store {
+  const { places, outbox, codexLocks, pool, redactor, secrets, maxBlobBytes } = parts;
   const { layout, directory, elsewhere, codexHome } = places;
   const named = namedDirectories(places);
   const directories = [directory, ...elsewhere];
@@ -130,7 +133,7 @@ export function fileStore({ places, outbox, codexLocks, pool, redactor, maxBlobB
       return {
         ...opened,
         blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }),
-        snapshots: snapshotPlaces(places, path, maxBlobBytes),
+        snapshots: snapshotPlaces(places, path, { maxBytes: maxBlobBytes, secrets }),
       };
     },
     indexName: async (conversationId, { name, timestamp }, mode) => {

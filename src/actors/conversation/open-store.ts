@@ -26,8 +26,17 @@ export function openStore(options: ManagerOptions, config: Config, cpu: CpuPool)
   const codex = places.codexHome;
   const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
   const maxBlobBytes = (persistence?.maxBlobMegabytes ?? defaultBlobMegabytes) * 1_000_000;
-  const redactor = createTextRedactor(redactionRules(config, env));
-  return fileStore({ places, outbox: writer, codexLocks, pool: cpu, redactor, maxBlobBytes });
+  const rules = redactionRules(config, env);
+  const redactor = createTextRedactor(rules);
+  return fileStore({
+    places,
+    outbox: writer,
+    codexLocks,
+    pool: cpu,
+    redactor,
+    secrets: rules.secrets,
+    maxBlobBytes,
+  });
 }
 
 /** Where a manager's files are. */

@@ -7,12 +7,13 @@ import { snapshotFolder } from "../../rollouts/snapshot-folder.js";
 export function snapshotPlaces(
   { home, directory, codexHome }: ConversationPlaces,
   rolloutPath: string,
-  maxBytes: number,
+  { maxBytes, secrets }: Pick<SnapshotPlaces, "maxBytes" | "secrets">,
 ): SnapshotPlaces {
   return {
     workspaces: homePaths(home).workspaces,
     folder: snapshotFolder(rolloutPath),
     outside: [home, directory, ...(codexHome === undefined ? [] : [codexHome])],
     maxBytes,
+    secrets,
   };
 }

@@ -74,7 +74,9 @@ export class TurnChanges {
     if (leftOut.length > 0) {
       const named = leftOut.slice(0, maxNamed).map(({ path }) => path);
       const rest = leftOut.length > maxNamed ? ` and ${leftOut.length - maxNamed} more` : "";
-      this.#warn(`Changed, but too large or not readable, so neither shown nor kept: ${named.join(", ")}${rest}`);
+      this.#warn(
+        `Changed, but too large, not readable or holding secrets, so neither shown nor kept: ${named.join(", ")}${rest}`,
+      );
     }
     if (record === undefined) return;
     const ghost_commit = {

@@ -37,9 +37,12 @@ export class BoundedLines {
       this.#length += bytes.length;
       return;
     }
-    const known = this.#head === undefined ? Buffer.concat([...this.#parts, bytes.subarray(0, endBytes)]) : undefined;
-    this.#head ??= known?.toString("utf8", 0, endBytes) ?? "";
-    this.#parts = [];
+    if (this.#head === undefined) {
+      const known = Buffer.concat(this.#parts);
+      this.#head = Buffer.concat([known, bytes.subarray(0, endBytes)]).toString("utf8", 0, endBytes);
+      this.#tail = known.subarray(-endBytes);
+      this.#parts = [];
+    }
     // A copy: a part of a large buffer would keep all of it.
     this.#tail = Buffer.concat([this.#tail, bytes.subarray(-endBytes)].map((part) => Buffer.from(part))).subarray(
       -endBytes,

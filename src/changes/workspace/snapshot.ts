@@ -18,6 +18,8 @@ export interface SnapshotPlaces {
   readonly outside: readonly string[];
   /** How much is kept for the conversation. */
   readonly maxBytes: number;
+  /** What must not be kept. */
+  readonly secrets: readonly string[];
 }
 
 export interface SnapshotRequest extends SnapshotPlaces {
@@ -148,8 +150,8 @@ function storeOf(workspaces: string, root: string): ContentStore {
   return new ContentStore(join(workspaces, createHash("sha256").update(root).digest("hex").slice(0, 32)));
 }
 
-function walkOf({ outside, limits = defaultLimits }: Partial<SnapshotRequest> & SnapshotPlaces, root: string) {
-  return { root, outside: outside.map(realOr), limits };
+function walkOf({ outside, secrets, limits = defaultLimits }: Partial<SnapshotRequest> & SnapshotPlaces, root: string) {
+  return { root, outside: outside.map(realOr), limits, secrets };
 }
 
 function realOr(path: string): string {

@@ -1,15 +1,17 @@
+import type { LeftOutFile } from "../../messages/change-record.js";
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { FileMode } from "../file-change.js";
 import type { ContentStore } from "./content-store.js";
 import { type FoundFile, walk, type Walk } from "./walk.js";
 import { type KnownFile, WorkspaceIndex } from "./workspace-index.js";
+import { isForSecrets } from "./secret-files.js";
 
 /** A file of a tree: its content, or, where that is not kept, what tells it from another. */
 export interface TreeFile {
   readonly path: string;
   readonly mode: FileMode;
-  readonly content: { readonly sha256: string } | { readonly stamp: string; readonly why: "too_large" | "unreadable" };
+  readonly content: { readonly sha256: string } | { readonly stamp: string; readonly why: LeftOutFile["why"] };
 }
 
 /** A file touched so shortly ago may be touched again without looking any different. */
@@ -33,12 +35,14 @@ export function takeTree(store: ContentStore, where: Walk, now: number): TreeFil
   return files;
 }
 
-function contentOf(store: ContentStore, { root, limits }: Walk, file: FoundFile): TreeFile["content"] {
+function contentOf(store: ContentStore, { root, limits, secrets }: Walk, file: FoundFile): TreeFile["content"] {
   const { path, mode, size, stamp } = file;
   if (size > limits.maxFileBytes) return { stamp, why: "too_large" };
+  if (isForSecrets(path)) return { stamp, why: "secret" };
   try {
     const bytes = bytesAt(join(root, path), mode);
     if (bytes.length > limits.maxFileBytes) return { stamp, why: "too_large" };
+    if (secrets.some((secret) => bytes.includes(secret))) return { stamp, why: "secret" };
     return { sha256: store.put(bytes) };
   } catch (error) {
     // What is wrong with our own folder is not wrong with the file.

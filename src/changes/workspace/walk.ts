@@ -19,6 +19,8 @@ export interface Walk {
   /** Folders that are not part of the workspace though they lie in it, such as our own. */
   readonly outside: readonly string[];
   readonly limits: WorkspaceLimits;
+  /** A file that has one of these in it is not kept. */
+  readonly secrets: readonly string[];
 }
 
 const anyExecute = 0o111n;

@@ -2,13 +2,24 @@ import { realpathSync } from "node:fs";
 import { snapshotPlaces } from "../../actors/conversation/snapshot-places.js";
 import { ChangeFolder, type NumberedRecord } from "../../changes/workspace/change-folder.js";
 import { diffChanges } from "../../changes/workspace/diff-changes.js";
-import { currentChanges, type KeptChanges } from "../../changes/workspace/snapshot.js";
+import { currentChanges, type KeptChanges, type SnapshotPlaces } from "../../changes/workspace/snapshot.js";
 import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
+import { redactionRules } from "../../config/redaction/rules.js";
 import type { ConversationPlaces } from "../../config/places.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { readRollout } from "../../rollouts/read.js";
 import { TurnEnds } from "../../rollouts/turn-ends.js";
 import { CommandError, exitCodes } from "../command-error.js";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** As a command sees them; how much may be kept was decided by who played the turn. */
+export function placesOfChanges(places: ConversationPlaces, rollout: RolloutName, env: Env): SnapshotPlaces {
+  return snapshotPlaces(places, rollout.path, {
+    maxBytes: Number.POSITIVE_INFINITY,
+    secrets: redactionRules({}, env).secrets,
+  });
+}
 
 /** What the turns of a saved conversation changed. */
 export class SavedChanges {
@@ -31,8 +42,8 @@ export class SavedChanges {
     this.turns = turns;
   }
 
-  static async read(places: ConversationPlaces, rollout: RolloutName): Promise<SavedChanges> {
-    const where = snapshotPlaces(places, rollout.path, Number.POSITIVE_INFINITY);
+  static async read(places: ConversationPlaces, rollout: RolloutName, env: Env): Promise<SavedChanges> {
+    const where = placesOfChanges(places, rollout, env);
     const folder = new ChangeFolder(where.folder);
     const open = await folder.open();
     const unfinished = open !== undefined && isThere(open.root) ? currentChanges(where, open, Date.now()) : undefined;

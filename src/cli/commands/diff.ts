@@ -8,7 +8,7 @@ import { numberFlag } from "../whole-number.js";
 export async function diffCommand(context: CommandContext): Promise<number> {
   const turn = numberFlag("--turn", context.flags.turn);
   const { places, rollout } = await chosenRollout(context);
-  const changes = await SavedChanges.read(places, rollout);
+  const changes = await SavedChanges.read(places, rollout, context.terminal.env);
   const tracker = changes.diff(turn);
   if (context.flags.json) await printLine(context, JSON.stringify({ id: rollout.id, ...tracker.turnDiff() }));
   else if (tracker.isEmpty) await context.tell(noChanges(turn));

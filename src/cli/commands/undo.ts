@@ -3,12 +3,11 @@ import { type FailedStep, restore } from "../../changes/restore/restore.js";
 import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
 import type { NumberedRecord } from "../../changes/workspace/change-folder.js";
 import { endSnapshot } from "../../changes/workspace/snapshot.js";
-import { snapshotPlaces } from "../../actors/conversation/snapshot-places.js";
 import type { ConversationPlaces } from "../../config/places.js";
 import { visible } from "../../messages/visible.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { chosenRollout } from "../changes/chosen-rollout.js";
-import { SavedChanges } from "../changes/saved-changes.js";
+import { placesOfChanges, SavedChanges } from "../changes/saved-changes.js";
 import { statText } from "../changes/stat-text.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
@@ -31,7 +30,7 @@ export async function undoCommand(context: CommandContext): Promise<number> {
   if (!flags.yes) return await show(context, await chosen(context, places, rollout, turn));
   // Nobody plays a turn in it meanwhile.
   return await withRolloutLocked(context, rollout, async () => {
-    await endUnfinished(places, rollout);
+    await endUnfinished(places, rollout, context);
     return await undo(context, await chosen(context, places, rollout, turn));
   });
 }
@@ -52,7 +51,7 @@ async function chosen(
   rollout: RolloutName,
   turn: number | undefined,
 ): Promise<Chosen> {
-  const changes = await SavedChanges.read(places, rollout);
+  const changes = await SavedChanges.read(places, rollout, context.terminal.env);
   const { records, turns, unfinished } = changes;
   if (unfinished !== undefined && !context.flags.yes) {
     await context.tell("The last turn has not ended, or its process died: with --yes it is ended first.");
@@ -151,9 +150,13 @@ function report(
 }
 
 /** A turn whose process died is ended, so that it can be taken back like any other. */
-async function endUnfinished(places: ConversationPlaces, rollout: RolloutName): Promise<void> {
-  const where = snapshotPlaces(places, rollout.path, Number.POSITIVE_INFINITY);
-  const open = await (await SavedChanges.read(places, rollout)).folder.open();
+async function endUnfinished(
+  places: ConversationPlaces,
+  rollout: RolloutName,
+  { terminal: { env } }: CommandContext,
+): Promise<void> {
+  const where = placesOfChanges(places, rollout, env);
+  const open = await (await SavedChanges.read(places, rollout, env)).folder.open();
   if (open === undefined) return;
   await endSnapshot({ ...where, cwd: open.root, turnId: open.turn_id, now: Date.now() });
 }

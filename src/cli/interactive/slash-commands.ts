@@ -171,7 +171,7 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
   }
   await conversation.flush();
   const rollout = { id: conversation.id, path: conversation.rolloutPath };
-  const tracker = (await SavedChanges.read(current.surroundings.places, rollout)).diff(turn);
+  const tracker = (await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env)).diff(turn);
   const shown = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
   await tellAside(context, tracker.isEmpty ? [noChanges(turn)] : shown);
   return "stay";

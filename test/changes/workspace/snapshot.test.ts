@@ -12,7 +12,7 @@ async function workspace() {
   await writeFile(join(cwd, "a"), "1\n");
   await utimes(join(cwd, "a"), 1, 1);
   const places = { workspaces: join(home, "workspaces"), folder: join(home, "snapshots"), outside: [home] };
-  return { cwd, home, ...places, maxBytes: 1e6, turnId: "t1", now: Date.now() + 60_000 };
+  return { cwd, home, ...places, maxBytes: 1e6, secrets: [], turnId: "t1", now: Date.now() + 60_000 };
 }
 
 async function storedNames(home: string): Promise<string[]> {
@@ -108,4 +108,18 @@ test("our own folders are no workspace", async () => {
   const request = await workspace();
   await mkdir(join(request.home, "inner"));
   expect(await takeSnapshot({ ...request, cwd: join(request.home, "inner") })).toEqual({ status: "outside" });
+});
+
+test("what holds secrets, by its name or by what is in it, is told to have changed and kept nowhere", async () => {
+  const request = { ...(await workspace()), secrets: ["sk-known-secret"] };
+  await takeSnapshot(request);
+  const texts = { ".env": "A=1", ".env.example": "A=", "deep.pem": "---", "code.ts": 'key("sk-known-secret")' };
+  await Promise.all(Object.entries(texts).map(([name, text]) => writeFile(join(request.cwd, name), text)));
+  const changes = await endSnapshot(request);
+  expect(changes?.files.map(({ path }) => path)).toEqual([".env.example"]);
+  expect(changes?.leftOut).toEqual([
+    { path: ".env", why: "secret" },
+    { path: "code.ts", why: "secret" },
+    { path: "deep.pem", why: "secret" },
+  ]);
 });
