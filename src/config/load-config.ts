@@ -67,7 +67,7 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
     { source: name, config: own },
     { source: `.cody/${project.name ?? defaultName}`, config: project.config },
     { source: "environment", config: environment },
-    { source: "flag", config: mergedConfig([flags as Config]) },
+    { source: "flag", config: mergedConfig([flags]) },
   ];
   const configs = layers.map(({ config }) => config);
   const { provider: _, api: __, model: ___, baseUrl: ____, ...values } = mergedConfig(configs);

@@ -74,8 +74,11 @@ export function nestedSetting(key: string, value: unknown): Config {
 }
 
 /** What a configuration says of a setting. */
-export function settingIn(config: object, key: ConfigKey): unknown {
-  return key.split(".").reduce<unknown>((outer, part) => (Object(outer) as Record<string, unknown>)[part], config);
+export function settingIn(config: object, key: ConfigKey): ConfigValue | undefined {
+  const found = key
+    .split(".")
+    .reduce<unknown>((outer, part) => (Object(outer) as Record<string, unknown>)[part], config);
+  return found as ConfigValue | undefined;
 }
 
 function asText(text: string): string {
