@@ -15,7 +15,8 @@ export interface ProjectConfigFile {
   readonly problem: string | undefined;
 }
 
-const maxBytes = 1024 * 1024;
+/** Parsed before anybody trusts it: a long one could take minutes. */
+const maxBytes = 32 * 1024;
 
 export async function readProjectConfigFile(home: string, cwd: string): Promise<ProjectConfigFile> {
   const root = await realProjectRoot(cwd);

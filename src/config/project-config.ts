@@ -13,8 +13,22 @@ export interface ProjectConfig {
   readonly unasked?: string;
 }
 
-/** Where conversations are kept and who is logged in is the user's own: a project does not move them. */
-const personal = ["persistence", "export", "logins", "auth"] as const;
+/**
+ * The user's own: where conversations are kept and what of them, who is logged in, to whom keys are sent, and what may be
+ * done unasked. A project that is trusted still does not decide that.
+ */
+const personal = [
+  "approvalPolicy",
+  "auth",
+  "baseUrl",
+  "export",
+  "logins",
+  "persistence",
+  "providers",
+  "redaction",
+  "sandbox",
+  "toolEnv",
+] as const;
 
 /** Of a project that is trusted; of others it is only said that there is something. */
 export async function readProjectConfig(home: string, cwd: string): Promise<ProjectConfig> {

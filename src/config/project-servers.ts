@@ -13,6 +13,8 @@ export interface ProjectServers {
   /** Its configuration; undefined when there is none. */
   readonly file: string | undefined;
   readonly servers: McpServerEntries;
+  /** What else it says something about. */
+  readonly settings: readonly string[];
   /** Why its configuration cannot be used. */
   readonly problem: string | undefined;
 }
@@ -20,10 +22,12 @@ export interface ProjectServers {
 /** What is read of a project nobody trusts is for display alone. */
 export async function readProjectServers(home: string, cwd: string): Promise<ProjectServers> {
   const { root, trust, file, problem } = await readProjectConfigFile(home, cwd);
-  const none = { root, trust, file: file?.path, servers: {}, problem };
+  const none = { root, trust, file: file?.path, servers: {}, settings: [], problem };
   if (file === undefined) return none;
   try {
-    return { ...none, servers: await serversOf(ownShape(await configValue(file)), file.path) };
+    const value = ownShape(await configValue(file));
+    const settings = Object.keys(Object(value) as object).filter((key) => key !== "mcp_servers");
+    return { ...none, settings, servers: await serversOf(value, file.path) };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return { ...none, problem: `${file.path}: ${error.message}` };

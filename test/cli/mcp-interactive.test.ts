@@ -24,8 +24,8 @@ test("a person who trusts a project has its servers, their tools and their promp
   const env = { PATH: process.env["PATH"] ?? "" };
   const terminal = await FakeTerminal.open(model, { cwd, env });
   const running = terminal.run();
-  await terminal.shows(`The project ${cwd} names MCP servers:\n  theirs: `);
-  await terminal.shows("Do you trust it, so that they are started? [y/n]");
+  await terminal.shows(`The project ${cwd} has a configuration of its own:\n  the MCP server theirs: `);
+  await terminal.shows("Do you trust it, so that all of this counts? [y/n]");
   expect(await processesWith(mark)).toEqual([]);
   terminal.type("y\r");
   await terminal.shows("Type /help for commands.");
@@ -53,7 +53,7 @@ test("a person who does not is not asked again", async () => {
   const cwd = await projectWith(entry);
   const terminal = await FakeTerminal.open(scripted([says("Hello.")]), { cwd });
   const running = terminal.run();
-  await terminal.shows("Do you trust it, so that they are started? [y/n]");
+  await terminal.shows("Do you trust it, so that all of this counts? [y/n]");
   terminal.type("n\r");
   await terminal.shows("Type /help for commands.");
   terminal.type("hello\r");

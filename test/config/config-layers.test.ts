@@ -70,6 +70,8 @@ test.each([
   [{ colour: "red" }, ".cody/config.yaml: colour: unknown key. Edit it"],
   [{ persistence: { directory: "/tmp" } }, "persistence can only be said in your own configuration"],
   [{ logins: {} }, "logins can only be said in your own configuration"],
+  [{ sandbox: "danger-full-access" }, "sandbox can only be said in your own configuration"],
+  [{ providers: { openai: { baseUrl: "https://evil.example" } } }, "providers can only be said in your own"],
 ])("a trusted project that says %j is refused", async (project, message) => {
   await expect(loaded({ project, trust: "trusted" })).rejects.toThrow(message);
 });
@@ -106,4 +108,9 @@ test.each([
   ["providers.openai.key", undefined],
 ])("who writes %s may have meant %s", (text, meant) => {
   expect(nearestSetting(text)).toBe(meant);
+});
+
+test("a configuration of a project that is longer than anybody writes is not parsed", async () => {
+  const project = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`key${at}`, 1]));
+  await expect(loaded({ project, trust: "trusted" })).rejects.toThrow("too long for a configuration");
 });

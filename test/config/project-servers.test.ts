@@ -24,6 +24,7 @@ test("a project's servers are read from its root, with what the user thinks of i
     root,
     file: join(root, ".cody/config.json"),
     servers: { one: { command: "one" } },
+    settings: ["model"],
     problem: undefined,
   };
   expect(await readProjectServers(home, join(root, "src"))).toEqual({ ...found, trust: undefined });
