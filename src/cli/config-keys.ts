@@ -32,7 +32,9 @@ export function checkedKey(text: string | undefined): SettingKey {
   const keys = `Keys: ${known.join(", ")}`;
   if (text === undefined) throw usageError("A key is missing", keys);
   const near = nearestSetting(text);
-  throw usageError(`Unknown key '${text}'`, near === undefined ? keys : `Did you mean ${near}?`, keys);
+  if (near === text)
+    throw usageError(`${text} holds several settings`, "To see and change them: cody config path", keys);
+  throw usageError(`Unknown key '${text}'`, ...(near === undefined ? [] : [`Did you mean ${near}?`]), keys);
 }
 
 function providerKey(text = ""): ProviderKey | undefined {

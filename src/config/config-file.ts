@@ -89,7 +89,8 @@ async function problemOf(error: z.ZodError): Promise<string> {
     const key = [...path, issue.keys[0]].join(".");
     const { nearestSetting } = await import("./nearest-setting.js");
     const near = nearestSetting(key);
-    return near === undefined ? `${key}: unknown key` : `${key}: unknown key, did you mean ${near}?`;
+    // Not behind the key: what stands behind `apiKey:` is taken for one, and hidden.
+    return near === undefined ? `unknown key ${key}` : `unknown key ${key}, did you mean ${near}?`;
   }
   return [...(path.length > 0 ? [path.join(".")] : []), expectationOf(issue)].join(": ");
 }

@@ -1,4 +1,4 @@
-import { chmod, copyFile } from "node:fs/promises";
+import { chmod, copyFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderEntry } from "../messages/config.js";
@@ -41,7 +41,9 @@ export async function saveConfig(home: string, change: ConfigChange): Promise<Sa
     const wanted = written(merged(old, change));
     const { Config } = await import("../messages/config.js");
     const config = check(Config, wanted, "settings");
-    await writeAtomic(file?.path ?? join(home, defaultName), await textOf(file, wanted));
+    // A link stays one: people keep their configuration elsewhere.
+    const path = file === undefined ? join(home, defaultName) : await realpath(file.path);
+    await writeAtomic(path, await textOf(file, wanted));
     return { config, ...rest };
   });
 }

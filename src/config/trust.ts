@@ -1,6 +1,7 @@
 import { readFile, realpath } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { withFileLock } from "./file-lock.js";
+import { makeDirectory } from "./make-directory.js";
 import { homePaths } from "./paths.js";
 import { findProjectRoot } from "./project.js";
 import { writeAtomic } from "./write-atomic.js";
@@ -22,6 +23,7 @@ export async function readTrust(home: string): Promise<ReadonlyMap<string, Trust
 /** Says what is thought of a project from now on; undefined takes back what was said. */
 export async function setTrust(home: string, root: string, level: TrustLevel | undefined): Promise<void> {
   const path = homePaths(home).trust;
+  await makeDirectory(home);
   await withFileLock(`${path}.lock`, async () => {
     const said = new Map(await readTrust(home));
     said.delete(root);

@@ -34,7 +34,10 @@ const CommandEntry = z.strictObject({
 export type McpCommandEntry = z.infer<typeof CommandEntry>;
 
 const UrlEntry = z.strictObject({
-  url: z.string().regex(/^https?:\/\/[!-~]{1,4000}$/, "expected an http or https URL"),
+  url: z
+    .string()
+    .regex(/^https?:\/\/[!-~]{1,4000}$/, "expected an http or https URL")
+    .refine((url) => !/^https?:\/\/[^/?#]*@/.test(url), "a URL with a password is not taken; use bearer_token_env_var"),
   /** The variable of our environment that has the token, so that no file has it. */
   bearer_token_env_var: VariableName.optional(),
   http_headers: z.record(HeaderName, HeaderValue).optional(),

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startMockLlm } from "../../src/mock-llm/server.js";
@@ -299,4 +299,31 @@ test("a setting that is nearly right is suggested", async () => {
   const { code, stderr } = await cli.run(["config", "set", "compaction.keepTurn", "3"]);
   expect(code).toBe(2);
   expect(stderr).toContain("Did you mean compaction.keepTurns?");
+});
+
+test("a key that is misspelled is named as it is, and not taken for a secret", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { recursive: true });
+  await writeFile(join(cli.home, "config.yaml"), "providers: { openai: { apikey: sk-something-secret } }\n");
+  const { stderr } = await cli.run(["config"]);
+  expect(stderr).toContain("config.yaml: unknown key providers.openai.apikey");
+  expect(stderr).not.toContain("sk-something");
+});
+
+test("a configuration that is a link stays one", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { recursive: true });
+  const elsewhere = join(cli.project, "dotfiles.yaml");
+  await writeFile(elsewhere, "# mine\nmodel: gpt-4o\n");
+  await symlink(elsewhere, join(cli.home, "config.yaml"));
+  await cli.run(["config", "set", "sandbox", "read-only"]);
+  expect((await lstat(join(cli.home, "config.yaml"))).isSymbolicLink()).toBe(true);
+  expect(await readFile(elsewhere, "utf8")).toBe("# mine\nmodel: gpt-4o\nsandbox: read-only\n");
+});
+
+test("a table of settings is not one setting", async () => {
+  const cli = await Cli.open();
+  const { code, stderr } = await cli.run(["config", "get", "mcp_servers"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("mcp_servers holds several settings\n");
 });

@@ -276,7 +276,7 @@ test("temporary files that were left are told once they are old", async () => {
 
 test.each([
   { text: '{"apiKey": "sk-secret"', reason: "config.json: invalid JSON at position 22" },
-  { text: '{"directory": "sk-secret"}', reason: "config.json: directory: unknown key" },
+  { text: '{"directory": "sk-secret"}', reason: "config.json: unknown key directory" },
 ])(
   "a configuration that cannot be used is told, and the conversations are checked: $text",
   async ({ text, reason }) => {

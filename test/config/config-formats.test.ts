@@ -132,7 +132,7 @@ test.each([
   ["config.yaml", bomb, "config.yaml: invalid YAML: BAD_ALIAS"],
   ["config.yaml", "- model\n", "config.yaml: expected object"],
   ["config.yml", "model: 7\n", "config.yml: model: expected string"],
-  ["config.yml", "history:\n  size: 3\n", "config.yml: history.size: unknown key"],
+  ["config.yml", "history:\n  size: 3\n", "config.yml: unknown key history.size"],
   ["config.jsonc", '{\n  "model": secret\n}\n', "config.jsonc: invalid JSON in line 2: InvalidSymbol"],
   ["config.jsonc", '{ "model": 7 }', "config.jsonc: model: expected string"],
 ])("%s with %j is refused with what is wrong, and not quoted", async (name, text, message) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig, type LoadedConfig } from "../../src/config/load-config.js";
 import { nearestSetting } from "../../src/config/nearest-setting.js";
-import { setTrust, type TrustLevel } from "../../src/config/trust.js";
+import { readTrust, setTrust, type TrustLevel } from "../../src/config/trust.js";
 import type { Config } from "../../src/messages/config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -67,7 +67,7 @@ test("what was said about trust is not asked again, and servers are no settings"
 });
 
 test.each([
-  [{ colour: "red" }, ".cody/config.yaml: colour: unknown key. Edit it"],
+  [{ colour: "red" }, ".cody/config.yaml: unknown key colour. Edit it"],
   [{ persistence: { directory: "/tmp" } }, "persistence can only be said in your own configuration"],
   [{ logins: {} }, "logins can only be said in your own configuration"],
   [{ sandbox: "danger-full-access" }, "sandbox can only be said in your own configuration"],
@@ -113,4 +113,10 @@ test.each([
 test("a configuration of a project that is longer than anybody writes is not parsed", async () => {
   const project = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`key${at}`, 1]));
   await expect(loaded({ project, trust: "trusted" })).rejects.toThrow("too long for a configuration");
+});
+
+test("a project can be trusted before cody has a home", async () => {
+  const home = join(await temporaryFolder(), "not", "there");
+  await setTrust(home, "/projects/site", "trusted");
+  expect((await readTrust(home)).get("/projects/site")).toBe("trusted");
 });

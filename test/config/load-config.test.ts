@@ -159,12 +159,12 @@ test("the limits of a turn come one by one from the flags and the file", async (
 test.each([
   [{ turnLimits: { steps: 1.5 } }, "config.json: turnLimits.steps: expected int. Edit it or run: cody set-provider"],
   [{ model: 7 }, "config.json: model: expected string. Edit it or run: cody set-provider"],
-  [{ colour: "red" }, "config.json: colour: unknown key. Edit it or run: cody set-provider"],
+  [{ colour: "red" }, "config.json: unknown key colour. Edit it or run: cody set-provider"],
   [
     { persistence: { enabled: 1 } },
     "config.json: persistence.enabled: expected boolean. Edit it or run: cody set-provider",
   ],
-  [{ persistence: { on: 1 } }, "config.json: persistence.on: unknown key. Edit it or run: cody set-provider"],
+  [{ persistence: { on: 1 } }, "config.json: unknown key persistence.on. Edit it or run: cody set-provider"],
   [{ api: "soap" }, "config.json: api: expected one of responses, chat, messages. Edit it or run: cody set-provider"],
   [
     { provider: "Open AI" },
@@ -184,7 +184,7 @@ test.each([
   ],
   [
     { providers: { openai: { key: "sk-secret" } } },
-    "config.json: providers.openai.key: unknown key. Edit it or run: cody set-provider",
+    "config.json: unknown key providers.openai.key. Edit it or run: cody set-provider",
   ],
   [{ provider: {}, providers: 7 }, "config.json: providers: expected record. Edit it or run: cody set-provider"],
   [[], "config.json: expected object. Edit it or run: cody set-provider"],
@@ -280,7 +280,7 @@ test.each([
   [{ maxSize: 0 }, "config.json: history.maxSize: Too small"],
   [{ maxSize: 1.5 }, "config.json: history.maxSize: expected int"],
   [{ saveHistory: "no" }, "config.json: persistence.enabled: expected boolean"],
-  [{ size: 3 }, "config.json: history.size: unknown key"],
+  [{ size: 3 }, "config.json: unknown key history.size"],
   [{ sensitivePatterns: ["password", "(a+)+$"] }, "config.json: redaction.sensitivePatterns.1: expected a name"],
 ])("history cannot be %j", async (history, message) => {
   const home = await homeWith({ history });
