@@ -38,12 +38,19 @@ export const MockFault = z.discriminatedUnion("type", [
 ]);
 export type MockFault = z.infer<typeof MockFault>;
 
-export const MockCall = z.strictObject({
-  name: z.string().min(1),
-  /** A string goes out as it is: it need not be JSON. */
-  arguments: z.union([z.string(), z.record(z.string(), z.unknown())]),
-  id: z.string().min(1).optional(),
-});
+const name = z.string().min(1);
+const id = z.string().min(1).optional();
+
+export const MockCall = z.union([
+  z.strictObject({
+    name,
+    /** A string goes out as it is: it need not be JSON. */
+    arguments: z.union([z.string(), z.record(z.string(), z.unknown())]),
+    id,
+  }),
+  /** A call of a custom tool, whose input is any text. Where the API has none it is an argument named `input`. */
+  z.strictObject({ name, input: z.string(), id }),
+]);
 export type MockCall = z.infer<typeof MockCall>;
 
 export const MockReply = z.strictObject({

@@ -27,7 +27,6 @@ export type ContentBlock = ReturnType<typeof contentBlocks>[number];
 
 /** The whole answer needs an object, whatever the script has written. */
 function inputOf(call: MockCall): unknown {
-  if (typeof call.arguments !== "string") return call.arguments;
   try {
     return JSON.parse(argumentsOf(call));
   } catch {
