@@ -57,6 +57,8 @@ export const MockReply = z.strictObject({
   text: z.string().optional(),
   /** Sent when the request asks for it, as by the real API. */
   reasoning: z.string().optional(),
+  /** Thinking that nobody may read: a sealed block behind the reasoning, over Messages alone. */
+  redacted: z.string().min(1).optional(),
   calls: z.array(MockCall).max(128).optional(),
   /** What is missing is estimated. */
   usage: TokenUsage.omit({ total_tokens: true }).partial().strict().optional(),
