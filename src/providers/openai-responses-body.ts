@@ -30,7 +30,7 @@ export function responsesBody(request: ModelRequest): Body {
   };
 }
 
-/** Plain text needs no quoting, which models get wrong in long patches. */
+/** Plain text needs no quoting, so a model can write a long patch as it will stand in the file. */
 function offeredTool({ freeform, ...tool }: ToolSpec, model: string): Responses.Tool {
   if (freeform !== true || !takesCustomTools(model)) return { type: "function", strict: false, ...tool };
   const description = `${tool.description}\nThe input is this text itself and no JSON.`;
