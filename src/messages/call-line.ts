@@ -15,7 +15,10 @@ const patchedFile = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
  * whose events show what is done.
  */
 export function callLine(item: unknown): string | undefined {
-  return isFunctionCall(item) && !shownByEvents.has(item.name) ? toolLine(item.name, item.arguments) : undefined;
+  const { type, name, arguments: args, input } = Object(item) as Record<string, unknown>;
+  const given = type === "function_call" ? args : type === "custom_tool_call" ? input : undefined;
+  if (typeof name !== "string" || typeof given !== "string" || shownByEvents.has(name)) return undefined;
+  return toolLine(name, given);
 }
 
 /** The same for any call, and for a command as it would be typed. */
@@ -33,11 +36,6 @@ export function commandLine(argv: readonly string[]): string {
   return `$ ${shortened(quotedCommand(argv), maxCommandChars)}`;
 }
 
-function isFunctionCall(item: unknown): item is { readonly name: string; readonly arguments: string } {
-  const { type, name, arguments: text } = Object(item) as Record<string, unknown>;
-  return type === "function_call" && typeof name === "string" && typeof text === "string";
-}
-
 function commandOf(given: string): string[] | undefined {
   const { command } = Object(parsed(given)) as { readonly command?: unknown };
   const isCommand = Array.isArray(command) && command.every((word) => typeof word === "string");
@@ -47,8 +45,10 @@ function commandOf(given: string): string[] | undefined {
 /** The names of the files: the rest is long, and shown when it is done. */
 function patchedFiles(given: string): string {
   const { input } = Object(parsed(given)) as { readonly input?: unknown };
-  if (typeof input !== "string") return argumentsText(given);
-  return [...input.matchAll(patchedFile)].map(([, path = ""]) => path.trim()).join(" ");
+  // A model that need not write JSON gives the patch itself.
+  const patch = typeof input === "string" ? input : given;
+  const files = [...patch.matchAll(patchedFile)].map(([, path = ""]) => path.trim());
+  return files.length === 0 && patch === given ? argumentsText(given) : files.join(" ");
 }
 
 /** The values alone: which tool it is says what they mean. */

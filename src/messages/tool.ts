@@ -6,6 +6,8 @@ export const ToolSpec = z.object({
   description: z.string(),
   /** JSON Schema of the arguments. */
   parameters: z.record(z.string(), z.unknown()),
+  /** Its only argument is a text named `input`: a model that can give a tool plain text instead of JSON may do so. */
+  freeform: z.boolean().optional(),
 });
 export type ToolSpec = z.infer<typeof ToolSpec>;
 

@@ -6,9 +6,12 @@ import type { MockReply, MockScript } from "./script.js";
 export type Replies = (session: string, request: () => ModelRequest) => MockReply | undefined;
 
 export const offlineReplies: Replies = (_session, request) => {
-  const reply = offlineReply(request());
+  const asked = request();
+  const reply = offlineReply(asked);
   if (reply.type === "text") return { text: reply.text };
-  return { calls: [{ name: reply.name, arguments: reply.arguments }] };
+  const { name, arguments: args } = reply;
+  const isFreeform = asked.tools.some((tool) => tool.name === name && tool.freeform === true);
+  return { calls: [isFreeform ? { name, input: String(args["input"]) } : { name, arguments: args }] };
 };
 
 /** However many sessions come, only so many places are remembered: the oldest begins anew. */

@@ -38,18 +38,27 @@ export const MockFault = z.discriminatedUnion("type", [
 ]);
 export type MockFault = z.infer<typeof MockFault>;
 
-export const MockCall = z.strictObject({
-  name: z.string().min(1),
-  /** A string goes out as it is: it need not be JSON. */
-  arguments: z.union([z.string(), z.record(z.string(), z.unknown())]),
-  id: z.string().min(1).optional(),
-});
+const name = z.string().min(1);
+const id = z.string().min(1).optional();
+
+export const MockCall = z.union([
+  z.strictObject({
+    name,
+    /** A string goes out as it is: it need not be JSON. */
+    arguments: z.union([z.string(), z.record(z.string(), z.unknown())]),
+    id,
+  }),
+  /** A call of a custom tool, whose input is any text. Where the API has none it is an argument named `input`. */
+  z.strictObject({ name, input: z.string(), id }),
+]);
 export type MockCall = z.infer<typeof MockCall>;
 
 export const MockReply = z.strictObject({
   text: z.string().optional(),
   /** Sent when the request asks for it, as by the real API. */
   reasoning: z.string().optional(),
+  /** Thinking that nobody may read: a sealed block behind the reasoning, over Messages alone. */
+  redacted: z.string().min(1).optional(),
   calls: z.array(MockCall).max(128).optional(),
   /** What is missing is estimated. */
   usage: TokenUsage.omit({ total_tokens: true }).partial().strict().optional(),

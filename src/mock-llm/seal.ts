@@ -8,6 +8,18 @@ export function signatureOf(thinking: string, model: string): string {
   return `Eo${digest(`thinking\n${model}\n${thinking}`)}`;
 }
 
+/** The data of a block of thinking that nobody may read. */
+export function redactedData(thinking: string, model: string): string {
+  const text = Buffer.from(thinking);
+  return `EmwK${text.toString("base64")}.${digest(`redacted\n${model}\n${text.toString()}`)}`;
+}
+
+/** Whether this model has written the data. */
+export function isRedactedData(data: string, model: string): boolean {
+  const [, text = ""] = /^EmwK(.+)\.[^.]+$/.exec(data) ?? [];
+  return text !== "" && data === redactedData(Buffer.from(text, "base64").toString(), model);
+}
+
 /** The opaque content of a reasoning item. */
 export function sealed(itemId: string, model: string): string {
   return `gAAAAA${itemId}.${digest(`reasoning\n${model}\n${itemId}`)}`;
@@ -19,6 +31,6 @@ export function sealedItem(content: string, model: string): string | undefined {
   return itemId !== "" && content === sealed(itemId, model) ? itemId : undefined;
 }
 
-function digest(text: string): string {
+export function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }

@@ -32,7 +32,8 @@ export function offlineReply(request: ModelRequest): OfflineReply {
 function plainReply({ input, tools }: ModelRequest): OfflineReply {
   const items = input.filter((item) => !isContextMessage(item));
   const last = items.at(-1);
-  if (last?.type === "function_call_output") return say(report(last.output));
+  if (last?.type === "function_call_output" || last?.type === "custom_tool_call_output")
+    return say(report(last.output));
   const told = texts(items, "user");
   const said = told.filter((text) => !earlierSummary.test(text));
   const message = said.at(-1)?.trim() ?? "";

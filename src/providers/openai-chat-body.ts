@@ -1,6 +1,7 @@
 import type { Chat } from "openai/resources/chat/chat";
 import type { ModelRequest } from "../messages/model.js";
 import { type FunctionCallItem, type MessageItem, messageText } from "../messages/response-item.js";
+import type { ToolSpec } from "../messages/tool.js";
 import { normalized } from "./normalize/normalized.js";
 import type { SentItem } from "./normalize/sent-item.js";
 import { outputFormat } from "./output-format.js";
@@ -21,7 +22,7 @@ export function chatBody(request: ModelRequest): Body {
   return {
     model,
     messages: [...system, ...messagesOf(normalized("chat", request.input, model))],
-    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(chatTool) }),
     // New efforts come more often than new SDKs.
     ...(effort === undefined ? {} : { reasoning_effort: effort as "high" }),
     ...(maxOutputTokens === undefined ? {} : outputLimit(model, maxOutputTokens)),
@@ -31,6 +32,10 @@ export function chatBody(request: ModelRequest): Body {
     stream: true,
     stream_options: { include_usage: true },
   };
+}
+
+function chatTool({ name, description, parameters }: ToolSpec): Chat.ChatCompletionFunctionTool {
+  return { type: "function", function: { name, description, parameters } };
 }
 
 /** OpenAI's newer models refuse the old name of the limit, and many other servers do not know the new one. */

@@ -1,6 +1,8 @@
 import type { Responses } from "openai/resources/responses/responses";
 import type { ModelRequest } from "../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../messages/response-item.js";
+import type { ToolSpec } from "../messages/tool.js";
+import { takesCustomTools } from "./normalize/custom-tools.js";
 import { normalized } from "./normalize/normalized.js";
 import type { CustomItem, SentItem } from "./normalize/sent-item.js";
 import { outputFormat } from "./output-format.js";
@@ -16,7 +18,7 @@ export function responsesBody(request: ModelRequest): Body {
     model,
     ...(instructions === "" ? {} : { instructions }),
     input: normalized("responses", request.input, model).map(inputItem),
-    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", strict: false, ...tool })) }),
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => offeredTool(tool, model)) }),
     ...(mayReason(request)
       ? { reasoning: reasoning(sentEffort(request)), include: ["reasoning.encrypted_content"] }
       : {}),
@@ -26,6 +28,13 @@ export function responsesBody(request: ModelRequest): Body {
     store: false,
     stream: true,
   };
+}
+
+/** Plain text needs no quoting, so a model can write a long patch as it will stand in the file. */
+function offeredTool({ freeform, ...tool }: ToolSpec, model: string): Responses.Tool {
+  if (freeform !== true || !takesCustomTools(model)) return { type: "function", strict: false, ...tool };
+  const description = `${tool.description}\nThe input is this text itself and no JSON.`;
+  return { type: "custom", name: tool.name, description, format: { type: "text" } };
 }
 
 function reasoning(effort: string | undefined): NonNullable<Body["reasoning"]> {

@@ -37,9 +37,12 @@ export function responsesItem(item: Record<string, unknown>, origin: ItemOrigin)
       const call = { type: "function_call" as const, name, arguments: item["arguments"], call_id: callId };
       return { ...call, ...(id === undefined ? {} : { id }), ...(namespace === "" ? {} : { namespace }) };
     }
-    case "custom_tool_call":
+    case "custom_tool_call": {
       if (!isWhole || typeof item["input"] !== "string") return undefined;
-      return { type: "custom_tool_call", name, input: item["input"], call_id: callId };
+      const status = textAt(item, "status");
+      const call = { type: "custom_tool_call" as const, name, input: item["input"], call_id: callId };
+      return status === "" ? call : { ...call, status };
+    }
     default:
       return undefined;
   }

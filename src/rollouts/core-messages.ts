@@ -1,5 +1,6 @@
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import { isRealUserMessage } from "../messages/user-message.js";
+import type { OutputItem } from "./history-messages.js";
 
 /** A message as agents built on the AI SDK keep it: a tool's call and its result in one. */
 export type CoreMessage =
@@ -34,7 +35,11 @@ export function coreMessages(items: readonly ResponseItem[]): CoreMessage[] {
       case "function_call":
         calls.set(item.call_id, { name: item.name, args: parsedArguments(item.arguments) });
         return [];
+      case "custom_tool_call":
+        calls.set(item.call_id, { name: item.name, args: { input: item.input } });
+        return [];
       case "function_call_output":
+      case "custom_tool_call_output":
         return resultOf(item, calls.get(item.call_id));
       default:
         return [];
@@ -53,7 +58,7 @@ function thoughtOf({
 }
 
 function resultOf(
-  { call_id: toolCallId, output }: Extract<ResponseItem, { type: "function_call_output" }>,
+  { call_id: toolCallId, output }: OutputItem,
   call: { readonly name: string; readonly args: unknown } | undefined,
 ): CoreMessage[] {
   if (call === undefined) return [];

@@ -33,6 +33,7 @@ Paths are relative to the working folder. "Move to" and what stands after "@@" m
 where to look. Show about three lines around each change as they are in the file. "*** End of File" after lines says \
 that they are the last. A file that has changed since it was read is not touched: read it again first.`,
   parameters: ApplyPatchArguments,
+  freeform: true,
   command: async ({ input }, scope) => {
     try {
       const { files, changes } = await planPatch(input, scope);

@@ -7,6 +7,8 @@ export interface ToolDefinition<Args> {
   readonly name: string;
   readonly description: string;
   readonly parameters: z.ZodType<Args>;
+  /** Whether its only argument is a text named `input`: some models then give it as it is, and not in JSON. */
+  readonly freeform?: boolean;
   /** False unless said: a tool nobody vouched for is asked about. */
   readonly readOnly?: boolean;
   command?(args: Args, scope: ToolScope): ReturnType<Tool["command"]>;
@@ -16,7 +18,7 @@ export interface ToolDefinition<Args> {
 
 /** A tool from its schema and a function. */
 export function defineTool<Args>(definition: ToolDefinition<Args>): Tool<Args> {
-  const { name, description, parameters, readOnly = false } = definition;
+  const { name, description, parameters, freeform = false, readOnly = false } = definition;
   if (!ToolSpec.shape.name.safeParse(name).success) {
     throw new InvalidInputError("a tool's name has 1 to 64 letters, digits, _ and -");
   }
@@ -24,6 +26,7 @@ export function defineTool<Args>(definition: ToolDefinition<Args>): Tool<Args> {
     name,
     description,
     parameters,
+    freeform,
     readOnly,
     command: async (args, scope) =>
       (await definition.command?.(args, scope)) ?? { argv: [name, JSON.stringify(args)], cwd: scope.cwd },

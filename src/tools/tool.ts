@@ -87,6 +87,8 @@ export interface Tool<Args = unknown> {
   readonly description: string;
   /** Arguments as the model must give them; what does not fit is answered as an error and never runs. */
   readonly parameters: z.ZodType<Args>;
+  /** Whether its only argument is a text named `input`: some models then give it as it is, and not in JSON. */
+  readonly freeform?: boolean;
   /** Whether it changes nothing: such calls run at the same time, unasked, and may be run again. */
   readonly readOnly: boolean;
   /** What tells it from what it was or will be, where others can change it: an approval is for this one alone. */

@@ -178,6 +178,8 @@ test("a patch is named by its files when it is asked for, and shown line by line
   const input = "*** Begin Patch\n*** Update File: a b\n-x\n+y\n*** Delete File: c\n*** End Patch";
   const item = { type: "function_call", name: "apply_patch", arguments: JSON.stringify({ input }), call_id: "c" };
   expect(activity.textOf({ type: "raw_response_item", item })).toBe("apply_patch a b c\n");
+  const custom = { type: "custom_tool_call", name: "apply_patch", input, call_id: "c" };
+  expect(activity.textOf({ type: "raw_response_item", item: custom })).toBe("apply_patch a b c\n");
   const changes = {
     "/projects/a b": { type: "update" as const, unified_diff: "@@ -1 +1 @@\n-x\n+y\u001b\n", move_path: null },
     "/other/c": { type: "delete" as const, content: "1\n2\n" },

@@ -24,7 +24,7 @@ import { openMock } from "../support/open-mock-llm.js";
 import { type SpokenApi, wireApis } from "../support/wire-apis.js";
 
 const ends = ["task_complete", "turn_aborted"] as const;
-const wholeCalls = twoCalls.calls?.map((call) => call.arguments);
+const wholeCalls = twoCalls.calls.map((call) => call.arguments);
 const effort = "high";
 
 describe.each(wireApis)("over $api", (spoken) => {

@@ -72,3 +72,35 @@ test("nobody who did not ask gets thinking", async () => {
   const message = await clientOf(mock).messages.create(asked);
   expect(message).toMatchObject({ content: [{ type: "text", text: "Yes" }], stop_reason: "max_tokens" });
 });
+
+type Blocks = Anthropic.ContentBlockParam[];
+const changed =
+  "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.";
+
+test.each<[string, string | undefined, (thoughts: Blocks) => Blocks]>([
+  ["as they were", undefined, (thoughts) => thoughts],
+  ["without the redacted one", changed, (thoughts) => thoughts.slice(0, 1)],
+  ["without the one in clear", changed, (thoughts) => thoughts.slice(1)],
+  ["the other way round", changed, (thoughts) => thoughts.toReversed()],
+  ["twice", changed, (thoughts) => [...thoughts, ...thoughts.slice(1)]],
+  [
+    "with other data",
+    "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
+    () => [{ type: "redacted_thinking", data: "EmwKSG0u.abc" }],
+  ],
+  ["not at all", expect.stringContaining("Expected `thinking` or `redacted_thinking`"), () => []],
+])("thoughts that led to a call and come back %s", async (_, refusal, back) => {
+  const reply = { reasoning: "Hm.", redacted: "Not for you.", calls: [{ name: "shell", arguments: {} }] };
+  const mock = await openMock({ script: [reply, { text: "done" }] });
+  const client = clientOf(mock);
+  const tools = [{ name: "shell", input_schema: { type: "object" as const } }];
+  const first = await client.messages.stream({ ...asked, thinking, tools }).finalMessage();
+  const content = first.content as Blocks;
+  expect(content.map(({ type }) => type)).toEqual(["thinking", "redacted_thinking", "tool_use"]);
+  const use = first.content.find((block) => block.type === "tool_use");
+  const result = { type: "tool_result" as const, tool_use_id: use?.id ?? "", content: "ok" };
+  const said = { role: "assistant" as const, content: [...back(content.slice(0, 2)), ...content.slice(2)] };
+  const messages = [...asked.messages, said, { role: "user" as const, content: [result] }];
+  await client.messages.create({ ...asked, thinking, tools, messages }).catch(() => undefined);
+  expect(mock.requests[1]).toMatchObject(refusal === undefined ? { status: 200 } : { status: 400, refusal });
+});

@@ -113,3 +113,46 @@ test("without a script the offline model answers, and calls tools it was given",
   const response = await client.responses.create({ model: "m", input: "list files", tools: [tool] });
   expect(response.output).toMatchObject([{ type: "function_call", name: "shell" }]);
 });
+
+const patch = "*** Begin Patch\n*** Add File: ä.txt\n+new\n*** End Patch";
+
+test("a custom call arrives whole, and its output is taken", async () => {
+  const mock = await openMock({ script: [{ calls: [{ name: "apply_patch", input: patch }] }, { text: "done" }] });
+  const client = clientOf(mock);
+  const tools = [{ type: "custom" as const, name: "apply_patch", format: { type: "text" as const } }];
+  const stream = client.responses.stream({ model: "gpt-5", input: "go", tools });
+  const said: string[] = [];
+  for await (const event of stream) {
+    if (event.type === "response.custom_tool_call_input.delta") said.push(event.delta);
+    if (event.type === "response.custom_tool_call_input.done") said.push(event.input);
+  }
+  expect(said.length).toBeGreaterThan(2);
+  expect([said.slice(0, -1).join(""), said.at(-1)]).toEqual([patch, patch]);
+  const [call] = (await stream.finalResponse()).output;
+  if (call?.type !== "custom_tool_call") throw new Error("no custom call");
+  expect(call).toMatchObject({ id: expect.stringMatching(/^ctc_/), name: "apply_patch", input: patch });
+  const output = { type: "custom_tool_call_output" as const, call_id: call.call_id, output: "ok" };
+  const second = await client.responses.create({
+    model: "gpt-5",
+    tools,
+    input: [{ role: "user", content: "go" }, call, output],
+  });
+  expect(second.output_text).toBe("done");
+});
+
+test("the offline model gives a custom tool plain text, and reads its output", async () => {
+  const mock = await openMock();
+  const client = clientOf(mock);
+  const tools = [{ type: "custom" as const, name: "apply_patch" }];
+  const first = await client.responses.create({ model: "gpt-5", input: patch, tools });
+  expect(first.output).toMatchObject([{ type: "custom_tool_call", name: "apply_patch", input: patch }]);
+  const [call] = first.output;
+  if (call?.type !== "custom_tool_call") throw new Error("no custom call");
+  const output = { type: "custom_tool_call_output" as const, call_id: call.call_id, output: "Done!" };
+  const second = await client.responses.create({
+    model: "gpt-5",
+    tools,
+    input: [{ role: "user", content: patch }, call, output],
+  });
+  expect(second.output_text).toContain("Done!");
+});

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { signatureOf } from "../../src/mock-llm/seal.js";
+import { redactedData, signatureOf } from "../../src/mock-llm/seal.js";
 import { openMock, paths, post } from "../support/open-mock-llm.js";
 
 const user = (...content: object[]) => ({ role: "user", content });
 const assistant = (...content: object[]) => ({ role: "assistant", content });
 const text = { type: "text", text: "hi" };
+const redacted = (data: string) => ({ type: "redacted_thinking", data });
 const use = (id: string) => ({ type: "tool_use", id, name: "shell", input: {} });
 const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "ok" });
 const messages = (...list: object[]) => ({ messages: [user(text), ...list] });
@@ -82,8 +83,18 @@ test.each<[string, object, string]>([
   ],
   [
     "redacted thinking at the end",
-    messages(assistant(text, { type: "redacted_thinking", data: "x" }), user(text)),
+    messages(assistant(text, redacted(redactedData("Hm.", "claude"))), user(text)),
     "messages.1: The final block in an assistant message cannot be `redacted_thinking`.",
+  ],
+  [
+    "redacted thinking of another server",
+    messages(assistant(redacted("EmwKSG0u.abc"), text), user(text)),
+    "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
+  ],
+  [
+    "redacted thinking of another model",
+    messages(assistant(redacted(redactedData("Hm.", "claude-other")), text), user(text)),
+    "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
   ],
   [
     "more thinking than tokens",

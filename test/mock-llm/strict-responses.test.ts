@@ -4,6 +4,9 @@ import { openMock, post } from "../support/open-mock-llm.js";
 
 const call = { type: "function_call", call_id: "call_1", name: "shell", arguments: "{}" };
 const output = { type: "function_call_output", call_id: "call_1", output: "ok" };
+const custom = { type: "custom_tool_call", call_id: "call_1", name: "apply_patch", input: "*** Begin Patch" };
+const customOutput = { ...output, type: "custom_tool_call_output" };
+const customTool = { type: "custom", name: "apply_patch" };
 const user = { role: "user", content: "hi" };
 const said = { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "hi" }] };
 const input = (...items: object[]) => ({ input: [user, ...items] });
@@ -150,6 +153,56 @@ test.each<[string, object, object]>([
     "an image that is none",
     input({ role: "user", content: [{ type: "input_image", image_url: "file:///a.png" }] }),
     { param: "input[1].content[0].image_url", code: "invalid_value" },
+  ],
+  [
+    "a custom call without its output",
+    input(custom),
+    { message: "No tool output found for custom tool call call_1.", param: "input", code: null },
+  ],
+  [
+    "a custom output without its call",
+    input(customOutput),
+    { message: "No tool call found for custom tool call output with call_id call_1.", param: "input", code: null },
+  ],
+  [
+    "a custom output of a function call",
+    input(call, customOutput),
+    { message: "No tool call found for custom tool call output with call_id call_1.", param: "input" },
+  ],
+  [
+    "a function's output of a custom call",
+    input(custom, output),
+    { message: "No tool call found for function call output with call_id call_1.", param: "input" },
+  ],
+  [
+    "a custom call without input",
+    input({ ...custom, input: undefined }, customOutput),
+    { message: "Missing required parameter: 'input[1].input'.", code: "missing_required_parameter" },
+  ],
+  [
+    "a custom call under the id of a function's",
+    input({ ...custom, id: "fc_1" }, customOutput),
+    { message: "Invalid 'input[1].id': 'fc_1'. Expected an ID that begins with 'ctc'.", code: "invalid_value" },
+  ],
+  [
+    "a custom tool with parameters",
+    { ...input(), tools: [{ ...customTool, parameters: {} }] },
+    { message: "Unknown parameter: 'tools[0].parameters'.", code: "unknown_parameter" },
+  ],
+  [
+    "a custom tool with a grammar of no known syntax",
+    { ...input(), tools: [{ ...customTool, format: { type: "grammar", syntax: "ebnf", definition: "a" } }] },
+    { param: "tools[0].format.syntax", code: "invalid_value" },
+  ],
+  [
+    "a custom tool for a model that has none",
+    { ...input(), model: "gpt-4o", tools: [customTool] },
+    { message: "Tool 'custom' is not supported with gpt-4o.", param: "tools" },
+  ],
+  [
+    "a tool of no known type",
+    { ...input(), tools: [{ ...customTool, type: "freeform" }] },
+    { message: expect.stringMatching(/^Invalid value: 'freeform'\. .*'custom'/), param: "tools[0].type" },
   ],
   ["a temperature of 3", { ...input(), temperature: 3 }, { code: "integer_above_max_value" }],
 ])("the Responses API refuses %s", async (_, body, error) => {

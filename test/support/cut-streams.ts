@@ -14,7 +14,7 @@ export const faults = ["end", "reset", "stall"] as const;
 export type Fault = (typeof faults)[number];
 
 /** Thinking, text and two calls, with characters of one to four bytes: more than 5 KB on every wire API. */
-export const twoCalls: MockReply = {
+export const twoCalls = {
   reasoning: "Beide müssen notiert werden: 日本語 und 🙂",
   text: "Ich notiere beide – zuerst „eins“, dann „zwei“. 両方とも書きます。 Here we go 🚀 with both of them!",
   deltas: 8,
@@ -26,7 +26,7 @@ export const twoCalls: MockReply = {
     },
     { id: "call_two", name: "note", arguments: { text: 'the "second"\nwith \\ and 🚀', number: 2 } },
   ],
-};
+} satisfies MockReply;
 
 /** What stands in the event after which an answer is complete. */
 const lastWords: Readonly<Record<WireApi, string>> = {

@@ -32,14 +32,19 @@ export function prepareCall(
   toolNamed: (name: string) => Tool | undefined,
 ): PreparedCall {
   const name = call.type === "local_shell_call" ? "local_shell" : call.name;
-  const tool = call.type === "function_call" ? toolNamed(name) : undefined;
-  if (call.type !== "function_call" || tool === undefined) {
+  const tool = call.type === "local_shell_call" ? undefined : toolNamed(name);
+  if (call.type === "local_shell_call" || tool === undefined) {
     return { type: "refused", call, reason: `there is no tool named ${name}` };
   }
-  if (isLeftOver && call.arguments.includes(mask)) return { type: "refused", call, reason: notWhole };
+  if (call.type === "custom_tool_call" && tool.freeform !== true) {
+    return { type: "refused", call, reason: `${name} takes JSON arguments and no text; nothing was run` };
+  }
+  const written = call.type === "custom_tool_call" ? call.input : call.arguments;
+  if (isLeftOver && written.includes(mask)) return { type: "refused", call, reason: notWhole };
   try {
     const what = `the arguments of ${name}`;
-    const args: unknown = parsed(tool.parameters, jsonValue(call.arguments, what), what);
+    const given = call.type === "custom_tool_call" ? { input: written } : jsonValue(written, what);
+    const args: unknown = parsed(tool.parameters, given, what);
     return { type: "run", call, callId: call.call_id, name, tool, args, isLeftOver };
   } catch (error) {
     return { type: "refused", call, reason: `${messageOf(error)}; nothing was run` };

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidMessages } from "../anthropic-errors.js";
 import { entryOf, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
-import { signatureOf } from "../seal.js";
+import { isRedactedData, signatureOf } from "../seal.js";
 import type { Refusal } from "../wire-api.js";
+import { isLedBy } from "./led-uses.js";
 import { modelRefusal } from "./model-rules.js";
 import { schemaRefusal } from "./schema-rules.js";
 import { type Turn, turnsOf } from "./turns.js";
@@ -25,6 +26,7 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     toolNameRefusal(body) ??
     placeRefusal(turns) ??
     thinkingRefusal(turns, stringOf(body["model"])) ??
+    changedRefusal(turns) ??
     pairRefusal(turns) ??
     undefinedToolRefusal(body, turns) ??
     unthoughtRefusal(body, turns) ??
@@ -101,6 +103,9 @@ function undefinedToolRefusal(body: JsonObject, turns: readonly Turn[]): Refusal
 function thinkingRefusal(turns: readonly Turn[], model: string): Refusal | undefined {
   for (const { role, blocks, index } of turns) {
     for (const { block, path } of blocks) {
+      if (block["type"] === "redacted_thinking" && !isRedactedData(stringOf(block["data"]), model)) {
+        return invalidMessages(`${path}: Invalid \`data\` in \`redacted_thinking\` block`);
+      }
       if (block["type"] !== "thinking") continue;
       const thinking = stringOf(block["thinking"]);
       if (thinking === "") return invalidMessages(`${path}.thinking: each thinking block must contain thinking`);
@@ -108,12 +113,33 @@ function thinkingRefusal(turns: readonly Turn[], model: string): Refusal | undef
         return invalidMessages(`${path}: Invalid \`signature\` in \`thinking\` block`);
       }
     }
-    const last = blocks.at(-1)?.block["type"];
-    if (role === "assistant" && (last === "thinking" || last === "redacted_thinking")) {
-      return invalidMessages(`messages.${index}: The final block in an assistant message cannot be \`${last}\`.`);
+    const last = blocks.at(-1)?.block;
+    if (role === "assistant" && last !== undefined && isThought(last)) {
+      const type = stringOf(last["type"]);
+      return invalidMessages(`messages.${index}: The final block in an assistant message cannot be \`${type}\`.`);
     }
   }
   return undefined;
+}
+
+/** Where thoughts go back with the newest calls, all of them do, in their order; whether none may is another rule. */
+function changedRefusal(turns: readonly Turn[]): Refusal | undefined {
+  const { blocks } = turns.findLast(({ role }) => role === "assistant") ?? { blocks: [] };
+  const first = blocks.find(({ block }) => isThought(block));
+  if (first === undefined) return undefined;
+  const thoughts: JsonObject[] = [];
+  for (const { block } of blocks) {
+    if (isThought(block)) thoughts.push(block);
+    if (block["type"] !== "tool_use" || isLedBy(stringOf(block["id"]), thoughts)) continue;
+    const rule = "blocks in the latest assistant message cannot be modified";
+    const text = `\`thinking\` or \`redacted_thinking\` ${rule}. These blocks must remain as they were in the original response.`;
+    return invalidMessages(`${first.path}: ${text}`);
+  }
+  return undefined;
+}
+
+function isThought(block: JsonObject): boolean {
+  return block["type"] === "thinking" || block["type"] === "redacted_thinking";
 }
 
 /** Every `tool_use` has its one result at the start of the next message, and every result its `tool_use`. */

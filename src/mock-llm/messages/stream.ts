@@ -39,6 +39,8 @@ export function streamedMessage(reply: MockReply, exchange: Exchange): Answer {
 function begun(block: ContentBlock): object {
   if (block.type === "thinking") return { ...block, thinking: "", signature: "" };
   if (block.type === "text") return { ...block, text: "" };
+  // It comes at once.
+  if (block.type === "redacted_thinking") return block;
   return { ...block, input: {} };
 }
 
@@ -46,6 +48,7 @@ function deltasOf(block: ContentBlock, reply: MockReply, json: string): [string,
   const { textDeltas, reasoningDeltas } = partsOf(reply);
   if (block.type === "thinking") return ["thinking_delta", "thinking", reasoningDeltas];
   if (block.type === "text") return ["text_delta", "text", textDeltas];
+  if (block.type === "redacted_thinking") return ["", "", []];
   // The API begins every input with an empty piece.
   return ["input_json_delta", "partial_json", ["", ...argumentPieces(json)].map((piece) => JSON.stringify(piece))];
 }

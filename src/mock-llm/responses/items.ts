@@ -16,7 +16,9 @@ export function outputItems(reply: MockReply, exchange: Exchange) {
   return [
     ...thoughts,
     ...(text !== "" || calls.length === 0 ? [messageItem(text, finish, nextId("msg_"))] : []),
-    ...calls.map((call) => callItem(call, nextId("fc_"), exchange)),
+    ...calls.map((call) =>
+      "input" in call ? customItem(call, nextId("ctc_"), exchange) : callItem(call, nextId("fc_"), exchange),
+    ),
   ];
 }
 
@@ -51,6 +53,17 @@ function callItem(call: MockCall, id: string, { ids }: Exchange) {
     status: "completed" as const,
     arguments: argumentsOf(call),
     call_id: call.id ?? ids.next("call_"),
+    name: call.name,
+  };
+}
+
+function customItem(call: Extract<MockCall, { input: string }>, id: string, { ids }: Exchange) {
+  return {
+    id,
+    type: "custom_tool_call" as const,
+    status: "completed" as const,
+    call_id: call.id ?? ids.next("call_"),
+    input: call.input,
     name: call.name,
   };
 }

@@ -2,6 +2,7 @@ import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { roleOf, said, textIn } from "../said.js";
+import { isCustomTool } from "./tools.js";
 
 /** The request as the offline model reads it. */
 export function modelRequest(body: JsonObject): ModelRequest {
@@ -16,6 +17,7 @@ export function modelRequest(body: JsonObject): ModelRequest {
       name: stringOf(tool["name"]),
       description: stringOf(tool["description"]),
       parameters: { ...objectOf(tool["parameters"]) },
+      ...(isCustomTool(tool) ? { freeform: true } : {}),
     })),
     ...(isObject(schema) ? { outputSchema: schema } : {}),
   };
@@ -37,6 +39,12 @@ function itemOf(item: JsonObject): ResponseItem[] {
       ];
     case "function_call_output":
       return [{ type: "function_call_output", call_id: callId, output: textIn(item["output"]) }];
+    case "custom_tool_call":
+      return [
+        { type: "custom_tool_call", name: stringOf(item["name"]), input: stringOf(item["input"]), call_id: callId },
+      ];
+    case "custom_tool_call_output":
+      return [{ type: "custom_tool_call_output", call_id: callId, output: textIn(item["output"]) }];
     default:
       return [];
   }

@@ -5,6 +5,7 @@ import { effortRefusal } from "../openai-efforts.js";
 import { schemaRefusal } from "../openai-schema.js";
 import { sealedItem } from "../seal.js";
 import { thoughtBefore } from "./led-ids.js";
+import { customToolRefusal } from "./tools.js";
 import type { Refusal } from "../wire-api.js";
 
 const prefixes: Readonly<Record<string, string>> = {
@@ -23,7 +24,8 @@ const callTypes: Readonly<Record<string, string>> = {
 export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const unfit =
     effortRefusal(stringOf(body["model"]), objectOf(body["reasoning"])["effort"], "reasoning.effort") ??
-    schemaRefusal(objectOf(objectOf(body["text"])["format"]), "text.format.schema");
+    schemaRefusal(objectOf(objectOf(body["text"])["format"]), "text.format.schema") ??
+    customToolRefusal(body);
   if (unfit !== undefined || !Array.isArray(body["input"])) return unfit;
   const items = objectsOf(body["input"]);
   return (
@@ -139,7 +141,7 @@ function isFromModel(item: JsonObject | undefined): boolean {
 
 function pairRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | undefined {
   const open = new Map<string, string>();
-  const calls = new Set<string>();
+  const calls = new Map<string, string>();
   const answered = new Set<string>();
   // What the server remembers is not in the input.
   const remembers = typeof body["previous_response_id"] === "string" || isGiven(body["conversation"]);
@@ -149,13 +151,14 @@ function pairRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | 
     const word = callTypes[type];
     if (word !== undefined) {
       if (calls.has(callId)) return badRequest(`Duplicate ${type} found with call_id ${callId}.`, "input");
-      calls.add(callId);
+      calls.set(callId, word);
       open.set(callId, word);
     }
     const answeredWord = callTypes[type.replace(/_output$/, "")];
     if (word !== undefined || answeredWord === undefined) continue;
     if (answered.has(callId)) return badRequest(`Duplicate ${type} found with call_id ${callId}.`, "input");
-    if (!calls.has(callId) && !remembers) {
+    // The output of another kind of tool is none of this call's.
+    if ((calls.get(callId) ?? (remembers ? answeredWord : "")) !== answeredWord) {
       return badRequest(`No tool call found for ${answeredWord} output with call_id ${callId}.`, "input");
     }
     answered.add(callId);

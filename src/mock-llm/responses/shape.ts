@@ -3,14 +3,11 @@ import { entryOf, type JsonObject } from "../json.js";
 import { firstProblem } from "../first-problem.js";
 import { imageUrl } from "../image-url.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
+import { itemName as name } from "./item-name.js";
+import { toolProblem } from "./tools.js";
 
 const effort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 const summary = z.enum(["auto", "concise", "detailed"]);
-const name = z
-  .string()
-  .min(1)
-  .max(64)
-  .regex(/^[a-zA-Z0-9_-]+$/);
 const callId = z.string().min(1).max(64);
 const status = z.enum(["in_progress", "completed", "incomplete"]).nullish();
 const anyObject = z.record(z.string(), z.unknown());
@@ -82,17 +79,6 @@ const Request = z.strictObject({
   top_p: z.number().min(0).max(1).nullish(),
   truncation: z.enum(["auto", "disabled"]).nullish(),
   user: z.string().optional(),
-});
-
-const FunctionTool = z.strictObject({
-  type: z.literal("function"),
-  name,
-  parameters: anyObject.nullish(),
-  strict: z.boolean().nullish(),
-  description: z.string().nullish(),
-  allowed_callers: z.array(z.string()).nullish(),
-  defer_loading: z.boolean().optional(),
-  output_schema: anyObject.nullish(),
 });
 
 const Message = z.strictObject({
@@ -214,11 +200,6 @@ export function shapeProblem(body: JsonObject): Problem | undefined {
   const problem = problemIn(Request, body);
   if (problem !== undefined) return problem;
   return firstProblem(body["input"], itemProblem, ["input"]) ?? firstProblem(body["tools"], toolProblem, ["tools"]);
-}
-
-function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
-  if (tool["type"] === undefined) return { kind: "missing", path: [...at, "type"], received: undefined };
-  return tool["type"] === "function" ? problemIn(FunctionTool, tool, at) : undefined;
 }
 
 function itemProblem(item: JsonObject, at: Path): Problem | undefined {

@@ -58,14 +58,15 @@ function sendItem(events: NumberedEvents, item: OutputItem, output_index: number
   events.send(event("response.output_item.added", { output_index, item: unfinished(item) }));
   if (item.type === "reasoning") sendReasoning(events, place, reply);
   else if (item.type === "message") sendText(events, place, reply);
-  else sendArguments(events, place, item);
+  else if (item.type === "function_call") sendArguments(events, place, item);
+  else sendInput(events, place, item);
   events.send(event("response.output_item.done", { output_index, item }));
 }
 
 function unfinished(item: OutputItem): object {
   if (item.type === "reasoning") return { ...item, summary: [] };
   if (item.type === "message") return { ...item, status: "in_progress", content: [] };
-  return { ...item, status: "in_progress", arguments: "" };
+  return { ...item, status: "in_progress", ...(item.type === "function_call" ? { arguments: "" } : { input: "" }) };
 }
 
 function sendReasoning(events: NumberedEvents, item: Place, reply: MockReply): void {
@@ -96,6 +97,16 @@ function sendArguments(
   events.deltas("response.function_call_arguments.delta", place, pieces);
   const done = { ...place, name: call.name, arguments: call.arguments };
   events.send(event("response.function_call_arguments.done", done));
+}
+
+function sendInput(
+  events: NumberedEvents,
+  place: Place,
+  { input }: Extract<OutputItem, { type: "custom_tool_call" }>,
+): void {
+  const pieces = argumentPieces(input).map((piece) => JSON.stringify(piece));
+  events.deltas("response.custom_tool_call_input.delta", place, pieces);
+  events.send(event("response.custom_tool_call_input.done", { ...place, input }));
 }
 
 function event(type: string, fields: object): { readonly type: string } {

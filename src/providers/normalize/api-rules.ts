@@ -3,7 +3,7 @@ import type { MessageItem } from "../../messages/response-item.js";
 
 /** Where the wire APIs differ in what they take. */
 export interface ApiRules {
-  /** Whether custom tool calls exist; elsewhere they become function calls. */
+  /** Whether custom tool calls exist, for models that take them; elsewhere they become function calls. */
   readonly customTools: boolean;
   /** Whether an output may hold images. */
   readonly imagesInOutputs: boolean;

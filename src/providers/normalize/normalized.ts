@@ -2,6 +2,7 @@ import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem, ResponseItem } from "../../messages/response-item.js";
 import { type ApiRules, apiRules } from "./api-rules.js";
 import { withUserAtBothEnds } from "./both-ends.js";
+import { takesCustomTools } from "./custom-tools.js";
 import { imagesBehindOutputs } from "./images-behind.js";
 import { withoutDoubledIds } from "./item-ids.js";
 import { paired } from "./paired.js";
@@ -20,12 +21,17 @@ export function normalized(
 ): SentItem[];
 export function normalized(api: WireApi, items: readonly ResponseItem[], model: string): (SentItem | CustomItem)[];
 export function normalized(api: WireApi, items: readonly ResponseItem[], model: string): (SentItem | CustomItem)[] {
-  const rules: ApiRules = apiRules[api];
+  const rules = rulesFor(api, model);
   const sent = onlySendable(items, rules, (item) => isOwnReasoning(item, api, model));
   const inPairs = withoutDoubledIds(withoutLooseReasoning(paired(sent, rules.maxCallIdChars)));
   const whole = rules.imagesInOutputs ? inPairs : imagesBehindOutputs(inPairs);
   // No API answers to nothing.
   return rules.userAtBothEnds || whole.length === 0 ? withUserAtBothEnds(whole) : whole;
+}
+
+function rulesFor(api: WireApi, model: string): ApiRules {
+  const rules: ApiRules = apiRules[api];
+  return rules.customTools && !takesCustomTools(model) ? { ...rules, customTools: false } : rules;
 }
 
 /** Reasoning stays or goes as the run it stands in, and goes with what it led to: part of it is a changed whole. */

@@ -4,7 +4,7 @@ import type { WireApi } from "../../../src/messages/config.js";
 import { type ContentPart, type MessageItem, ResponseItem } from "../../../src/messages/response-item.js";
 import { arbitraryOf } from "../../support/arbitrary-of.js";
 
-export const model = "model-a";
+export const model = "gpt-5";
 
 const pixel = "data:image/png;base64,iVBORw0KGgo=";
 const word = fc.constantFrom("one", "two", "three", "", " ", "cut \ud83d");

@@ -7,6 +7,7 @@ import type {
   ResponseItem,
   ToolOutputContent,
 } from "../../../src/messages/response-item.js";
+import { takesCustomTools } from "../../../src/providers/normalize/custom-tools.js";
 import { normalized } from "../../../src/providers/normalize/normalized.js";
 import { assistant, user } from "../requests.js";
 import { complaints } from "./history-checker.js";
@@ -176,7 +177,7 @@ test("reasoning of unknown origin goes back sealed over Responses only, and in c
   expect(normalized("messages", items, model)).toEqual(items.filter((item) => item.type !== "reasoning"));
 });
 
-test("custom and shell calls are function calls where the API has no such thing", () => {
+test("custom and shell calls are function calls where the API or the model has no such thing", () => {
   const custom: ResponseItem[] = [
     { type: "custom_tool_call", name: "apply_patch", input: "*** Begin Patch", call_id: "c" },
     { type: "custom_tool_call_output", call_id: "c", output: "Done!" },
@@ -190,8 +191,12 @@ test("custom and shell calls are function calls where the API has no such thing"
   const asFunction = call("s", "local_shell", '{"type":"exec","command":["ls"]}');
   const items = [user("go"), ...custom, shell, output("s", "a.txt")];
   expect(normalized("responses", items, model)).toEqual([user("go"), ...custom, asFunction, output("s", "a.txt")]);
-  for (const api of ["chat", "messages"] as const) {
-    expect(normalized(api, items, model)).toEqual([
+  for (const [api, to] of [
+    ["chat", model],
+    ["messages", model],
+    ["responses", "o3"],
+  ] as const) {
+    expect(normalized(api, items, to)).toEqual([
       user("go"),
       call("c", "apply_patch", '{"input":"*** Begin Patch"}'),
       output("c", "Done!"),
@@ -199,6 +204,29 @@ test("custom and shell calls are function calls where the API has no such thing"
       output("s", "a.txt"),
     ]);
   }
+});
+
+test.each([
+  ["gpt-5", true],
+  ["gpt-5-mini-2025-08-07", true],
+  ["gpt-5.3-codex", true],
+  ["gpt-5-chat-latest", false],
+  ["gpt-5.1-chat-latest", false],
+  ["openai/gpt-5", false],
+  ["gpt-4.1", false],
+  ["o3", false],
+])("that %s takes custom tools is %s", (name, takes) => {
+  expect(takesCustomTools(name)).toBe(takes);
+});
+
+test("a custom call without its output is closed as one, and an output without its call goes", () => {
+  const open: ResponseItem = { type: "custom_tool_call", name: "apply_patch", input: "x", call_id: "c" };
+  const lost: ResponseItem = { type: "custom_tool_call_output", call_id: "lost", output: "?" };
+  expect(normalized("responses", [user("go"), lost, open], model)).toEqual([
+    user("go"),
+    open,
+    { type: "custom_tool_call_output", call_id: "c", output: "interrupted, result unknown" },
+  ]);
 });
 
 test("a developer is a system over Chat and a user over Messages", () => {

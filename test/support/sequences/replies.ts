@@ -21,6 +21,8 @@ const calls: Readonly<Record<CallKind, MockCall>> = {
   "unknown tool": { name: "no.such tool", arguments: { a: 1 } },
   "odd id": { name: "look", arguments: {}, id: `functions.look:0 ${"x".repeat(70)}` },
   "same id": { name: "look", arguments: {}, id: "call_1" },
+  "plain text": { name: "jot", input: 'yes\n"and" no' },
+  "text for arguments": { name: "note", input: "no JSON" },
 };
 
 export function answerReply(kind: AnswerKind, thinks: boolean): MockReply {
@@ -81,6 +83,6 @@ export function fillingReply(withCalls: boolean, window: number): MockReply {
   return { ...(withCalls ? callsReply(["same id"], { thinks: true, says: true }) : { text: "Much was said." }), usage };
 }
 
-function reasoning(thinks: boolean): Pick<MockReply, "reasoning"> {
-  return thinks ? { reasoning: thought } : {};
+function reasoning(thinks: boolean): Pick<MockReply, "reasoning" | "redacted"> {
+  return thinks ? { reasoning: thought, redacted: "What nobody may read." } : {};
 }

@@ -17,9 +17,20 @@ const call = fc.constantFrom(
   "unknown tool",
   "odd id",
   "same id",
+  "plain text",
+  "text for arguments",
 );
 export type CallKind =
-  "approved" | "denied" | "failing" | "broken arguments" | "no object" | "unknown tool" | "odd id" | "same id";
+  | "approved"
+  | "denied"
+  | "failing"
+  | "broken arguments"
+  | "no object"
+  | "unknown tool"
+  | "odd id"
+  | "same id"
+  | "plain text"
+  | "text for arguments";
 
 const cut = fc.constantFrom("close", "reset", "no end", "error event", "garbage", "two ends");
 export type CutKind = "close" | "reset" | "no end" | "error event" | "garbage" | "two ends";

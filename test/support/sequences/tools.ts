@@ -1,13 +1,20 @@
 import * as z from "zod";
 import { defineTool } from "../../../src/tools/define-tool.js";
 
-/** One that is asked about, one that is not, one that fails, one that lasts until it is stopped. */
+/** Two that are asked about, of which one takes plain text, one that is not, one that fails, one that lasts until it is stopped. */
 export const sequenceTools = [
   defineTool({
     name: "note",
     description: "Notes a text",
     parameters: z.strictObject({ text: z.string() }),
     run: ({ text }) => `noted ${text}`,
+  }),
+  defineTool({
+    name: "jot",
+    description: "Notes a text as it is",
+    parameters: z.strictObject({ input: z.string() }),
+    freeform: true,
+    run: ({ input }) => `noted ${input}`,
   }),
   defineTool({
     name: "look",

@@ -1,0 +1,8 @@
+import * as z from "zod";
+
+/** The name of a tool, also in a call of it. */
+export const itemName = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[a-zA-Z0-9_-]+$/);

@@ -1,0 +1,82 @@
+import * as z from "zod";
+import { entryOf, type JsonObject, objectsOf, stringOf } from "../json.js";
+import { badRequest } from "../openai-errors.js";
+import { type Path, type Problem, problemIn } from "../problem.js";
+import type { Refusal } from "../wire-api.js";
+import { itemName } from "./item-name.js";
+
+const anyObject = z.record(z.string(), z.unknown());
+const callers = z.array(z.enum(["direct", "programmatic"])).nullish();
+
+const schemas: Readonly<Record<string, z.ZodType>> = {
+  function: z.strictObject({
+    type: z.literal("function"),
+    name: itemName,
+    parameters: anyObject.nullish(),
+    strict: z.boolean().nullish(),
+    description: z.string().nullish(),
+    allowed_callers: callers,
+    defer_loading: z.boolean().optional(),
+    output_schema: anyObject.nullish(),
+  }),
+  custom: z.strictObject({
+    type: z.literal("custom"),
+    name: itemName,
+    description: z.string().optional(),
+    format: z
+      .discriminatedUnion("type", [
+        z.strictObject({ type: z.literal("text") }),
+        z.strictObject({
+          type: z.literal("grammar"),
+          syntax: z.enum(["lark", "regex"]),
+          definition: z.string().min(1),
+        }),
+      ])
+      .optional(),
+    allowed_callers: callers,
+    defer_loading: z.boolean().optional(),
+  }),
+};
+
+/** Tools that run at the provider, and groups of tools: known by name only. */
+const otherTypes = [
+  "apply_patch",
+  "code_interpreter",
+  "computer",
+  "computer_use_preview",
+  "file_search",
+  "image_generation",
+  "local_shell",
+  "mcp",
+  "namespace",
+  "programmatic_tool_calling",
+  "shell",
+  "tool_search",
+  "web_search",
+  "web_search_2025_08_26",
+  "web_search_preview",
+  "web_search_preview_2025_03_11",
+];
+
+/** Custom tools came with GPT-5. */
+const withoutCustomTools = /^(?:gpt-[34]|chatgpt-|o\d|codex-mini|gpt-5[.\d]*-chat)/;
+
+export function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
+  const { type } = tool;
+  const path = [...at, "type"];
+  if (type === undefined) return { kind: "missing", path, received: undefined };
+  const schema = entryOf(schemas, type);
+  if (schema !== undefined) return problemIn(schema, tool, at);
+  if (typeof type === "string" && otherTypes.includes(type)) return undefined;
+  return { kind: "value", values: [...Object.keys(schemas), ...otherTypes], path, received: type };
+}
+
+export function customToolRefusal(body: JsonObject): Refusal | undefined {
+  const model = stringOf(body["model"]);
+  if (!withoutCustomTools.test(model) || !objectsOf(body["tools"]).some(isCustomTool)) return undefined;
+  return badRequest(`Tool 'custom' is not supported with ${model}.`, "tools");
+}
+
+export function isCustomTool(tool: JsonObject): boolean {
+  return tool["type"] === "custom";
+}
