@@ -149,7 +149,8 @@ function kept(
   return { record: changes.add(record) };
 }
 
-function storeOf(workspaces: string, root: string): ContentStore {
+/** The copy of a workspace's files as they last were. */
+export function storeOf(workspaces: string, root: string): ContentStore {
   return new ContentStore(join(workspaces, createHash("sha256").update(root).digest("hex").slice(0, 32)));
 }
 
