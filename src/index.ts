@@ -3,6 +3,7 @@ export { newConversationId } from "./actors/conversation/opener.js";
 export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.js";
 export type { CompletedTurn, ConversationHistory } from "./actors/conversation/conversation-history.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
+export type { UndoReport } from "./actors/conversation/take-back.js";
 export type {
   CountTokensOptions,
   ExportOptions,

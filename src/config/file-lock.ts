@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { FailureError } from "../messages/errors.js";
-import { isDead, sweepStrays } from "./sweep-strays.js";
+import { isDead } from "../messages/is-dead.js";
+import { sweepStrays } from "./sweep-strays.js";
 import { writeNew } from "./write-atomic.js";
 
 const retryMs = 25;

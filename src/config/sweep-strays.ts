@@ -1,5 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { isDead } from "../messages/is-dead.js";
 
 /** Removes what processes that were killed left beside a file: what has its name, a dot and the number of the process. */
 export async function sweepStrays(path: string): Promise<void> {
@@ -12,15 +13,4 @@ export async function sweepStrays(path: string): Promise<void> {
 function isLeftBehind(rest: string): boolean {
   const pid = /^(\d+)\./.exec(rest)?.[1];
   return pid !== undefined && isDead(Number(pid));
-}
-
-/** What is no number of a process has none. */
-export function isDead(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
-  }
 }

@@ -54,6 +54,8 @@ const persisted = {
     rate_limits: z.unknown().optional(),
   }),
   thread_rolled_back: z.object({ ...type("thread_rolled_back"), num_turns: z.number().int().nonnegative() }),
+  /** Whether files were made what they were before the last turn that changed some, and which, or why not. */
+  undo_completed: z.object({ ...type("undo_completed"), success: z.boolean(), message: z.string().nullish() }),
   entered_review_mode: z.object({ ...type("entered_review_mode") }),
   exited_review_mode: z.object({ ...type("exited_review_mode") }),
   context_compacted: z.object({
@@ -168,6 +170,7 @@ const transient = {
   }),
   /** What the turn has made of the files in its folder, whoever changed them; not there when it changed none. */
   turn_diff: z.object({ ...type("turn_diff"), ...TurnDiff.shape }),
+  undo_started: z.object({ ...type("undo_started"), message: z.string().nullish() }),
   /** So many secrets of the turn were not written to disk: what was said has them, the rollout has not. */
   secrets_redacted: z.object({ ...type("secrets_redacted"), count: z.number().int().positive() }),
   /** Something was learned that later conversations of the project are told. */
@@ -198,6 +201,7 @@ export const PersistedEventMsg = z.discriminatedUnion("type", [
   persisted.agent_reasoning,
   persisted.token_count,
   persisted.thread_rolled_back,
+  persisted.undo_completed,
   persisted.entered_review_mode,
   persisted.exited_review_mode,
   persisted.context_compacted,
@@ -227,6 +231,7 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.compaction_start,
   transient.compaction_end,
   transient.turn_diff,
+  transient.undo_started,
   transient.secrets_redacted,
   transient.knowledge_saved,
   transient.warning,

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { access, lstat, open, rename, rm } from "node:fs/promises";
 import { FileProblem, refuseSpecialFile } from "./file-problem.js";
 import { type FileStamp, isSameStamp, stampOf } from "./file-stamps.js";
 import type { OpenFolder } from "./open-folder.js";
+import { newStrayName } from "./stray-name.js";
 
 const permissionBits = 0o777;
 
@@ -27,7 +27,7 @@ export async function replaceFile(
   accept(old);
   // A rename asks only the folder for permission; a file that may not be written stays as it is.
   if (old !== undefined) await access(path, constants.W_OK);
-  const temporary = folder.at(`.cody-${randomUUID()}.tmp`);
+  const temporary = folder.at(`${newStrayName()}.tmp`);
   try {
     const stamp = await writeTemporary(temporary, content, old);
     await folder.verify();

@@ -1,5 +1,6 @@
 import type { Encoding } from "../compaction/encoding-of.js";
-import type { KeptChanges, SnapshotOutcome, SnapshotRequest } from "../changes/workspace/snapshot.js";
+import type { UndoOutcome } from "../changes/restore/undo-turn.js";
+import type { KeptChanges, SnapshotOutcome, SnapshotPlaces, SnapshotRequest } from "../changes/workspace/snapshot.js";
 import type { TurnDiff } from "../messages/diff.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { LineRange } from "../rollouts/raw-lines.js";
@@ -25,6 +26,10 @@ export type CpuJobs = {
   readonly diff_changes: {
     readonly input: { readonly changes: Pick<KeptChanges, "files" | "folders">; readonly maxChars: number };
     readonly output: TurnDiff;
+  };
+  readonly undo_turn: {
+    readonly input: { readonly places: SnapshotPlaces; readonly now: number };
+    readonly output: UndoOutcome;
   };
 };
 

@@ -29,6 +29,7 @@ export function openCpuPool(): CpuPool {
       take_snapshot: 30_000,
       end_snapshot: 30_000,
       diff_changes: 20_000,
+      undo_turn: 60_000,
     },
     maxWaiting: 256,
     maxJobBytes: 8 * mebibyte,

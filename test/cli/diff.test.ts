@@ -194,3 +194,47 @@ test("at the prompt a box shows what a turn changed, and /diff shows it again", 
   terminal.type("/exit\r");
   expect(await running).toBe(0);
 });
+
+test("/undo shows what it would restore, asks, and restores it only after a yes", async () => {
+  const terminal = await FakeTerminal.open(
+    scripted([calls("write_file", "c1", { path: "new.txt", content: "hello\n" }), says("Done.")]),
+  );
+  const running = terminal.run("--sandbox", "danger-full-access");
+  await terminal.shows("› ");
+  terminal.type("/undo\r");
+  await terminal.shows("There are no changes to take back.");
+  terminal.type("go\r");
+  await terminal.shows("Changes This Turn");
+  terminal.type("/undo\r");
+  await terminal.shows("  D  new.txt  (+0, -1)\n  1 file changed, 0 additions, 1 deletion\n");
+  await terminal.shows("Restore these files? y/n › ");
+  terminal.type("\r");
+  await terminal.shows("Nothing was changed.");
+  terminal.type("/undo\r");
+  await terminal.shows("Restore these files? y/n › ");
+  terminal.type("y\r");
+  await terminal.shows("as before the last turn that changed files:\n  new.txt\n");
+  terminal.type("/undo\r");
+  await terminal.shows("There are no changes to take back.");
+  terminal.type("/exit\r");
+  expect(await running).toBe(0);
+});
+
+test("/undo where nobody can be asked only says what it would do, and how", async () => {
+  const { cli, id, cwd, file } = await changed();
+  const model = ["--provider", "offline", "--model", "offline"];
+  const { stdout } = await cli.run(["--resume", id, ...model], { cwd, input: "/undo\n" });
+  expect(stdout).toContain("  D  b.txt  (+0, -1)\n");
+  expect(stdout).toContain(`Nothing was changed. To do it: cody undo ${id} --yes\n`);
+  expect(await file("b.txt")).toBe("new");
+});
+
+test("/undo names the files that are in the way, and asks nothing", async () => {
+  const { cli, id, cwd, file } = await changed();
+  await writeFile(join(cwd, "b.txt"), "mine");
+  const model = ["--provider", "offline", "--model", "offline"];
+  const { stdout } = await cli.run(["--resume", id, ...model], { cwd, input: "/undo\n" });
+  expect(stdout).toContain("  ✗ b.txt: has changed since\n");
+  expect(stdout).toContain(`cody undo ${id} --overwrite --yes\n`);
+  expect(await file("b.txt")).toBe("mine");
+});

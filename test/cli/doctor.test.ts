@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { Cli, type CliResult, saysOn } from "../support/cli.js";
 import { idOfName } from "../../src/rollouts/layout.js";
+import { newStrayName } from "../../src/tools/stray-name.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 
 const hour = 60 * 60;
@@ -117,6 +118,23 @@ test("damage is said with its line and its reason, and the command that helps", 
   expect(await patient.snapshot()).toEqual(before);
   for (const each of [id, other]) await patient.cli.run(["repair", each, "--write"], { env: patient.env });
   expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 2 conversations: all is well\n" });
+});
+
+test("what a process that died left beside a file of this folder is told: litter, and what nothing else has", async () => {
+  const patient = await Patient.open();
+  const gone = spawnSync(process.execPath, ["-e", ""]).pid;
+  const [own, others] = [newStrayName(), newStrayName().replace(`-${process.pid}-`, `-${gone}-`)];
+  const [litter, copy] = [`${others}.tmp`, `${others}.old`].map((name) => join(patient.cli.project, name));
+  for (const path of [litter ?? "", copy ?? "", join(patient.cli.project, `${own}.tmp`)]) await writeFile(path, "text");
+  expect(await patient.doctor()).toEqual({
+    ...allWell,
+    stdout: `· ${copy}: what a file held before a change whose process died; nothing else here has it
+  If nobody misses it: rm ${copy}
+· ${litter}: a temporary file that was left
+  Run: rm ${litter}
+Checked 0 conversations: all is well, 2 notes
+`,
+  });
 });
 
 test("what a crash left of a last line needs nobody: resuming mends it", async () => {

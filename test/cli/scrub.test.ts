@@ -1,7 +1,9 @@
-import { appendFile, copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, finished, saysOn } from "../support/cli.js";
+import { openManager } from "../support/open-conversation.js";
+import { calls, says, scripted } from "../support/scripted-provider.js";
 
 const secret = "old-s3cret-0123456789";
 const env = { DEPLOY_TOKEN: secret };
@@ -117,4 +119,51 @@ test("a line another program adds meanwhile is not lost to a name of the same co
   await cli.run(["scrub", id, "--write"], { env });
   const names = (await readFile(join(cli.conversations, ".names.jsonl"), "utf8")).trimEnd().split("\n");
   expect(names[1]).toBe(`{"id":"other","thread_name":"${secret}"}`);
+});
+
+/** The first turn takes a secret out of a file, the second changes another file, the third many. */
+async function changed() {
+  const cli = await Cli.open();
+  const cwd = join(cli.project, "work");
+  await mkdir(cwd);
+  await writeFile(join(cwd, "config.txt"), `token ${secret}\n`);
+  await writeFile(join(cwd, "other.txt"), "one\n");
+  const scripts = [
+    "printf 'token from the environment\\n' > config.txt",
+    "printf 'two\\n' > other.txt",
+    `for number in $(seq 40); do echo "file $number" > "$number.txt"; done; printf '%s' '${secret}' > 7.txt`,
+  ];
+  const replies = scripts.flatMap((script, index) => [
+    calls("shell", `c${index}`, { command: ["sh", "-c", script] }),
+    says("Done."),
+  ]);
+  const provider = scripted(replies);
+  const config = { provider: provider.name, sandbox: "danger-full-access" } as const;
+  const { PATH } = process.env;
+  const { manager } = await openManager({ home: cli.home, cwd, config, providers: [provider], env: { PATH } });
+  const { conversation, conversationId: id } = await manager.newConversation({ model: "scripted" });
+  for (const text of ["first", "second", "third"]) await conversation.processMessage(text);
+  await manager.shutdown();
+  const cody = (...args: string[]) => cli.run(args, { cwd, env });
+  return { cli, id, cwd, cody };
+}
+
+test("what is kept of the files that turns changed is looked at, and what has a secret is dropped", async () => {
+  const { cli, id, cwd, cody } = await changed();
+  const looked = await cody("scrub", id);
+  expect(looked.stdout).toContain("  a kept content of config.txt: 1 known; it goes as a whole\n");
+  expect(looked.stdout).toContain("  a kept content of 7.txt: 1 known; it goes as a whole\n");
+  expect(looked.stdout).toContain("  Then it can no longer be taken back by undo: turn 1\n");
+  expect(await everything(cli)).toContain(secret);
+  const { code, stdout } = await cody("scrub", id, "--write");
+  expect(code).toBe(0);
+  expect(stdout).toContain("and 2 kept contents\n");
+  expect(stdout).toContain("  Can no longer be taken back by undo: turn 1\n");
+  expect(await everything(cli)).not.toContain(secret);
+  expect((await cody("scrub", id)).stdout).toBe(`${id}: no secrets were found\n`);
+  expect((await cody("undo", id, "--turn", "1")).stdout).toContain("what it was is not there any more");
+  expect(await cody("undo", id, "--turn", "3", "--yes")).toMatchObject({ code: 0 });
+  expect(await cody("undo", id, "--turn", "2", "--yes")).toMatchObject({ code: 0 });
+  expect(await readFile(join(cwd, "other.txt"), "utf8")).toBe("one\n");
+  expect((await readdir(cwd)).toSorted()).toEqual(["config.txt", "other.txt"]);
 });

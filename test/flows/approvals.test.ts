@@ -213,7 +213,7 @@ test("a reader that fell far behind still gets the open request", async () => {
   const { approval_id: id } = await events.until("exec_approval_request");
   // The slow reader has read nothing; enough happens elsewhere in the queue to overflow it.
   for (let index = 0; index < 1_100; index++) {
-    await conversation.submit({ type: "undo" });
+    await conversation.submit({ type: "list_custom_prompts" });
     // Read as they come: a second slow reader would wait for what it has missed.
     await events.until("error");
   }
@@ -401,7 +401,7 @@ test("a reader of all conversations that fell behind still gets the open request
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
   for (let index = 0; index < 1_100; index++) {
-    await conversation.submit({ type: "undo" });
+    await conversation.submit({ type: "list_custom_prompts" });
     // Read as they come: a second slow reader would wait for what it has missed.
     await events.until("error");
   }

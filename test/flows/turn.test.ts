@@ -153,8 +153,8 @@ test("a call of a tool that does not exist is answered, so that calls and output
 
 test("ops nobody serves yet are refused by name", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([]) });
-  await conversation.submit({ type: "undo" });
-  expect((await events.until("error")).message).toBe('cody cannot do "undo" yet');
+  await conversation.submit({ type: "list_custom_prompts" });
+  expect((await events.until("error")).message).toBe('cody cannot do "list_custom_prompts" yet');
   await conversation.submit({ type: "exec_approval", id: "nobody", decision: "approved" });
   expect((await events.until("error")).message).toBe("there is no open approval request nobody");
 });

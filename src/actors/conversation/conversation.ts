@@ -14,6 +14,7 @@ import { hasEnded } from "./active-turn.js";
 import type { ConversationCell, QueuedChange, QueuedWork } from "./cell.js";
 import { changeHistory } from "./change-history.js";
 import { Approvals } from "./approvals.js";
+import { takeBack, type UndoReport } from "./take-back.js";
 import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-turn.js";
 import { type Publish, Recording } from "./recording.js";
 import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./settings.js";
@@ -55,6 +56,7 @@ export interface ConversationAnswers {
   readonly replace_history: "replaced" | "busy";
   readonly compact: CompactionOutcome;
   readonly undo_compaction: CompactionOutcome;
+  readonly undo: UndoReport;
   readonly clear_history: "cleared" | "busy";
   readonly rename: "renamed";
   readonly set_pinned: "recorded";
@@ -146,6 +148,16 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       });
     }
 
+    /** Not while a turn runs: it may be writing the very files. */
+    function undo(submissionId: string): UndoReport | Promise<UndoReport> {
+      if (turn !== undefined || shuttingDown) {
+        const report = { success: false, message: "Nothing was taken back: a turn is running" };
+        publish({ type: "undo_completed", ...report }, submissionId);
+        return report;
+      }
+      return new Promise((resolve) => run(async () => resolve(await takeBack(world, submissionId))));
+    }
+
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
       refuse(`cody cannot do "${op.type}" yet`, id);
     const answer = (op: ApprovalOp, _signal: AbortSignal, id: string): void => {
@@ -214,7 +226,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         recording.line({ type: "cody", payload: { type: "pinned", pinned } }, id);
         return "recorded";
       },
-      undo: unsupported,
+      undo: (_op, _signal, id) => undo(id),
       review: unsupported,
       add_to_history: unsupported,
       get_history_entry_request: unsupported,

@@ -15,6 +15,7 @@ import { Op } from "../../messages/submission.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";
 import type { SummaryOutcome } from "../compactor/summarizer.js";
+import type { UndoReport } from "./take-back.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../system/actor.js";
@@ -248,6 +249,11 @@ export class Conversation {
   /** Goes back to the history before the last compaction, with what was said since. */
   async undoCompaction(): Promise<CompactionOutcome> {
     return await this.#parts.ref.ask({ type: "undo_compaction" });
+  }
+
+  /** Makes the files what they were before the last turn that changed some; not while a turn runs. */
+  async undo(): Promise<UndoReport> {
+    return await this.#parts.ref.ask({ type: "undo" });
   }
 
   /** Tells the model something that outlives every compaction. */

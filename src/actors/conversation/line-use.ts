@@ -20,6 +20,7 @@ const events: Uses<Extract<OwnLine, { type: "event_msg" }>["payload"]["type"]> =
   user_message: "passing",
   agent_message: "passing",
   agent_reasoning: "passing",
+  undo_completed: "passing",
   entered_review_mode: "passing",
   exited_review_mode: "passing",
   context_compacted: "passing",

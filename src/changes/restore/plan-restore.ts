@@ -15,6 +15,13 @@ export type Obstacle =
   /** Something else stands in its place, or on the way to it. */
   | "blocked";
 
+/** For a person. */
+export const obstacleWords = {
+  changed: "has changed since",
+  not_kept: "what it was is not there any more",
+  blocked: "something else stands in its place",
+} satisfies Record<Obstacle, string>;
+
 /** A file as it is, and as it is to become; undefined for none. */
 export interface RestoreStep {
   readonly path: string;

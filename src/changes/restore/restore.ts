@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { lstat, open, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
 import type { ChangedFile, ChangeRecord, KeptVersion } from "../../messages/change-record.js";
 import { FileProblem } from "../../tools/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
+import { newStrayName } from "../../tools/stray-name.js";
 import type { FileVersion } from "../file-change.js";
 import type { ChangeFolder, NumberedRecord } from "../workspace/change-folder.js";
 import type { ContentStore } from "../workspace/content-store.js";
@@ -75,7 +75,7 @@ async function takeStep(root: string, step: RestoreStep): Promise<void> {
 /** Whoever reads it finds the old content or the new one. */
 async function put(folder: OpenFolder, name: string, target: FileVersion): Promise<void> {
   const path = folder.at(name);
-  const temporary = folder.at(`.cody-${randomUUID()}.tmp`);
+  const temporary = folder.at(`${newStrayName()}.tmp`);
   const old = await lstat(path).catch(() => undefined);
   try {
     if (target.mode === "120000") await symlink(Buffer.from(target.bytes), temporary);

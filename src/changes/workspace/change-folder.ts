@@ -8,6 +8,10 @@ import { ContentStore, hashOf, namesIn, replaceWhole } from "./content-store.js"
 const recordName = /^(\d{6})\.json$/;
 const openName = "open.json";
 
+export function isRecordFile(name: string): boolean {
+  return name === openName || recordName.test(name);
+}
+
 /** A record in its folder. */
 export interface NumberedRecord extends ChangeRecord {
   readonly number: number;

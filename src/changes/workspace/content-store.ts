@@ -68,12 +68,39 @@ export class ContentStore {
   /** Undefined when it is not there, or not what its name says. */
   get(name: string): Buffer | undefined {
     try {
-      const place = this.#packed.get(name);
-      if (place === undefined && !this.#loose.has(name)) return undefined;
-      const bytes = place === undefined ? readFileSync(join(this.folder, name)) : readPacked(this.folder, place);
+      if (!this.#loose.has(name) && !this.#packed.has(name)) return undefined;
+      const bytes = this.raw(name);
       return hashOf(bytes) === name ? bytes : undefined;
     } catch {
       return undefined;
+    }
+  }
+
+  /** Also when it is not what its name says. */
+  raw(name: string): Buffer {
+    const place = this.#loose.has(name) ? undefined : this.#packed.get(name);
+    return place === undefined ? readFileSync(join(this.folder, name)) : readPacked(this.folder, place);
+  }
+
+  /** The names of the files that contents are in. */
+  get files(): ReadonlySet<string> {
+    return new Set([...this.#loose, ...[...this.#packed.values()].map(({ pack }) => pack)]);
+  }
+
+  /** Removes what must not stay; a file with others is written anew without it. */
+  drop(names: ReadonlySet<string>): void {
+    const packs = new Set([...this.#packed].flatMap(([name, { pack }]) => (names.has(name) ? [pack] : [])));
+    for (const pack of packs) {
+      const kept = packedIn(this.folder, pack).filter(([name]) => !names.has(name));
+      const contents = kept.map(([name, place]) => [name, readPacked(this.folder, place)] as const);
+      replaceWhole(join(this.folder, pack), packed(new Map(contents)));
+      for (const [name, { pack: other }] of this.#packed) if (other === pack) this.#packed.delete(name);
+      for (const [name, place] of packedIn(this.folder, pack)) this.#packed.set(name, place);
+    }
+    for (const name of this.#loose) {
+      if (!names.has(name)) continue;
+      rmSync(join(this.folder, name), { force: true });
+      this.#loose.delete(name);
     }
   }
 

@@ -6,6 +6,7 @@ import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
 import { compareTrees } from "./compare-trees.js";
 import { ContentStore } from "./content-store.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
+import { sweepStray } from "./sweep-stray.js";
 import { takeTree, type TreeFile } from "./take-tree.js";
 
 /** Where what is needed to know the changes of a conversation's turns is kept. */
@@ -68,7 +69,11 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
     if (where.outside.some((folder) => `${root}/`.startsWith(`${folder}/`))) return { status: "outside" };
     forgetOld(request.workspaces, now);
     const store = storeOf(request.workspaces, root);
-    const tree = store.put(Buffer.from(JSON.stringify(takeTree(store, where, now))));
+    const tree = store.put(
+      Buffer.from(
+        JSON.stringify(takeTree(store, { ...where, onStray: (path) => sweepStray(join(root, path), now) }, now)),
+      ),
+    );
     store.flush();
     changes.begin({ version: 1, turn_id: turnId, root, tree, at: new Date(now).toISOString() });
     return { status: "taken", ...said };
@@ -146,7 +151,8 @@ function kept(
   return { record: changes.add(record) };
 }
 
-function storeOf(workspaces: string, root: string): ContentStore {
+/** The copy of a workspace's files as they last were. */
+export function storeOf(workspaces: string, root: string): ContentStore {
   return new ContentStore(join(workspaces, createHash("sha256").update(root).digest("hex").slice(0, 32)));
 }
 

@@ -1,5 +1,6 @@
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { strayKind } from "../../tools/stray-name.js";
 import type { FileMode } from "../file-change.js";
 import { IgnoreRules } from "./ignore-rules.js";
 import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
@@ -21,12 +22,14 @@ export interface Walk {
   readonly limits: WorkspaceLimits;
   /** A file that has one of these in it is not kept. */
   readonly secrets: readonly string[];
+  /** What is put beside a file while it is replaced is no part of the workspace; its path is said here. */
+  readonly onStray?: (path: string) => void;
 }
 
 const anyExecute = 0o111n;
 
 /** Every file of a workspace git does not ignore, in the order of their paths; throws when they are too many. */
-export function walk({ root, outside, limits }: Walk): FoundFile[] {
+export function walk({ root, outside, limits, onStray }: Walk): FoundFile[] {
   const found: FoundFile[] = [];
   let entries = 0;
   let bytes = 0;
@@ -35,6 +38,10 @@ export function walk({ root, outside, limits }: Walk): FoundFile[] {
       entries += 1;
       if (entries > limits.maxEntries) throw tooManyFiles(limits, found.length);
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (strayKind(entry.name) !== undefined && !entry.isDirectory()) {
+        onStray?.(path);
+        continue;
+      }
       if (rules.ignores(path, entry.name, entry.isDirectory())) continue;
       if (entry.isDirectory()) {
         if (!outside.includes(join(root, path))) enter(path, rules.within(root, path));

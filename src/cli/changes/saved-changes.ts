@@ -80,7 +80,7 @@ function isThere(root: string): boolean {
 }
 
 /** A turn that was taken back gives its number to the next. */
-async function turnNumbers({ id, path }: RolloutName): Promise<Map<string, number>> {
+export async function turnNumbers({ id, path }: RolloutName): Promise<Map<string, number>> {
   const numbers = new Map<string, number>();
   const ends = new TurnEnds();
   for await (const { line } of readRollout(path, id)) {

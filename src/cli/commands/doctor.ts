@@ -11,6 +11,7 @@ import { checkDirectory } from "../doctor/check-directory.js";
 import { checkEntry, type Look } from "../doctor/check-entry.js";
 import { checkHome } from "../doctor/check-home.js";
 import { checkSockets } from "../doctor/check-sockets.js";
+import { checkWorkspace } from "../doctor/check-workspace.js";
 import type { Finding } from "../doctor/finding.js";
 import { repairCommandFor } from "../doctor/repair-command.js";
 import { DoctorReport } from "../doctor/report.js";
@@ -56,6 +57,7 @@ async function* examine(
     yield* await checkEntry(entry, look);
     if (entry.kind === "rollout") report.conversations += 1;
   }
+  yield* checkWorkspace(terminal.cwd, [home, directory], now);
   yield* await checkSockets(await runtimePlace(terminal.env, uid), look);
 }
 

@@ -2,6 +2,8 @@ import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { forgetCopies } from "../../actors/retention/forget-copies.js";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
+import { lookAtSnapshots, scrubSnapshots } from "../../changes/workspace/scrub-snapshots.js";
+import type { SnapshotPlaces } from "../../changes/workspace/snapshot.js";
 import { namesFile } from "../../config/places.js";
 import { redactionRules } from "../../config/redaction/rules.js";
 import { createTextRedactor, isNoMask } from "../../config/redaction/text-redactor.js";
@@ -17,7 +19,7 @@ import {
   lookAtConversation,
   scrubConversation,
 } from "../../rollouts/scrub/scrub-conversation.js";
-import type { FileScrub } from "../../rollouts/scrub/scrub-file.js";
+import { placesOfChanges, turnNumbers } from "../changes/saved-changes.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { placesOf } from "../conversation-directory.js";
@@ -26,7 +28,7 @@ import { loadSettings } from "../load-settings.js";
 import { withRolloutLocked } from "../locked-rollout.js";
 import { readLines } from "../read-input.js";
 import { savedRollout } from "../saved-rollout.js";
-import { scrubJson, scrubText } from "../scrub-report.js";
+import { scrubJson, type Scrubbed, scrubText } from "../scrub-report.js";
 
 interface AskedValues {
   readonly secrets: readonly string[];
@@ -36,6 +38,7 @@ interface AskedValues {
 }
 
 const nothingAsked: AskedValues = { secrets: [], exact: [], refused: 0 };
+const noTurns: ReadonlyMap<string, number> = new Map();
 /** Shorter ones stand in every other word. */
 const minAskedChars = 3;
 
@@ -48,8 +51,13 @@ export async function scrubCommand(context: CommandContext): Promise<number> {
   context.about(rollout.id);
   const asked = flags.stdin ? await askedOf(context) : nothingAsked;
   const scrub = await scrubOf(context, rollout, { ...asked, names });
-  const files = flags.write ? await scrubbed(context, rollout, scrub) : await lookAtConversation(scrub);
-  const result = [rollout, files, flags.write] as const;
+  const where = placesOfChanges(await placesOf(context), rollout, context.terminal.env);
+  const found = flags.write
+    ? await scrubbed(context, rollout, scrub, where)
+    : { files: await lookAtConversation(scrub), snapshots: await lookAtSnapshots(where.folder, scrub.redactor) };
+  // A rollout may be too damaged to say how its turns are numbered.
+  const turns = found.snapshots.length === 0 ? noTurns : await turnNumbers(rollout).catch(() => noTurns);
+  const result = [rollout, { ...found, turns }, flags.write] as const;
   const json = { ...scrubJson(...result), notLookedFor: asked.refused };
   await printResult(context, { text: scrubText(...result), json });
   if (asked.refused === 0) return 0;
@@ -110,12 +118,22 @@ async function forgetWhatWasSaid(context: CommandContext, { id, path }: RolloutN
   await context.tell("The index of what was said still has it, because it is in use. Then: cody index rebuild");
 }
 
-async function scrubbed(context: CommandContext, rollout: RolloutName, scrub: ConversationScrub): Promise<FileScrub[]> {
+async function scrubbed(
+  context: CommandContext,
+  rollout: RolloutName,
+  scrub: ConversationScrub,
+  where: SnapshotPlaces,
+): Promise<Pick<Scrubbed, "files" | "snapshots">> {
   const { id } = rollout;
   try {
-    const files = await withRolloutLocked(context, rollout, () => scrubConversation(nodeRepairFiles, scrub));
+    const [files, snapshots] = await withRolloutLocked(
+      context,
+      rollout,
+      async () =>
+        [await scrubConversation(nodeRepairFiles, scrub), await scrubSnapshots(where, scrub.redactor)] as const,
+    );
     if (files.some(({ hits }) => hits.length > 0)) await forgetWhatWasSaid(context, rollout);
-    return files;
+    return { files, snapshots };
   } catch (error) {
     if (error instanceof ConversationInUseError) {
       throw new CommandError(`Conversation '${id}' is in use by ${error.owner}`, exitCodes.failed);

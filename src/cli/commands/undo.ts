@@ -1,25 +1,18 @@
-import { planRestore, type Obstacle, type RestorePlan } from "../../changes/restore/plan-restore.js";
+import { chooseRecord } from "../../changes/restore/choose-record.js";
+import type { RestorePlan } from "../../changes/restore/plan-restore.js";
 import { type FailedStep, restore } from "../../changes/restore/restore.js";
-import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
-import type { NumberedRecord } from "../../changes/workspace/change-folder.js";
-import { endSnapshot } from "../../changes/workspace/snapshot.js";
+import { endUnfinished } from "../../changes/restore/undo-turn.js";
+import { ChangeFolder, type NumberedRecord } from "../../changes/workspace/change-folder.js";
 import type { ConversationPlaces } from "../../config/places.js";
 import { visible } from "../../messages/visible.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { chosenRollout } from "../changes/chosen-rollout.js";
 import { placesOfChanges, SavedChanges } from "../changes/saved-changes.js";
-import { statText } from "../changes/stat-text.js";
+import { obstacleLines, previewLines, whatText } from "../changes/undo-text.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
-import { localTime } from "../local-time.js";
 import { withRolloutLocked } from "../locked-rollout.js";
 import { numberFlag } from "../whole-number.js";
-
-const obstacles = {
-  changed: "has changed since",
-  not_kept: "what it was is not there any more",
-  blocked: "something else stands in its place",
-} satisfies Record<Obstacle, string>;
 
 /** Makes the files what they were before a turn; without --yes it is only said what would be done. */
 export async function undoCommand(context: CommandContext): Promise<number> {
@@ -30,7 +23,8 @@ export async function undoCommand(context: CommandContext): Promise<number> {
   if (!flags.yes) return await show(context, await chosen(context, places, rollout, turn));
   // Nobody plays a turn in it meanwhile.
   return await withRolloutLocked(context, rollout, async () => {
-    await endUnfinished(places, rollout, context);
+    const where = placesOfChanges(places, rollout, context.terminal.env);
+    await endUnfinished(where, new ChangeFolder(where.folder), new Date());
     return await undo(context, await chosen(context, places, rollout, turn));
   });
 }
@@ -58,17 +52,10 @@ async function chosen(
   }
   const turnId = turn === undefined ? undefined : changes.idOf(turn);
   const kind = context.flags.undo ? "undo" : "turn";
-  const meant = records.filter((record) => record.kind === kind && (turnId === undefined || record.turn_id === turnId));
-  const folder = changes.folder.folder;
-  for (const record of meant.toReversed()) {
-    const plan = planRestore(record, folder);
-    const isUndone = records.some(({ of }) => of === record.number);
-    if (turnId === undefined && isUndone && plan.steps.every(({ obstacle }) => obstacle !== undefined)) continue;
-    const number = turns.get(record.turn_id);
-    const name = number === undefined ? "a turn" : `turn ${number}`;
-    const what = `${kind === "undo" ? `the undo of ${name}` : name} (${localTime(Date.parse(record.at))})`;
-    return { rollout, changes, record, plan, what };
-  }
+  const isMeant = (record: NumberedRecord): boolean =>
+    record.kind === kind && (turnId === undefined || record.turn_id === turnId);
+  const found = chooseRecord(records, changes.folder.folder, isMeant, turnId !== undefined);
+  if (found !== undefined) return { ...found, rollout, changes, what: whatText(found.record, turns) };
   throw new CommandError(
     context.flags.undo ? "There is no undo to take back" : "There are no changes to take back",
     exitCodes.failed,
@@ -119,19 +106,6 @@ function sorted({ steps }: RestorePlan, { flags }: CommandContext) {
   return { ready: steps.filter(isReady), obstructed: steps.filter((step) => !isReady(step)) };
 }
 
-function previewLines(steps: RestorePlan["steps"]): string[] {
-  if (steps.length === 0) return [];
-  const tracker = new TurnDiffTracker();
-  for (const { path, current, target } of steps) tracker.record({ path, before: current, after: target });
-  return statText(tracker.files, tracker.getSummary()).map((line) => `  ${line}`);
-}
-
-function obstacleLines(steps: RestorePlan["steps"]): string[] {
-  return steps.map(
-    ({ path, obstacle }) => `  ✗ ${visible(path)}: ${obstacle === undefined ? "" : obstacles[obstacle]}`,
-  );
-}
-
 function overwriteHint(command: string): string {
   return `To restore also what has changed since: ${command} --overwrite --yes`;
 }
@@ -147,16 +121,4 @@ function report(
     obstacle: obstacle ?? null,
   }));
   return { id: rollout.id, status, turn_id: record.turn_id, root: plan.root, files, failed };
-}
-
-/** A turn whose process died is ended, so that it can be taken back like any other. */
-async function endUnfinished(
-  places: ConversationPlaces,
-  rollout: RolloutName,
-  { terminal: { env } }: CommandContext,
-): Promise<void> {
-  const where = placesOfChanges(places, rollout, env);
-  const open = await (await SavedChanges.read(places, rollout, env)).folder.open();
-  if (open === undefined) return;
-  await endSnapshot({ ...where, cwd: open.root, turnId: open.turn_id, now: Date.now() });
 }

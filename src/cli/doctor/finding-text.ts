@@ -29,6 +29,8 @@ export function findingHelp(finding: Finding, repair: string): Help | undefined 
       return { lead: "Run", command: `rm ${path}` };
     case "orphaned_blobs":
       return { lead: "Run", command: `rm -r ${path}` };
+    case "last_copy":
+      return { lead: "If nobody misses it", command: `rm ${path}` };
     case "far_lock":
     case "garbled_lock":
       return { lead: "If nobody is writing it any more", command: `rm ${path}` };
@@ -70,6 +72,8 @@ function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): strin
       return "a lock that cannot be read, so nobody may write the conversation";
     case "temporary":
       return "a temporary file that was left";
+    case "last_copy":
+      return "what a file held before a change whose process died; nothing else here has it";
     case "changed_blob":
       return "a content that was kept and is not what it was";
     case "orphaned_blobs":

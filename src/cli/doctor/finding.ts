@@ -16,6 +16,8 @@ export type StoreFinding = { readonly path: string; readonly id?: string } & (
   | { readonly kind: "far_lock"; readonly owner: string }
   | { readonly kind: "garbled_lock" }
   | { readonly kind: "temporary" }
+  /** What a file held before a change that was cut short by a death. */
+  | { readonly kind: "last_copy" }
   /** Not the content its name stands for. */
   | { readonly kind: "changed_blob" }
   /** Nobody refers to it: the rollout it was kept for is gone. */
@@ -41,6 +43,7 @@ export const needsPerson = {
   far_lock: false,
   garbled_lock: true,
   temporary: false,
+  last_copy: false,
   changed_blob: false,
   orphaned_blobs: false,
   dead_sockets: false,

@@ -61,7 +61,7 @@ export async function converse(context: CommandContext, current: CurrentConversa
       if (next.type === "end") return await farewell(context, next.exitCode);
       askedOnce = false;
       if (next.waited) await printLine(context, `› ${next.text}`);
-      const then = await stoppable((options) => answer(context, current, next.text, options));
+      const then = await stoppable((options) => answer(context, current, next.text, options, prompt));
       if (then === "leave") return 0;
     }
   } finally {
@@ -87,6 +87,7 @@ async function answer(
   current: CurrentConversation,
   line: string,
   options: PlayOptions,
+  prompt: Prompt,
 ): Promise<"stay" | "leave"> {
   const text = line.trim();
   if (text === "") return "stay";
@@ -97,7 +98,8 @@ async function answer(
       return "stay";
     }
     const command = slashCommand(text);
-    if (command !== undefined) return await command(context, current, options.signal);
+    const ask = (question: string) => prompt.ask(question, options.signal);
+    if (command !== undefined) return await command(context, current, options.signal, ask);
     await context.tell(`✗ Unknown command ${text.split(/\s/, 1)[0]}. Type /help for commands.`);
     return "stay";
   });

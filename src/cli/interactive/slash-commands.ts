@@ -8,6 +8,7 @@ import { exportEach, exportNamed } from "./export-conversations.js";
 import { conversationsText } from "./conversations-command.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { serversText } from "./server-prompts.js";
+import { undoAfterAsking } from "./undo-command.js";
 
 type Then = "stay" | "leave";
 
@@ -19,9 +20,18 @@ interface SlashCall {
   readonly text: string;
   /** Ends what it began. */
   readonly signal: AbortSignal;
+  /** Puts a question; absent where nobody can answer. */
+  readonly ask: Ask | undefined;
 }
 
-type SlashCommand = (context: CommandContext, current: CurrentConversation, signal: AbortSignal) => Promise<Then>;
+type Ask = (question: string) => Promise<string | undefined>;
+
+type SlashCommand = (
+  context: CommandContext,
+  current: CurrentConversation,
+  signal: AbortSignal,
+  ask?: Ask,
+) => Promise<Then>;
 
 /** Whether a line looks like a command; a path such as /usr/bin does not. */
 export function isSlashCommand(line: string): boolean {
@@ -33,7 +43,7 @@ export function slashCommand(line: string): SlashCommand | undefined {
   const [name = ""] = line.slice(1).split(/\s/, 1);
   const run = commands.get(name)?.run;
   const text = line.slice(1 + name.length).trim();
-  return run && ((context, current, signal) => run({ context, current, text, signal }));
+  return run && ((context, current, signal, ask) => run({ context, current, text, signal, ask }));
 }
 
 interface Entry {
@@ -55,6 +65,7 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
     "diff",
     { usage: "diff [turn]", description: "Show what this conversation, or one of its turns, changed", run: diff },
   ],
+  ["undo", { description: "Restore the files the last turn changed, after asking", run: undo }],
   ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
   ["fork", { usage: "fork [turn]", description: "Go on in a copy, as it is or as it was after a turn", run: fork }],
   [
@@ -174,6 +185,12 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
   const tracker = (await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env)).diff(turn);
   const shown = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
   await tellAside(context, tracker.isEmpty ? [noChanges(turn)] : shown);
+  return "stay";
+}
+
+async function undo({ context, current, signal, ask }: SlashCall): Promise<Then> {
+  const tell = (lines: readonly string[]): Promise<void> => tellAside(context, lines);
+  await undoAfterAsking(current, { env: context.terminal.env, tell, ask }, signal);
   return "stay";
 }
 

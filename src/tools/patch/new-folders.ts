@@ -1,5 +1,6 @@
 import { lstat, rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import { systemCode } from "../../messages/system-error.js";
 import { openFolder } from "../open-folder.js";
 import type { WriteTarget } from "../write-target.js";
 
@@ -11,11 +12,12 @@ export class NewFolders {
   async note({ root, folders }: WriteTarget): Promise<void> {
     for (let count = 1; count <= folders.length; count += 1) {
       const path = folders.slice(0, count);
-      const isThere = await lstat(join(root, ...path)).then(
-        () => true,
+      // Whatever else goes wrong with looking, an empty folder of somebody is not to be removed.
+      const isMissing = await lstat(join(root, ...path)).then(
         () => false,
+        (error: unknown) => systemCode(error) === "ENOENT",
       );
-      if (!isThere) this.#made.push({ root, folders: path });
+      if (isMissing) this.#made.push({ root, folders: path });
     }
   }
 

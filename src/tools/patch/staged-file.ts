@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, copyFile, link, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,6 +6,7 @@ import { FileProblem } from "../file-problem.js";
 import { type FileStamp, isSameStamp, stampOf } from "../file-stamps.js";
 import { openFolder, type OpenFolder } from "../open-folder.js";
 import { existing, refuseChange, writeTemporary } from "../replace-file.js";
+import { newStrayName } from "../stray-name.js";
 import type { PlannedFile } from "./plan-patch.js";
 
 /**
@@ -20,11 +20,11 @@ export class StagedFile {
   readonly #backupName: string;
   readonly #backup: string;
   #stamp: FileStamp | undefined;
-  #isCommitted = false;
+  #state: "staged" | "touched" | "committed" = "staged";
   #isLost = false;
 
   private constructor(file: PlannedFile, folder: OpenFolder) {
-    const name = `.cody-${randomUUID()}`;
+    const name = newStrayName();
     this.#file = file;
     this.#folder = folder;
     this.#temporary = folder.at(`${name}.tmp`);
@@ -61,20 +61,24 @@ export class StagedFile {
   async commit(): Promise<void> {
     await this.check();
     const { old, content } = this.#file;
+    // A call may fail and have done its work all the same.
+    this.#state = "touched";
     if (content === undefined) await unlink(this.#path);
     else if (old === undefined) await this.#appear();
     else await rename(this.#temporary, this.#path);
-    this.#isCommitted = true;
+    this.#state = "committed";
     await this.#folder.verify();
   }
 
   /** Puts back what stood there. */
   async rollBack(): Promise<void> {
-    if (!this.#isCommitted) return;
+    if (this.#state === "staged") return;
     try {
-      if (this.#file.old !== undefined) await rename(this.#backup, this.#path);
-      else if (await this.#isOurs()) await unlink(this.#path);
-      this.#isCommitted = false;
+      const isOurs = await this.#isOurs();
+      if (this.#file.old !== undefined && (isOurs || this.#state === "committed")) {
+        await rename(this.#backup, this.#path);
+      } else if (isOurs) await unlink(this.#path);
+      this.#state = "staged";
     } catch {
       this.#isLost = true;
       const backup = join(dirname(this.realPath), this.#backupName);
@@ -115,8 +119,10 @@ export class StagedFile {
     }
   }
 
+  /** Whether there is what the patch was to put there, or nothing where it was to put nothing. */
   async #isOurs(): Promise<boolean> {
     const now = await existing(this.#path);
+    if (this.#file.content === undefined) return now === undefined;
     return now !== undefined && this.#stamp !== undefined && isSameStamp(stampOf(now), this.#stamp);
   }
 }

@@ -1,4 +1,5 @@
 import { condenseRollout } from "../../actors/conversation/condense-rollout.js";
+import { undoLastTurn } from "../../changes/restore/undo-turn.js";
 import { diffChanges } from "../../changes/workspace/diff-changes.js";
 import { endSnapshot, takeSnapshot } from "../../changes/workspace/snapshot.js";
 import { exactTokens } from "../../compaction/exact-tokens.js";
@@ -23,4 +24,5 @@ export default serveJobs<CpuJobs>({
   take_snapshot: (request) => takeSnapshot(request),
   end_snapshot: (request) => endSnapshot(request),
   diff_changes: ({ changes, maxChars }) => diffChanges(changes).turnDiff({ maxChars }),
+  undo_turn: ({ places, now }) => undoLastTurn(places, new Date(now)),
 });

@@ -1,0 +1,27 @@
+import { obstacleWords, type RestorePlan } from "../../changes/restore/plan-restore.js";
+import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
+import type { NumberedRecord } from "../../changes/workspace/change-folder.js";
+import { visible } from "../../messages/visible.js";
+import { localTime } from "../local-time.js";
+import { statText } from "./stat-text.js";
+
+/** What is taken back, for a person; `turns` are the numbers of turns by their ids. */
+export function whatText({ kind, turn_id, at }: NumberedRecord, turns: ReadonlyMap<string, number>): string {
+  const number = turns.get(turn_id);
+  const name = number === undefined ? "a turn" : `turn ${number}`;
+  return `${kind === "undo" ? `the undo of ${name}` : name} (${localTime(Date.parse(at))})`;
+}
+
+/** What would become of files, or became of them. */
+export function previewLines(steps: RestorePlan["steps"]): string[] {
+  if (steps.length === 0) return [];
+  const tracker = new TurnDiffTracker();
+  for (const { path, current, target } of steps) tracker.record({ path, before: current, after: target });
+  return statText(tracker.files, tracker.getSummary()).map((line) => `  ${line}`);
+}
+
+export function obstacleLines(steps: RestorePlan["steps"]): string[] {
+  return steps.map(
+    ({ path, obstacle }) => `  ✗ ${visible(path)}: ${obstacle === undefined ? "" : obstacleWords[obstacle]}`,
+  );
+}
