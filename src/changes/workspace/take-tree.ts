@@ -1,8 +1,9 @@
 import type { LeftOutFile } from "../../messages/change-record.js";
-import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { FileMode } from "../file-change.js";
 import type { ContentStore } from "./content-store.js";
+import { readRegularFile } from "./regular-file.js";
 import { type FoundFile, walk, type Walk } from "./walk.js";
 import { type KnownFile, WorkspaceIndex } from "./workspace-index.js";
 import { isForSecrets } from "./secret-files.js";
@@ -54,11 +55,5 @@ function contentOf(store: ContentStore, { root, limits, secrets }: Walk, file: F
 /** What a file holds, or where a link leads; never through a link, and never waiting for a pipe. */
 export function bytesAt(path: string, mode: FileMode): Buffer {
   if (mode === "120000") return readlinkSync(path, "buffer");
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file any more`);
-    return readFileSync(file);
-  } finally {
-    closeSync(file);
-  }
+  return readRegularFile(path);
 }
