@@ -12,6 +12,8 @@ import { isForSecrets } from "./secret-files.js";
 export interface TreeFile {
   readonly path: string;
   readonly mode: FileMode;
+  /** Absent for a link, and in trees that were taken before this was kept. */
+  readonly permissions?: number;
   readonly content: { readonly sha256: string } | { readonly stamp: string; readonly why: LeftOutFile["why"] };
 }
 
@@ -23,13 +25,14 @@ export function takeTree(store: ContentStore, where: Walk, now: number): TreeFil
   const index = WorkspaceIndex.read(store.folder);
   const known = new Map<string, KnownFile>();
   const files = walk(where).map((file): TreeFile => {
-    const { path, mode, stamp } = file;
+    const { path, mode, permissions, stamp } = file;
+    const found = { path, mode, ...(permissions === undefined ? {} : { permissions }) };
     const before = index.files.get(path);
     const isKnown = before?.stamp === stamp && store.has(before.sha256);
     const content = isKnown ? before : contentOf(store, where, file);
-    if (!("sha256" in content)) return { path, mode, content };
+    if (!("sha256" in content)) return { ...found, content };
     if (now - file.touchedMs > settlesMs) known.set(path, { stamp, mode, sha256: content.sha256 });
-    return { path, mode, content: { sha256: content.sha256 } };
+    return { ...found, content: { sha256: content.sha256 } };
   });
   store.flush();
   index.write(store, known, now);
