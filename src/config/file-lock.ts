@@ -1,14 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { link, readFile, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { link, open, rename, rm } from "node:fs/promises";
+import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { FailureError } from "../messages/errors.js";
 import { isDead } from "../messages/is-dead.js";
+import { systemCode } from "../messages/system-error.js";
 import { sweepStrays } from "./sweep-strays.js";
 import { writeNew } from "./write-atomic.js";
 
 const retryMs = 25;
 /** Most keep the lock for milliseconds: after this many looks at the same holder, a dead one's lock is taken. */
 const looksAtDead = 40;
+/** Several times what any holder writes. */
+const maxHolderBytes = 200;
 
 export interface LockOptions {
   /** After so long of the same holder, its lock is taken although it lives. */
@@ -31,7 +36,9 @@ export async function withFileLock<T>(
       await sweepStrays(lock);
       return await work();
     } finally {
-      if ((await read(lock)) === token) await rm(lock, { force: true });
+      // Whatever has come into its place by now is not ours.
+      const holder = await read(lock).catch(() => undefined);
+      if (holder === token) await rm(lock, { force: true });
     }
   } finally {
     await rm(own, { force: true });
@@ -86,6 +93,23 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
+/** A lock may lie in a folder that anybody has filled: nothing is followed, waited for or read without end. */
 async function read(path: string): Promise<string | undefined> {
-  return readFile(path, "utf8").catch(() => undefined);
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (!(await file.stat()).isFile()) throw notALock(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxHolderBytes), 0, maxHolderBytes, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } catch (error) {
+    if (error instanceof FailureError) throw error;
+    const code = systemCode(error);
+    // A link, and a socket.
+    if (code === "ELOOP" || code === "ENXIO") throw notALock(path);
+    return undefined;
+  }
+}
+
+function notALock(path: string): FailureError {
+  const message = `${basename(path)} is no regular file, so it cannot be a lock: delete it`;
+  return new FailureError({ code: "invalid_request", message, retryable: false });
 }

@@ -5,6 +5,8 @@ const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** A file as it was or became; the content is the file of this name beside the record. */
 export const KeptVersion = z.object({
   mode: z.enum(["100644", "100755", "120000"]),
+  /** Who may do what with it; absent for a link, and in records that were made before this was kept. */
+  permissions: z.number().int().min(0).max(0o777).optional(),
   sha256: Sha256,
   bytes: z.number().int().nonnegative(),
 });

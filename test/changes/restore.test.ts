@@ -65,6 +65,59 @@ test("a file keeps its permissions, and one that could be run can be run again",
   expect(modes).toEqual([0o600, 0o750]);
 });
 
+test.each([
+  [0o600, 0o644],
+  [0o640, 0o600],
+  [0o700, 0o755],
+])("a file of mode %o that was deleted, or replaced by one of mode %o, is as it was", async (was, became) => {
+  const { cwd, changes, during, takeBack } = await open();
+  const paths = ["deleted", "replaced"].map((name) => join(cwd, name));
+  const modes = () => Promise.all(paths.map(async (path) => (await stat(path)).mode & 0o777));
+  for (const path of paths) {
+    await writeFile(path, "1\n");
+    await chmod(path, was);
+  }
+  const record = await during(async () => {
+    for (const path of paths) await rm(path);
+    await writeFile(join(cwd, "replaced"), "2\n");
+    await chmod(join(cwd, "replaced"), became);
+  });
+  expect(await takeBack(record)).toEqual([]);
+  expect(await modes()).toEqual([was, was]);
+  const undo = (await changes.records()).at(-1);
+  expect(undo?.files.map(({ before, after }) => [before?.permissions, after?.permissions])).toEqual([
+    [undefined, was],
+    [became, was],
+  ]);
+});
+
+test("permissions that were changed since the turn stay", async () => {
+  const { cwd, during, takeBack } = await open();
+  await writeFile(join(cwd, "a"), "1\n");
+  await chmod(join(cwd, "a"), 0o644);
+  const record = await during(() => writeFile(join(cwd, "a"), "2\n"));
+  await chmod(join(cwd, "a"), 0o600);
+  expect(await takeBack(record)).toEqual([]);
+  expect((await stat(join(cwd, "a"))).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  [0o644, 0o600],
+  [0o755, 0o700],
+])("of a record that knows no permissions, a deleted file of mode %o comes back as %o", async (was, is) => {
+  const { cwd, during, takeBack } = await open();
+  await writeFile(join(cwd, "a"), "1\n");
+  await chmod(join(cwd, "a"), was);
+  const record = await during(() => rm(join(cwd, "a")));
+  const files = record.files.map(({ path, before, after }) => ({
+    path,
+    before: before && { mode: before.mode, sha256: before.sha256, bytes: before.bytes },
+    after,
+  }));
+  expect(await takeBack({ ...record, files })).toEqual([]);
+  expect((await stat(join(cwd, "a"))).mode & 0o777).toBe(is);
+});
+
 test("a file touched between the plan and the restoring is left alone", async () => {
   const { cwd, folder, changes, during } = await open();
   await writeFile(join(cwd, "a"), "1\n");

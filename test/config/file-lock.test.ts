@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { withFileLock } from "../../src/config/file-lock.js";
 import { bundleModule } from "../support/bundle.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -61,3 +63,36 @@ test("the lock of a process that died is taken over, by one of twenty that wait 
   expect(await readFile(counter, "utf8")).toBe("60");
   expect(await readdir(folder)).toEqual(["counter"]);
 });
+
+const others: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+  "a pipe": (path) => promisify(execFile)("mkfifo", [path]),
+  "a link to a device without end": (path) => symlink("/dev/zero", path),
+  "a link to nothing": (path) => symlink(`${path}.gone`, path),
+  "a folder": (path) => mkdir(path),
+  "a socket": async (path) => {
+    const server = createServer().listen(path);
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+  },
+};
+
+test.each(Object.entries(others))(
+  "a lock that is %s is said to be none, at once",
+  async (_what, make) => {
+    await using bundle = await bundleModule("src/config/file-lock.ts");
+    const folder = await temporaryFolder();
+    await make(join(folder, "lock"));
+    const script = `
+    const { withFileLock } = await import(process.argv[1]);
+    console.log(await withFileLock(process.argv[2], () => "had").catch(({ message }) => message));
+  `;
+    // A process of its own, which can be ended while it waits for a pipe, and has not all the memory.
+    const parts = [process.execPath, "--input-type=module", "-e", script, bundle.file, join(folder, "lock")];
+    const limited = 'ulimit -v 8000000; exec "$0" "$@"';
+    const ends = { timeout: 20_000, killSignal: "SIGKILL" } as const;
+    const { stdout } = await promisify(execFile)("sh", ["-c", limited, ...parts], ends);
+    expect(stdout).toBe("lock is no regular file, so it cannot be a lock: delete it\n");
+    expect(await readdir(folder)).toEqual(["lock"]);
+  },
+  30_000,
+);

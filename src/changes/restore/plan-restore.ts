@@ -6,6 +6,10 @@ import { ContentStore, hashOf } from "../workspace/content-store.js";
 import { bytesAt } from "../workspace/take-tree.js";
 import { fileAt, type FoundFile } from "../workspace/walk.js";
 
+const ownerOnly = 0o600;
+const readBits = 0o444;
+const executeBits = 0o111;
+
 /** Why a file is left as it is. */
 export type Obstacle =
   /** It is not what the change made of it: somebody has changed it since. */
@@ -22,13 +26,19 @@ export const obstacleWords = {
   blocked: "something else stands in its place",
 } satisfies Record<Obstacle, string>;
 
+/** A file that is there or is to be, with who may do what with it. */
+export interface PermittedVersion extends FileVersion {
+  /** Absent for a link. */
+  readonly permissions?: number;
+}
+
 /** A file as it is, and as it is to become; undefined for none. */
 export interface RestoreStep {
   readonly path: string;
-  readonly current: FileVersion | undefined;
+  readonly current: PermittedVersion | undefined;
   /** As it was found; whoever has touched it since has another. */
   readonly stamp: string | undefined;
-  readonly target: FileVersion | undefined;
+  readonly target: PermittedVersion | undefined;
   readonly obstacle?: Obstacle;
 }
 
@@ -49,7 +59,7 @@ export function planRestore({ root, files }: ChangeRecord, folder: string): Rest
     if (way === "blocked") return [{ ...unknown, path, obstacle: "blocked" }];
     const found = way === "free" ? fileAt(root, path) : undefined;
     const current = found && versionOf(root, found);
-    const target = before === null ? undefined : loaded(store, before);
+    const target = before === null ? undefined : targetOf(store, before, after, current);
     if (isSame(current, before)) return [];
     const step = { path, current, stamp: found?.stamp, target };
     if (before !== null && target === undefined) return [{ ...step, obstacle: "not_kept" }];
@@ -89,13 +99,30 @@ function realOf(root: string): string | undefined {
   }
 }
 
-function versionOf(root: string, { path, mode }: FoundFile): FileVersion {
-  return { mode, bytes: bytesAt(join(root, path), mode) };
+function versionOf(root: string, { path, mode, permissions }: FoundFile): PermittedVersion {
+  const bytes = bytesAt(join(root, path), mode);
+  return permissions === undefined ? { mode, bytes } : { mode, permissions, bytes };
 }
 
-function loaded(store: ContentStore, { mode, sha256 }: KeptVersion): FileVersion | undefined {
+function targetOf(
+  store: ContentStore,
+  before: KeptVersion,
+  after: KeptVersion | null,
+  current: PermittedVersion | undefined,
+): PermittedVersion | undefined {
+  const { mode, sha256 } = before;
   const bytes = store.get(sha256);
-  return bytes && { mode, bytes };
+  if (bytes === undefined || mode === "120000") return bytes && { mode, bytes };
+  return { mode, permissions: permissionsFor(before, after, current), bytes };
+}
+
+/** As they were, unless somebody has changed them since; of what nobody knows, no more than its owner needs. */
+function permissionsFor(before: KeptVersion, after: KeptVersion | null, current: PermittedVersion | undefined): number {
+  const now = current?.permissions;
+  const isAsLeft = now === undefined || now === after?.permissions;
+  if (before.permissions !== undefined && isAsLeft) return before.permissions;
+  const known = now ?? ownerOnly;
+  return before.mode === "100755" ? known | ((known & readBits) >> 2) : known & ~executeBits;
 }
 
 function isSame(version: FileVersion | undefined, kept: KeptVersion | null): boolean {

@@ -3,14 +3,10 @@ import type { ChangedFile, ChangeRecord, KeptVersion } from "../../messages/chan
 import { FileProblem } from "../../tools/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
 import { newStrayName } from "../../tools/stray-name.js";
-import type { FileVersion } from "../file-change.js";
 import type { ChangeFolder, NumberedRecord } from "../workspace/change-folder.js";
 import type { ContentStore } from "../workspace/content-store.js";
 import { fileAt } from "../workspace/walk.js";
-import type { RestorePlan, RestoreStep } from "./plan-restore.js";
-
-const permissionBits = 0o777;
-const executeBits = 0o111;
+import type { PermittedVersion, RestorePlan, RestoreStep } from "./plan-restore.js";
 
 export interface FailedStep {
   readonly path: string;
@@ -53,9 +49,11 @@ export async function restore(
   return failed;
 }
 
-function kept(contents: ContentStore, version: FileVersion | undefined): KeptVersion | null {
+function kept(contents: ContentStore, version: PermittedVersion | undefined): KeptVersion | null {
   if (version === undefined) return null;
-  return { mode: version.mode, sha256: contents.put(version.bytes), bytes: version.bytes.length };
+  const { mode, permissions, bytes } = version;
+  const permitted = permissions === undefined ? {} : { permissions };
+  return { mode, ...permitted, sha256: contents.put(bytes), bytes: bytes.length };
 }
 
 /** Folder by folder, so that none of them can be swapped for a link that leads elsewhere. */
@@ -73,13 +71,13 @@ async function takeStep(root: string, step: RestoreStep): Promise<void> {
 }
 
 /** Whoever reads it finds the old content or the new one. */
-async function put(folder: OpenFolder, name: string, target: FileVersion): Promise<void> {
+async function put(folder: OpenFolder, name: string, target: PermittedVersion): Promise<void> {
   const path = folder.at(name);
   const temporary = folder.at(`${newStrayName()}.tmp`);
   const old = await lstat(path).catch(() => undefined);
   try {
     if (target.mode === "120000") await symlink(Buffer.from(target.bytes), temporary);
-    else await writeNew(temporary, target, old?.isFile() === true ? old.mode & permissionBits : undefined);
+    else await writeNew(temporary, target);
     await folder.verify();
     // A folder that has nothing in it any more is all that may stand there.
     if (old?.isDirectory() === true) await rmdir(path);
@@ -90,12 +88,11 @@ async function put(folder: OpenFolder, name: string, target: FileVersion): Promi
   }
 }
 
-/** With the permissions of the file that was there; only whether it can be run is known of what was before. */
-async function writeNew(path: string, { mode, bytes }: FileVersion, old: number | undefined): Promise<void> {
-  const canRun = mode === "100755";
-  await using file = await open(path, "wx", canRun ? 0o777 : 0o666);
+/** Nobody else can read it before it has its permissions. */
+async function writeNew(path: string, { permissions = 0o600, bytes }: PermittedVersion): Promise<void> {
+  await using file = await open(path, "wx", 0o600);
   await file.writeFile(bytes);
-  if (old !== undefined) await file.chmod(canRun ? old | ((old & 0o444) >> 2) : old & ~executeBits);
+  await file.chmod(permissions);
   await file.sync();
 }
 

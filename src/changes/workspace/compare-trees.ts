@@ -40,8 +40,9 @@ function isSame(one: TreeFile | undefined, other: TreeFile | undefined): boolean
 }
 
 /** Or why there is no content. */
-function versionOf(store: ContentStore, { mode, content }: TreeFile): KeptVersion | LeftOutFile["why"] {
+function versionOf(store: ContentStore, { mode, permissions, content }: TreeFile): KeptVersion | LeftOutFile["why"] {
   if (!("sha256" in content)) return content.why;
   const bytes = store.get(content.sha256)?.length;
-  return bytes === undefined ? "unreadable" : { mode, sha256: content.sha256, bytes };
+  if (bytes === undefined) return "unreadable";
+  return { mode, ...(permissions === undefined ? {} : { permissions }), sha256: content.sha256, bytes };
 }

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import ignore, { type Ignore } from "ignore";
+import { readRegularFile } from "./regular-file.js";
 
 /** Never tracked, also where no file says that they are ignored. */
 const alwaysIgnored: ReadonlySet<string> = new Set([".git", ".hg", ".svn", "node_modules"]);
@@ -49,12 +50,8 @@ export class IgnoreRules {
 }
 
 function rulesIn(file: string, own: (path: string) => string): Rules[] {
-  try {
-    if (statSync(file).size > maxRulesBytes) return [];
-    return [{ rules: ignore({ ignorecase: false }).add(readFileSync(file, "utf8")), relative: own }];
-  } catch {
-    return [];
-  }
+  const text = textOf(file);
+  return text === "" ? [] : [{ rules: ignore({ ignorecase: false }).add(text), relative: own }];
 }
 
 /** The nearest folder upwards that git keeps. */
@@ -80,9 +77,10 @@ function excludeFile(repository: string): string {
   return join(common === "" ? directory : resolve(directory, common), "info", "exclude");
 }
 
+/** What is a link, a pipe or too large says nothing: a clone may bring any of them. */
 function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readRegularFile(file, maxRulesBytes).toString();
   } catch {
     return "";
   }

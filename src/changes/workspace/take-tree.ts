@@ -1,8 +1,9 @@
 import type { LeftOutFile } from "../../messages/change-record.js";
-import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { FileMode } from "../file-change.js";
 import type { ContentStore } from "./content-store.js";
+import { readRegularFile } from "./regular-file.js";
 import { type FoundFile, walk, type Walk } from "./walk.js";
 import { type KnownFile, WorkspaceIndex } from "./workspace-index.js";
 import { isForSecrets } from "./secret-files.js";
@@ -11,6 +12,8 @@ import { isForSecrets } from "./secret-files.js";
 export interface TreeFile {
   readonly path: string;
   readonly mode: FileMode;
+  /** Absent for a link, and in trees that were taken before this was kept. */
+  readonly permissions?: number;
   readonly content: { readonly sha256: string } | { readonly stamp: string; readonly why: LeftOutFile["why"] };
 }
 
@@ -22,13 +25,14 @@ export function takeTree(store: ContentStore, where: Walk, now: number): TreeFil
   const index = WorkspaceIndex.read(store.folder);
   const known = new Map<string, KnownFile>();
   const files = walk(where).map((file): TreeFile => {
-    const { path, mode, stamp } = file;
+    const { path, mode, permissions, stamp } = file;
+    const found = { path, mode, ...(permissions === undefined ? {} : { permissions }) };
     const before = index.files.get(path);
     const isKnown = before?.stamp === stamp && store.has(before.sha256);
     const content = isKnown ? before : contentOf(store, where, file);
-    if (!("sha256" in content)) return { path, mode, content };
+    if (!("sha256" in content)) return { ...found, content };
     if (now - file.touchedMs > settlesMs) known.set(path, { stamp, mode, sha256: content.sha256 });
-    return { path, mode, content: { sha256: content.sha256 } };
+    return { ...found, content: { sha256: content.sha256 } };
   });
   store.flush();
   index.write(store, known, now);
@@ -54,11 +58,5 @@ function contentOf(store: ContentStore, { root, limits, secrets }: Walk, file: F
 /** What a file holds, or where a link leads; never through a link, and never waiting for a pipe. */
 export function bytesAt(path: string, mode: FileMode): Buffer {
   if (mode === "120000") return readlinkSync(path, "buffer");
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file any more`);
-    return readFileSync(file);
-  } finally {
-    closeSync(file);
-  }
+  return readRegularFile(path);
 }

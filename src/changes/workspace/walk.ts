@@ -9,6 +9,8 @@ import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
 export interface FoundFile {
   readonly path: string;
   readonly mode: FileMode;
+  /** Absent for a link. */
+  readonly permissions?: number;
   readonly size: number;
   /** The same as long as nobody has touched the file. */
   readonly stamp: string;
@@ -27,6 +29,7 @@ export interface Walk {
 }
 
 const anyExecute = 0o111n;
+const permissionBits = 0o777n;
 
 /** Every file of a workspace git does not ignore, in the order of their paths; throws when they are too many. */
 export function walk({ root, outside, limits, onStray }: Walk): FoundFile[] {
@@ -64,7 +67,8 @@ export function fileAt(root: string, path: string): FoundFile | undefined {
   try {
     const stats = lstatSync(join(root, path), { bigint: true });
     const mode = modeOf(stats);
-    return mode && { path, mode, size: Number(stats.size), stamp: stampOf(stats), touchedMs: touchedMs(stats) };
+    const size = Number(stats.size);
+    return mode && { path, mode, ...permissionsOf(stats), size, stamp: stampOf(stats), touchedMs: touchedMs(stats) };
   } catch {
     return undefined;
   }
@@ -83,6 +87,10 @@ function modeOf(stats: BigIntStats): FileMode | undefined {
   if (stats.isSymbolicLink()) return "120000";
   if (!stats.isFile()) return undefined;
   return (stats.mode & anyExecute) === 0n ? "100644" : "100755";
+}
+
+function permissionsOf(stats: BigIntStats): Pick<FoundFile, "permissions"> {
+  return stats.isSymbolicLink() ? {} : { permissions: Number(stats.mode & permissionBits) };
 }
 
 function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
