@@ -130,9 +130,17 @@ test("what a turn had changed when its process was killed is shown and taken bac
   child.kill("SIGKILL");
   await once(child, "close");
   expect((await cli.run(["diff"], { cwd })).stdout).toBe(first);
+  await writeFile(join(cwd, "mine.txt"), "written since\n");
+  // What is taken back was shown before: the user may have worked on since.
   expect(await cli.run(["undo", "--yes"], { cwd })).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("turn 1"),
+    stdout: expect.stringContaining("mine.txt"),
+    stderr: expect.stringContaining("The process of the last turn died"),
+  });
+  expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("two\n");
+  expect(await cli.run(["undo", "--yes"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("✓ Took back turn 1"),
   });
   expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\n");
 });

@@ -69,7 +69,8 @@ export class TurnChanges {
   }
 
   /** The item makes a history say where the files were as they were; no model gets it. */
-  #keep({ record, notKept, leftOut }: KeptChanges): void {
+  #keep({ record, notKept, leftOut, incomplete }: KeptChanges): void {
+    if (incomplete !== undefined) this.#warn(`Files the turn has made are not tracked: ${incomplete}`);
     if (notKept !== undefined) this.#warn(`What the turn changed cannot be taken back: ${notKept}`);
     if (leftOut.length > 0) {
       const named = leftOut.slice(0, maxNamed).map(({ path }) => path);

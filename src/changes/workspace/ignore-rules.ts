@@ -13,30 +13,41 @@ interface Rules {
   readonly relative: (path: string) => string;
 }
 
+/** What a file with rules says; empty where there is none. */
+export type ReadRules = (file: string) => string;
+
 /** What git ignores in a folder and those above it; a folder below gets its own with `within`. */
 export class IgnoreRules {
   /** The nearest last: it counts before the others. */
   readonly #stack: readonly Rules[];
+  readonly #read: ReadRules;
 
-  private constructor(stack: readonly Rules[]) {
+  private constructor(stack: readonly Rules[], read: ReadRules) {
     this.#stack = stack;
+    this.#read = read;
   }
 
   /** The rules for a workspace: also those of the repository around it. */
-  static of(root: string): IgnoreRules {
+  static of(root: string, read: ReadRules = textOf): IgnoreRules {
     const repository = repositoryOf(root);
-    if (repository === undefined) return new IgnoreRules(rulesIn(join(root, ".gitignore"), (path) => path));
-    const stack = rulesIn(excludeFile(repository), (path) => join(relative(repository, root), path));
-    for (const folder of foldersBetween(repository, root)) {
-      stack.push(...rulesIn(join(folder, ".gitignore"), (path) => join(relative(folder, root), path)));
+    if (repository === undefined) {
+      return new IgnoreRules(
+        rulesOf(read(join(root, ".gitignore")), (path) => path),
+        read,
+      );
     }
-    return new IgnoreRules(stack);
+    const stack = rulesOf(textOf(excludeFile(repository)), (path) => join(relative(repository, root), path));
+    for (const folder of foldersBetween(repository, root)) {
+      const text = folder === root ? read(join(folder, ".gitignore")) : textOf(join(folder, ".gitignore"));
+      stack.push(...rulesOf(text, (path) => join(relative(folder, root), path)));
+    }
+    return new IgnoreRules(stack, read);
   }
 
   /** The same with what a folder of the workspace adds; `path` is relative to the workspace. */
   within(root: string, path: string): IgnoreRules {
-    const own = rulesIn(join(root, path, ".gitignore"), (inner) => inner.slice(path.length + 1));
-    return own.length === 0 ? this : new IgnoreRules([...this.#stack, ...own]);
+    const own = rulesOf(this.#read(join(root, path, ".gitignore")), (inner) => inner.slice(path.length + 1));
+    return own.length === 0 ? this : new IgnoreRules([...this.#stack, ...own], this.#read);
   }
 
   ignores(path: string, name: string, isFolder: boolean): boolean {
@@ -49,8 +60,7 @@ export class IgnoreRules {
   }
 }
 
-function rulesIn(file: string, own: (path: string) => string): Rules[] {
-  const text = textOf(file);
+function rulesOf(text: string, own: (path: string) => string): Rules[] {
   return text === "" ? [] : [{ rules: ignore({ ignorecase: false }).add(text), relative: own }];
 }
 

@@ -7,7 +7,8 @@ import { compareTrees } from "./compare-trees.js";
 import { ContentStore } from "./content-store.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
 import { sweepStray } from "./sweep-stray.js";
-import { takeTree, type TreeFile } from "./take-tree.js";
+import { takeAgain, takeTree, type TreeFile } from "./take-tree.js";
+import type { Walk } from "./walk.js";
 
 /** Where what is needed to know the changes of a conversation's turns is kept. */
 export interface SnapshotPlaces {
@@ -37,6 +38,8 @@ export interface KeptChanges {
   readonly leftOut: readonly LeftOutFile[];
   /** Where contents are looked for. */
   readonly folders: readonly string[];
+  /** Why nothing is known of files that were not there before. */
+  readonly incomplete?: string;
   /** Absent when it could not be kept, so that it cannot be shown again or taken back. */
   readonly record?: WrittenRecord;
   readonly notKept?: string;
@@ -92,12 +95,31 @@ export async function endSnapshot(request: SnapshotRequest): Promise<KeptChanges
 export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: number): KeptChanges | undefined {
   const { turn_id: turnId, root } = open;
   const store = storeOf(places.workspaces, root);
-  const before = store.get(open.tree);
-  if (before === undefined) return undefined;
-  const after = takeTree(store, walkOf(places, root), now);
-  const { files, leftOut } = compareTrees(store, JSON.parse(before.toString()) as TreeFile[], after);
-  if (files.length + leftOut.length === 0) return undefined;
-  return { turnId, files, leftOut, folders: [places.folder, store.folder] };
+  const written = store.get(open.tree);
+  if (written === undefined) return undefined;
+  const before = JSON.parse(written.toString()) as TreeFile[];
+  const { tree, incomplete } = treeNow(store, walkOf(places, root), before, now);
+  const { files, leftOut } = compareTrees(store, before, tree);
+  if (files.length + leftOut.length === 0 && incomplete === undefined) return undefined;
+  return { turnId, files, leftOut, folders: [places.folder, store.folder], ...(incomplete && { incomplete }) };
+}
+
+/**
+ * The files now, by the rules that held before: a turn that changes what is ignored has made and deleted nothing by that.
+ * Where they have become too many, those there were before.
+ */
+function treeNow(store: ContentStore, where: Walk, before: readonly TreeFile[], now: number) {
+  const old = new Map(before.map(({ path, content }) => [join(where.root, path), content]));
+  const readRules = (file: string): string => {
+    const content = old.get(file);
+    return content !== undefined && "sha256" in content ? (store.get(content.sha256)?.toString() ?? "") : "";
+  };
+  try {
+    return { tree: takeTree(store, { ...where, readRules }, now) };
+  } catch (error) {
+    if (!(error instanceof UntrackedError)) throw error;
+    return { tree: takeAgain(store, where, before), incomplete: error.message };
+  }
 }
 
 /** What a turn that died has changed must not keep the next one from being tracked. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { FileMode } from "../file-change.js";
 import type { ContentStore } from "./content-store.js";
 import { readRegularFile } from "./regular-file.js";
-import { type FoundFile, walk, type Walk } from "./walk.js";
+import { fileAt, type FoundFile, walk, type Walk } from "./walk.js";
 import { type KnownFile, WorkspaceIndex } from "./workspace-index.js";
 import { isForSecrets } from "./secret-files.js";
 
@@ -25,8 +25,8 @@ export function takeTree(store: ContentStore, where: Walk, now: number): TreeFil
   const index = WorkspaceIndex.read(store.folder);
   const known = new Map<string, KnownFile>();
   const files = walk(where).map((file): TreeFile => {
-    const { path, mode, permissions, stamp } = file;
-    const found = { path, mode, ...(permissions === undefined ? {} : { permissions }) };
+    const { path, mode, stamp } = file;
+    const found = foundOf(file);
     const before = index.files.get(path);
     const isKnown = before?.stamp === stamp && store.has(before.sha256);
     const content = isKnown ? before : contentOf(store, where, file);
@@ -37,6 +37,18 @@ export function takeTree(store: ContentStore, where: Walk, now: number): TreeFil
   store.flush();
   index.write(store, known, now);
   return files;
+}
+
+/** Those of the files of a tree that are still there, as they are now. */
+export function takeAgain(store: ContentStore, where: Walk, tree: readonly TreeFile[]): TreeFile[] {
+  const found = tree.map(({ path }) => fileAt(where.root, path)).filter((file) => file !== undefined);
+  const files = found.map((file) => ({ ...foundOf(file), content: contentOf(store, where, file) }));
+  store.flush();
+  return files;
+}
+
+function foundOf({ path, mode, permissions }: FoundFile): Omit<TreeFile, "content"> {
+  return { path, mode, ...(permissions === undefined ? {} : { permissions }) };
 }
 
 function contentOf(store: ContentStore, { root, limits, secrets }: Walk, file: FoundFile): TreeFile["content"] {

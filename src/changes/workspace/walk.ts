@@ -2,7 +2,7 @@ import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { strayKind } from "../../tools/stray-name.js";
 import type { FileMode } from "../file-change.js";
-import { IgnoreRules } from "./ignore-rules.js";
+import { IgnoreRules, type ReadRules } from "./ignore-rules.js";
 import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
 
 /** A file of a workspace as it is found, unread. */
@@ -24,6 +24,8 @@ export interface Walk {
   readonly limits: WorkspaceLimits;
   /** A file that has one of these in it is not kept. */
   readonly secrets: readonly string[];
+  /** The rules by which files are ignored, where they are not to be those of now. */
+  readonly readRules?: ReadRules;
   /** What is put beside a file while it is replaced is no part of the workspace; its path is said here. */
   readonly onStray?: (path: string) => void;
 }
@@ -32,7 +34,7 @@ const anyExecute = 0o111n;
 const permissionBits = 0o777n;
 
 /** Every file of a workspace git does not ignore, in the order of their paths; throws when they are too many. */
-export function walk({ root, outside, limits, onStray }: Walk): FoundFile[] {
+export function walk({ root, outside, limits, readRules, onStray }: Walk): FoundFile[] {
   const found: FoundFile[] = [];
   let entries = 0;
   let bytes = 0;
@@ -58,7 +60,7 @@ export function walk({ root, outside, limits, onStray }: Walk): FoundFile[] {
       if (bytes > limits.maxBytes) throw tooManyBytes(limits);
     }
   };
-  enter("", IgnoreRules.of(root));
+  enter("", IgnoreRules.of(root, readRules));
   return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 

@@ -6,6 +6,7 @@ import { currentChanges, type KeptChanges, type SnapshotPlaces } from "../../cha
 import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
 import { redactionRules } from "../../config/redaction/rules.js";
 import type { ConversationPlaces } from "../../config/places.js";
+import type { LeftOutFile } from "../../messages/change-record.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { readRollout } from "../../rollouts/read.js";
 import { TurnEnds } from "../../rollouts/turn-ends.js";
@@ -61,6 +62,17 @@ export class SavedChanges {
     const open = this.unfinished;
     if (open !== undefined && (turnId === undefined || open.turnId === turnId)) diffChanges(open, tracker);
     return tracker;
+  }
+
+  /** What they changed and nobody kept, so that it is in no diff. */
+  leftOut(turn: number | undefined): readonly LeftOutFile[] {
+    const turnId = turn === undefined ? undefined : this.idOf(turn);
+    const all = [
+      ...this.records.map(({ turn_id, left_out }) => ({ turnId: turn_id, leftOut: left_out })),
+      ...(this.unfinished === undefined ? [] : [this.unfinished]),
+    ];
+    const files = all.filter((one) => turnId === undefined || one.turnId === turnId).flatMap(({ leftOut }) => leftOut);
+    return [...new Map(files.map((file) => [file.path, file])).values()];
   }
 
   idOf(turn: number): string {

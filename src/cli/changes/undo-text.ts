@@ -1,6 +1,7 @@
 import { obstacleWords, type RestorePlan } from "../../changes/restore/plan-restore.js";
 import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
 import type { NumberedRecord } from "../../changes/workspace/change-folder.js";
+import type { LeftOutFile } from "../../messages/change-record.js";
 import { visible } from "../../messages/visible.js";
 import { localTime } from "../local-time.js";
 import { statText } from "./stat-text.js";
@@ -24,4 +25,15 @@ export function obstacleLines(steps: RestorePlan["steps"]): string[] {
   return steps.map(
     ({ path, obstacle }) => `  ✗ ${visible(path)}: ${obstacle === undefined ? "" : obstacleWords[obstacle]}`,
   );
+}
+
+const leftOutWords = {
+  too_large: "too large",
+  unreadable: "not readable",
+  secret: "holds secrets",
+} satisfies Record<LeftOutFile["why"], string>;
+
+/** What a turn changed and nobody kept. */
+export function leftOutLines(files: readonly LeftOutFile[]): string[] {
+  return files.map(({ path, why }) => `  ${visible(path)}: changed too, but not kept (${leftOutWords[why]})`);
 }

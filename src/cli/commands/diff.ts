@@ -1,6 +1,7 @@
 import { chosenRollout } from "../changes/chosen-rollout.js";
 import { SavedChanges } from "../changes/saved-changes.js";
 import { noChanges, statText } from "../changes/stat-text.js";
+import { leftOutLines } from "../changes/undo-text.js";
 import { type CommandContext, printLine } from "../context.js";
 import { numberFlag } from "../whole-number.js";
 
@@ -10,6 +11,7 @@ export async function diffCommand(context: CommandContext): Promise<number> {
   const { places, rollout } = await chosenRollout(context);
   const changes = await SavedChanges.read(places, rollout, context.terminal.env);
   const tracker = changes.diff(turn);
+  for (const line of leftOutLines(changes.leftOut(turn))) await context.tell(line.trim());
   if (context.flags.json) await printLine(context, JSON.stringify({ id: rollout.id, ...tracker.turnDiff() }));
   else if (tracker.isEmpty) await context.tell(noChanges(turn));
   else if (context.flags.stat) await printLine(context, statText(tracker.files, tracker.getSummary()).join("\n"));

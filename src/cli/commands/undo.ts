@@ -8,7 +8,7 @@ import { visible } from "../../messages/visible.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { chosenRollout } from "../changes/chosen-rollout.js";
 import { placesOfChanges, SavedChanges } from "../changes/saved-changes.js";
-import { obstacleLines, previewLines, whatText } from "../changes/undo-text.js";
+import { leftOutLines, obstacleLines, previewLines, whatText } from "../changes/undo-text.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { withRolloutLocked } from "../locked-rollout.js";
@@ -20,12 +20,17 @@ export async function undoCommand(context: CommandContext): Promise<number> {
   const turn = numberFlag("--turn", flags.turn);
   if (flags.undo && turn !== undefined) throw usageError("--undo takes back the last undo, and goes with no --turn");
   const { places, rollout } = await chosenRollout(context);
-  if (!flags.yes) return await show(context, await chosen(context, places, rollout, turn));
+  const where = placesOfChanges(places, rollout, context.terminal.env);
+  const folder = new ChangeFolder(where.folder);
+  const choose = async (): Promise<Chosen> => await chosen(context, places, rollout, turn);
+  const isOpen = (await folder.open()) !== undefined;
+  if (!flags.yes && !isOpen) return await show(context, await choose());
   // Nobody plays a turn in it meanwhile.
   return await withRolloutLocked(context, rollout, async () => {
-    const where = placesOfChanges(places, rollout, context.terminal.env);
-    await endUnfinished(where, new ChangeFolder(where.folder), new Date());
-    return await undo(context, await chosen(context, places, rollout, turn));
+    if (isOpen) await endUnfinished(where, folder, new Date());
+    if (flags.yes && !isOpen) return await undo(context, await choose());
+    await context.tell("The process of the last turn died: what has changed since the turn began counts as its doing.");
+    return await show(context, await choose());
   });
 }
 
@@ -46,10 +51,7 @@ async function chosen(
   turn: number | undefined,
 ): Promise<Chosen> {
   const changes = await SavedChanges.read(places, rollout, context.terminal.env);
-  const { records, turns, unfinished } = changes;
-  if (unfinished !== undefined && !context.flags.yes) {
-    await context.tell("The last turn has not ended, or its process died: with --yes it is ended first.");
-  }
+  const { records, turns } = changes;
   const turnId = turn === undefined ? undefined : changes.idOf(turn);
   const kind = context.flags.undo ? "undo" : "turn";
   const isMeant = (record: NumberedRecord): boolean =>
@@ -71,7 +73,12 @@ async function show(context: CommandContext, choice: Chosen): Promise<number> {
     context.flags.undo ? " --undo" : "",
   ];
   const command = `cody undo ${rollout.id}${flags.join("")}`;
-  const lines = [`To take back ${what} in ${plan.root}:`, ...previewLines(ready), ...obstacleLines(obstructed)];
+  const lines = [
+    `To take back ${what} in ${plan.root}:`,
+    ...previewLines(ready),
+    ...obstacleLines(obstructed),
+    ...leftOutLines(choice.record.left_out),
+  ];
   if (plan.steps.length === 0) lines.push("  Everything is as it was already.");
   else if (obstructed.length === 0) lines.push(`Nothing was changed. To do it: ${command} --yes`);
   else lines.push(`Nothing was changed, and nothing will be while files are in the way. ${overwriteHint(command)}`);
@@ -93,6 +100,7 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
     ready.length === 0 ? `Everything is as it was before ${what}` : `✓ Took back ${what} in ${plan.root}:`,
     ...previewLines(done),
     ...failed.map(({ path, reason }) => `  ${visible(path)}: ${reason}`),
+    ...leftOutLines(record.left_out),
     ...(done.length > 0 ? [`To take this back: cody undo ${choice.rollout.id} --undo --yes`] : []),
   ];
   await printResult(context, { text: lines.join("\n"), json: report(choice, "done", failed) });

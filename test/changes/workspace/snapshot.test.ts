@@ -123,3 +123,24 @@ test("what holds secrets, by its name or by what is in it, is told to have chang
     { path: "deep.pem", why: "secret" },
   ]);
 });
+
+test("a turn that changes what is ignored has made and deleted nothing by that", async () => {
+  const request = await workspace();
+  const { cwd } = request;
+  await writeFile(join(cwd, ".gitignore"), "data\n");
+  await writeFile(join(cwd, "data"), "the user's own");
+  await takeSnapshot(request);
+  await writeFile(join(cwd, ".gitignore"), "a\n");
+  expect((await endSnapshot(request))?.files.map(({ path }) => path)).toEqual([".gitignore"]);
+});
+
+test("of a folder that a turn fills with too many files it is known what became of those there were", async () => {
+  const limits = { maxFiles: 2, maxEntries: 100, maxBytes: 1e6, maxFileBytes: 1e6 };
+  const request = { ...(await workspace()), limits };
+  await takeSnapshot(request);
+  await Promise.all(["a", "b", "c", "d"].map((name) => writeFile(join(request.cwd, name), "new")));
+  expect(await endSnapshot(request)).toMatchObject({
+    files: [{ path: "a" }],
+    incomplete: expect.stringContaining("more than 2 files") as string,
+  });
+});
