@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { FileMode } from "../file-change.js";
+import type { FileMode } from "../changed-file.js";
 import type { ContentStore } from "./content-store.js";
 import { type FoundFile, walk, type Walk } from "./walk.js";
 import { type KnownFile, WorkspaceIndex } from "./workspace-index.js";
