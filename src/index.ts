@@ -50,7 +50,7 @@ export {
 } from "./actors/rollout-writer/recorder.js";
 export type { Ability, ModelFacts, ModelPrice, NamedModel } from "./config/model-table.js";
 export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models.js";
-export type { FileChange, FileMode, FileVersion } from "./changes/file-change.js";
+export type { ChangedFile, FileMode, FileVersion } from "./changes/changed-file.js";
 export { type TrackedFile, TurnDiffTracker, type TurnDiffOptions } from "./changes/turn-diff-tracker.js";
 export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
 export { collectUserMessages } from "./compaction/collect-user-messages.js";

@@ -1,12 +1,12 @@
 import type { DiffHunk, FileDiff } from "../messages/diff.js";
 import { editScript } from "./edit-script.js";
-import { type FileChange, type FileVersion, isBinary } from "./file-change.js";
+import { type ChangedFile, type FileVersion, isBinary } from "./changed-file.js";
 import { hunksOf } from "./hunks.js";
 import { linesIn } from "./number-lines.js";
 import { unifiedDiff } from "./unified-diff.js";
 
 /** What became of a file, line by line; one that became a link, or was one, is all taken out and all put in. */
-export function fileDiff(change: FileChange): FileDiff {
+export function fileDiff(change: ChangedFile): FileDiff {
   const [first, second] = piecesOf(change).map(pieceDiff);
   if (first === undefined || second === undefined) return first ?? pieceDiff(change);
   const { path, additions } = second;
@@ -16,14 +16,14 @@ export function fileDiff(change: FileChange): FileDiff {
 }
 
 /** The same as text. */
-export function fileDiffText(change: FileChange): string {
+export function fileDiffText(change: ChangedFile): string {
   return piecesOf(change)
     .map((piece) => unifiedDiff(piece, pieceDiff(piece)))
     .join("");
 }
 
 /** git knows no way from a file to a link but to delete the one and create the other. */
-function piecesOf(change: FileChange): FileChange[] {
+function piecesOf(change: ChangedFile): ChangedFile[] {
   const { path, before, after } = change;
   const isSameKind = before === undefined || after === undefined || isLink(before) === isLink(after);
   return isSameKind
@@ -38,7 +38,7 @@ function isLink({ mode }: FileVersion): boolean {
   return mode === "120000";
 }
 
-function pieceDiff(change: FileChange): FileDiff {
+function pieceDiff(change: ChangedFile): FileDiff {
   const { path, before, after } = change;
   const status = before === undefined ? "created" : after === undefined ? "deleted" : "modified";
   if (isBinary(change)) return { path, status, additions: 0, deletions: 0, binary: true, hunks: [] };

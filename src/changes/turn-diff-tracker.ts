@@ -1,5 +1,5 @@
 import type { DiffSummary, FileDiff, TurnDiff } from "../messages/diff.js";
-import { type FileChange, type FileMode, type FileVersion } from "./file-change.js";
+import { type ChangedFile, type FileMode, type FileVersion } from "./changed-file.js";
 import { fileDiff, fileDiffText } from "./file-diff.js";
 
 /** A changed file with what was in it, and what is in it now. */
@@ -20,7 +20,7 @@ type Content = string | Uint8Array;
  * created and deleted again, or is what it was, has not changed.
  */
 export class TurnDiffTracker {
-  readonly #changes = new Map<string, FileChange>();
+  readonly #changes = new Map<string, ChangedFile>();
 
   recordFileModification(path: string, original: Content, modified: Content): void {
     this.record({ path, before: version(original), after: version(modified) });
@@ -34,7 +34,7 @@ export class TurnDiffTracker {
     this.record({ path, before: version(original) });
   }
 
-  record({ path, before, after }: FileChange): void {
+  record({ path, before, after }: ChangedFile): void {
     const known = this.#changes.get(path);
     const change = { path, before: known === undefined ? before : known.before, after };
     if (isSame(change.before, change.after)) this.#changes.delete(path);
@@ -99,7 +99,7 @@ export class TurnDiffTracker {
     };
   }
 
-  #ordered(): FileChange[] {
+  #ordered(): ChangedFile[] {
     return [...this.#changes.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
 }

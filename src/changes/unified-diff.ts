@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { DiffHunk, DiffLine, FileDiff } from "../messages/diff.js";
 import { binaryPatch } from "./binary-patch.js";
-import type { FileChange, FileVersion } from "./file-change.js";
+import type { ChangedFile, FileVersion } from "./changed-file.js";
 import { gitName } from "./git-name.js";
 
 const nothing = "/dev/null";
@@ -11,7 +11,7 @@ const shortHash = 7;
 const signs = { context: " ", addition: "+", deletion: "-" } satisfies Record<DiffLine["type"], string>;
 
 /** A change as `git apply` takes it, ending with a line break. */
-export function unifiedDiff(change: FileChange, { hunks }: Pick<FileDiff, "hunks">): string {
+export function unifiedDiff(change: ChangedFile, { hunks }: Pick<FileDiff, "hunks">): string {
   const { path, before, after } = change;
   const lines = [`diff --git ${gitName(`a/${path}`)} ${gitName(`b/${path}`)}`, ...modeLines(change)];
   const [old, now] = [before?.bytes ?? new Uint8Array(), after?.bytes ?? new Uint8Array()];
@@ -25,18 +25,18 @@ export function unifiedDiff(change: FileChange, { hunks }: Pick<FileDiff, "hunks
   return `${lines.join("\n")}\n`;
 }
 
-function modeLines({ before, after }: FileChange): string[] {
+function modeLines({ before, after }: ChangedFile): string[] {
   if (before === undefined) return after === undefined ? [] : [`new file mode ${after.mode}`];
   if (after === undefined) return [`deleted file mode ${before.mode}`];
   return before.mode === after.mode ? [] : [`old mode ${before.mode}`, `new mode ${after.mode}`];
 }
 
-function modeOf({ before, after }: FileChange): string {
+function modeOf({ before, after }: ChangedFile): string {
   return before !== undefined && before.mode === after?.mode ? ` ${before.mode}` : "";
 }
 
 /** A tab ends a name with a space in it: others read a time behind one. */
-function fileLines({ path, before, after }: FileChange): string[] {
+function fileLines({ path, before, after }: ChangedFile): string[] {
   const end = path.includes(" ") ? "\t" : "";
   return [
     `--- ${before === undefined ? nothing : gitName(`a/${path}`) + end}`,

@@ -12,13 +12,14 @@ export const KeptVersion = z.object({
 });
 export type KeptVersion = z.infer<typeof KeptVersion>;
 
-export const ChangedFile = z.object({
+/** A file that has changed, with what it was and became. */
+export const KeptFile = z.object({
   /** Relative to the root. */
   path: z.string(),
   before: KeptVersion.nullable(),
   after: KeptVersion.nullable(),
 });
-export type ChangedFile = z.infer<typeof ChangedFile>;
+export type KeptFile = z.infer<typeof KeptFile>;
 
 /** A file that has changed, and why it cannot be shown or restored. */
 export const LeftOutFile = z.object({ path: z.string(), why: z.enum(["too_large", "unreadable", "secret"]) });
@@ -33,7 +34,7 @@ export const ChangeRecord = z.object({
   of: z.number().int().positive().optional(),
   root: z.string(),
   at: z.string(),
-  files: z.array(ChangedFile),
+  files: z.array(KeptFile),
   left_out: z.array(LeftOutFile),
 });
 export type ChangeRecord = z.infer<typeof ChangeRecord>;

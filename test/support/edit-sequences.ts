@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { FileChange, FileVersion } from "../../src/changes/file-change.js";
+import type { ChangedFile, FileVersion } from "../../src/changes/changed-file.js";
 
 /** The files of a folder by their paths. */
 export type Tree = ReadonlyMap<string, FileVersion>;
@@ -128,7 +128,7 @@ function put(tree: Map<string, FileVersion>, name: string, content: FileVersion)
   tree.set(name, content);
 }
 
-export function changesOf({ before, after }: EditSequence): FileChange[] {
+export function changesOf({ before, after }: EditSequence): ChangedFile[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].map((name) => ({ path: name, before: before.get(name), after: after.get(name) }));
 }

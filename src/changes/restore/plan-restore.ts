@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { ChangeRecord, KeptVersion } from "../../messages/change-record.js";
-import type { FileVersion } from "../file-change.js";
+import type { FileVersion } from "../changed-file.js";
 import { ContentStore, hashOf } from "../workspace/content-store.js";
 import { bytesAt } from "../workspace/take-tree.js";
 import { fileAt, type FoundFile } from "../workspace/walk.js";

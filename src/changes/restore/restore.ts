@@ -1,5 +1,5 @@
 import { lstat, open, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
-import type { ChangedFile, ChangeRecord, KeptVersion } from "../../messages/change-record.js";
+import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/change-record.js";
 import { FileProblem } from "../../tools/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
 import { newStrayName } from "../../tools/stray-name.js";
@@ -24,7 +24,7 @@ export async function restore(
   now: Date,
 ): Promise<FailedStep[]> {
   const contents = changes.contents();
-  const files = steps.map((step): ChangedFile => ({
+  const files = steps.map((step): KeptFile => ({
     path: step.path,
     before: kept(contents, step.current),
     after: kept(contents, step.target),

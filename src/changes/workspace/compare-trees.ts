@@ -1,9 +1,9 @@
-import type { ChangedFile, KeptVersion, LeftOutFile } from "../../messages/change-record.js";
+import type { KeptFile, KeptVersion, LeftOutFile } from "../../messages/change-record.js";
 import type { ContentStore } from "./content-store.js";
 import type { TreeFile } from "./take-tree.js";
 
 export interface TreeChanges {
-  readonly files: readonly ChangedFile[];
+  readonly files: readonly KeptFile[];
   readonly leftOut: readonly LeftOutFile[];
 }
 
@@ -15,7 +15,7 @@ export function compareTrees(
 ): TreeChanges {
   const [old, now] = [byPath(before), byPath(after)];
   const paths = [...new Set([...old.keys(), ...now.keys()])].filter((path) => !isSame(old.get(path), now.get(path)));
-  const files: ChangedFile[] = [];
+  const files: KeptFile[] = [];
   const leftOut: LeftOutFile[] = [];
   for (const path of paths.toSorted()) {
     const versions = [old.get(path), now.get(path)].map((file) => file && versionOf(store, file));

@@ -1,11 +1,11 @@
-import type { ChangedFile, KeptVersion } from "../../messages/change-record.js";
-import type { FileVersion } from "../file-change.js";
+import type { KeptFile, KeptVersion } from "../../messages/change-record.js";
+import type { FileVersion } from "../changed-file.js";
 import { TurnDiffTracker } from "../turn-diff-tracker.js";
 import { ContentStore } from "./content-store.js";
 
 /** Changed files with their contents, which are in one of the folders; a file one of whose contents is gone is left out. */
 export function diffChanges(
-  { files, folders }: { readonly files: readonly ChangedFile[]; readonly folders: readonly string[] },
+  { files, folders }: { readonly files: readonly KeptFile[]; readonly folders: readonly string[] },
   tracker = new TurnDiffTracker(),
 ): TurnDiffTracker {
   const stores = folders.map((folder) => new ContentStore(folder));

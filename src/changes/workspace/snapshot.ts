@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { ChangedFile, ChangeRecord, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
+import type { KeptFile, ChangeRecord, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
 import { compareTrees } from "./compare-trees.js";
 import { ContentStore } from "./content-store.js";
@@ -34,7 +34,7 @@ export interface SnapshotRequest extends SnapshotPlaces {
 /** What a turn changed. */
 export interface KeptChanges {
   readonly turnId: string;
-  readonly files: readonly ChangedFile[];
+  readonly files: readonly KeptFile[];
   readonly leftOut: readonly LeftOutFile[];
   /** Where contents are looked for. */
   readonly folders: readonly string[];

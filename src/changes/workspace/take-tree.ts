@@ -1,7 +1,7 @@
 import type { LeftOutFile } from "../../messages/change-record.js";
 import { readlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { FileMode } from "../file-change.js";
+import type { FileMode } from "../changed-file.js";
 import type { ContentStore } from "./content-store.js";
 import { readRegularFile } from "./regular-file.js";
 import { fileAt, type FoundFile, walk, type Walk } from "./walk.js";

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { strayKind } from "../../tools/stray-name.js";
-import type { FileMode } from "../file-change.js";
+import type { FileMode } from "../changed-file.js";
 import { IgnoreRules, type ReadRules } from "./ignore-rules.js";
 import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FileMode } from "../file-change.js";
+import type { FileMode } from "../changed-file.js";
 import { type ContentStore, replaceWhole } from "./content-store.js";
 
 /** A file whose content is known: so long as its stamp is the same it need not be read again. */

@@ -7,7 +7,7 @@ export interface FileVersion {
 }
 
 /** A file as it was and as it is; without the first it was created, without the second deleted. */
-export interface FileChange {
+export interface ChangedFile {
   readonly path: string;
   readonly before?: FileVersion | undefined;
   readonly after?: FileVersion | undefined;
@@ -16,6 +16,6 @@ export interface FileChange {
 /** So much of a file is looked at to see whether it is text, as git does. */
 const lookedAtBytes = 8_000;
 
-export function isBinary({ before, after }: FileChange): boolean {
+export function isBinary({ before, after }: ChangedFile): boolean {
   return [before, after].some((version) => version?.bytes.subarray(0, lookedAtBytes).includes(0) === true);
 }
