@@ -43,26 +43,39 @@ test("what those left who were killed on their way to the lock goes with it", as
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("the lock of a process that died is taken over, by one of twenty that wait for it", async () => {
-  await using bundle = await bundleModule("src/config/file-lock.ts");
-  const folder = await temporaryFolder();
-  const lock = join(folder, "lock");
-  const counter = join(folder, "counter");
-  await writeFile(lock, `${await deadPid()} someone`);
-  await writeFile(counter, "0");
-  const script = `
+test.each([
+  ["a process that died", []],
+  ["a process that died, and whose taker died too", ["lock.after.DEADsomeone"]],
+  [
+    "a process that died, as did its taker and the taker of that",
+    ["lock.after.DEADsomeone", "lock.after.DEADsomeone.after.DEADtaker"],
+  ],
+])(
+  "the lock of %s is taken over, by one of twenty that wait for it",
+  async (_whose, claims) => {
+    await using bundle = await bundleModule("src/config/file-lock.ts");
+    const folder = await temporaryFolder();
+    const lock = join(folder, "lock");
+    const counter = join(folder, "counter");
+    const dead = await deadPid();
+    await writeFile(lock, `${dead} someone`);
+    for (const claim of claims) await writeFile(join(folder, claim.replaceAll("DEAD", String(dead))), `${dead} taker`);
+    await writeFile(counter, "0");
+    const script = `
     import { readFile, writeFile } from "node:fs/promises";
     const { withFileLock } = await import(process.argv[1]);
     const [, , lock, counter] = process.argv;
     const add = async () => writeFile(counter, String(Number(await readFile(counter, "utf8")) + 1));
     for (let turn = 0; turn < 3; turn += 1) await withFileLock(lock, add);
   `;
-  const add = () =>
-    promisify(execFile)(process.execPath, ["--input-type=module", "-e", script, bundle.file, lock, counter]);
-  await Promise.all(Array.from({ length: 20 }, add));
-  expect(await readFile(counter, "utf8")).toBe("60");
-  expect(await readdir(folder)).toEqual(["counter"]);
-});
+    const add = () =>
+      promisify(execFile)(process.execPath, ["--input-type=module", "-e", script, bundle.file, lock, counter]);
+    await Promise.all(Array.from({ length: 20 }, add));
+    expect(await readFile(counter, "utf8")).toBe("60");
+    expect(await readdir(folder)).toEqual(["counter"]);
+  },
+  60_000,
+);
 
 const others: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   "a pipe": (path) => promisify(execFile)("mkfifo", [path]),
