@@ -159,16 +159,44 @@ test("an answer that is too long or too deep is an error of that call alone", as
   expect(textIn(await call(deep.server, "echo"))).toContain("more than 100 deep");
 });
 
-test("a flooding server does not keep its own answers or anybody else waiting", async () => {
-  const { server } = await open(serverEntry(["flood"]));
+test.each(["flood", "changing"])("a server that sends without end what nobody asked for is left: %s", async (trait) => {
+  const { server, logged } = await open(serverEntry([trait]));
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
   await server.connect();
-  let ticks = 0;
-  const timer = setInterval(() => (ticks += 1), 1);
-  for (let count = 0; count < 5; count += 1) {
-    expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
-  }
+  await expect
+    .poll(() => logged.join("\n"), { timeout: 10_000 })
+    .toContain("messages in a minute that nobody asked for");
   clearInterval(timer);
-  expect(ticks).toBeGreaterThan(0);
+  expect(server.state.status).not.toBe("ready");
+  // Between five thousand messages everybody else has had a turn, again and again.
+  expect(turns).toBeGreaterThan(5);
+});
+
+test("over HTTP it is left as well", async () => {
+  const { url } = await openHttpServer(["flood"]);
+  const { server } = await open({ url });
+  await server.connect();
+  expect(textIn(await call(server, "wait"))).toContain("error");
+  expect(server.state.status).toBe("lost");
+});
+
+test("a message of nothing but brackets is not read", async () => {
+  const { server } = await open(serverEntry(["brackets"]));
+  await server.connect();
+  expect(textIn(await call(server, "echo"))).toContain("more than 200000 parts");
+  const { url } = await openHttpServer(["brackets"]);
+  const far = await open({ url });
+  await far.server.connect();
+  expect(textIn(await call(far.server, "echo"))).toContain("error");
+  expect(far.logged.join("\n")).toContain("more than 200000 parts");
+});
+
+test("pages of tools are asked for until there are enough", async () => {
+  const file = join(await temporaryFolder(), "heard");
+  const { server } = await open(serverEntry(["pages"], { env: { HEARD: file } }));
+  expect(await server.connect()).toMatchObject({ status: "ready", tools: expect.objectContaining({ length: 100 }) });
+  expect((await heard(file)).filter(({ method }) => method === "tools/list")).toHaveLength(2);
 });
 
 test("a line without an end is not kept", async () => {
