@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { RetryPause } from "../../../src/actors/mcp/retry-pause.js";
 import { SharedServer } from "../../../src/actors/mcp/shared-server.js";
 import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../../support/processes.js";
@@ -126,6 +127,21 @@ test("a server that dies again and again is left alone", async () => {
     ok: false,
     error: expect.stringContaining("it was started 5 times within a minute"),
   });
+});
+
+test("what has failed is tried again when its pause is over", async () => {
+  let now = 0;
+  const root = await temporaryFolder();
+  const entry = serverEntry(["crash"], { env: { ONCE: join(root, "once") } });
+  const options = { name: "test", entry, root, env: { PATH: process.env["PATH"] }, log: () => undefined };
+  const server = new SharedServer(options, new RetryPause(() => now));
+  onTestFinished(() => server.stop());
+  await server.connect();
+  server.retry();
+  expect(server.state.status).toBe("failed");
+  now += 5_000;
+  server.retry();
+  await expect.poll(() => server.state.status, { timeout: 5_000 }).toBe("ready");
 });
 
 test("a call that takes too long is given up and the server told so", async () => {

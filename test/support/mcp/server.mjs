@@ -1,7 +1,7 @@
 // A small MCP server that misbehaves as it is told: `node server.mjs [--http] [trait ...]`. What it hears is appended to
 // the file $HEARD, a line for each message.
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
@@ -133,7 +133,10 @@ function write(message) {
 }
 
 function serveStdio() {
-  if (traits.has("crash")) {
+  // The first time only, if there is something to remember that by.
+  const once = process.env.ONCE;
+  if (traits.has("crash") && (once === undefined || !existsSync(once))) {
+    if (once !== undefined) appendFileSync(once, "");
     console.error("I cannot go on");
     process.exit(4);
   }
