@@ -60,7 +60,7 @@ async function acquire(lock: string, own: string, looksAtAnyone: number): Promis
 async function takeOver(lock: string, own: string, holder: string): Promise<boolean> {
   const claim = `${lock}.after.${holder.replaceAll(/[^\w-]/g, "")}`;
   const copy = `${own}.copy`;
-  if (!(await claimed(claim, own))) return false;
+  if (!(await linked(own, claim))) return false;
   try {
     if ((await read(lock)) !== holder) return false;
     await link(own, copy);
@@ -69,13 +69,6 @@ async function takeOver(lock: string, own: string, holder: string): Promise<bool
   } finally {
     await Promise.all([claim, copy].map((path) => rm(path, { force: true })));
   }
-}
-
-/** A claim says who made it, as a lock does. That of one who was killed is taken over in the same way. */
-async function claimed(claim: string, own: string): Promise<boolean> {
-  if (await linked(own, claim)) return true;
-  const taker = await read(claim);
-  return taker !== undefined && isDead(pidOf(taker)) && (await takeOver(claim, own, taker));
 }
 
 function pidOf(holder: string | undefined): number {
