@@ -113,3 +113,25 @@ test("a project's servers run once it is trusted", async () => {
   await cli.run(["trust", project, "--undo"]);
   expect(json(await cli.run(["trust", "--list", "--json"]))).toEqual({});
 });
+
+test("the secrets of servers are in nothing that is printed", async () => {
+  const cli = await Cli.open();
+  const secret = "correct-horse-battery";
+  const project = join(cli.project, "project");
+  await mkdir(join(project, ".cody"), { recursive: true });
+  await mkdir(join(project, ".git"));
+  await mkdir(cli.home);
+  const theirs = { command: process.execPath, args: [script, "leaks", "crash"], env: { API_KEY: secret } };
+  await writeFile(join(project, ".cody/config.json"), JSON.stringify({ mcp_servers: { theirs } }));
+  expect(await cli.run(["trust"], { cwd: project })).toMatchObject({ code: 0 });
+  for (const args of [
+    ["mcp", "test"],
+    ["mcp", "test", "--json"],
+    ["chat", "What is 2+2?"],
+    ["chat", "--json", "2+2?"],
+  ]) {
+    const { stdout, stderr } = await cli.run(args, { cwd: project });
+    expect(stdout + stderr).toContain("my key is [redacted]");
+    expect(stdout + stderr).not.toContain(secret);
+  }
+});

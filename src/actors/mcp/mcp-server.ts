@@ -51,6 +51,8 @@ export interface McpServerOptions {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string) => void;
+  /** Takes out of what it says of itself, and of what we say of it, what nobody else should read. */
+  readonly redact: (text: string) => string;
 }
 
 const defaultStartMs = 10_000;
@@ -76,9 +78,9 @@ type Own = { readonly type: "tried" };
 /** Owns the connection to one server, and finds it again when it was lost. */
 export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, McpServerMsg, Own> = {
   name: "mcp",
-  start: ({ name, entry, root, env, log }, context) => {
+  start: ({ name, entry, root, env, log, redact }, context) => {
     const window = new RestartWindow(budget);
-    const stderr = new StderrLog((line) => log(`mcp ${name}: ${line}`));
+    const stderr = new StderrLog((line) => log(`mcp ${name}: ${line}`), redact);
     const calls = new Map<string, RunningCall>();
     const elicitations = new Map<number, (answer: ElicitationAnswer) => void>();
     let state: ServerState = { status: "starting" };
@@ -123,7 +125,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         const tools = await list(opened, deadline.signal);
         connection = opened;
         become({ status: "ready", offers: opened.offers, ...tools });
-        for (const text of tools.leftOut) log(`mcp ${name}: a tool is left out: ${text}`);
+        for (const text of tools.leftOut) log(`mcp ${name}: a tool is left out: ${redact(text)}`);
         return opened;
       } catch (error) {
         await opened?.close();
@@ -141,7 +143,20 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
 
     function explained(reason: string): string {
       const last = "url" in entry || stderr.last === "" ? "" : `; it wrote: ${stderr.last}`;
-      return shortened(reason + last, maxErrorChars);
+      return shortened(told(reason) + last, maxErrorChars);
+    }
+
+    /** A part is enough: it may be as long as a message. */
+    function told(reason: string): string {
+      return shortened(redact(shortened(reason, 4 * maxErrorChars)), maxErrorChars);
+    }
+
+    async function answered(work: () => Promise<unknown>): Promise<Answered> {
+      try {
+        return { ok: true, value: await work() };
+      } catch (error) {
+        return { ok: false, error: told(messageOf(error)) };
+      }
     }
 
     function listener(self: () => Connection | undefined) {
@@ -226,7 +241,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       connect: async () => {
         await connected().catch((error: unknown) => {
           // Out of budget: it was not even tried.
-          if (state.status !== "failed") become({ status: "failed", error: messageOf(error) });
+          if (state.status !== "failed") become({ status: "failed", error: told(messageOf(error)) });
         });
         return state;
       },
@@ -261,11 +276,3 @@ const nothing = (): void => undefined;
 
 /** Longer than any deadline of ours, which is what counts. */
 const noTimeoutMs = 2_000_000_000;
-
-async function answered(work: () => Promise<unknown>): Promise<Answered> {
-  try {
-    return { ok: true, value: await work() };
-  } catch (error) {
-    return { ok: false, error: shortened(messageOf(error), maxErrorChars) };
-  }
-}

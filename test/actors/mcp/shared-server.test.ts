@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { RetryPause } from "../../../src/actors/mcp/retry-pause.js";
 import { SharedServer } from "../../../src/actors/mcp/shared-server.js";
+import { mcpRedactor } from "../../../src/config/mcp-redactor.js";
 import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../../support/processes.js";
 import { heard, markedEntry, openHttpServer, serverEntry } from "../../support/mcp/servers.js";
@@ -13,7 +14,8 @@ const decline = async () => ({ action: "decline" as const });
 async function open(entry: McpServerEntry, env: Record<string, string> = {}) {
   const logged: string[] = [];
   const root = await temporaryFolder();
-  const options = { name: "test", entry, root, env: { PATH: process.env["PATH"], ...env } };
+  const all = { PATH: process.env["PATH"], ...env };
+  const options = { name: "test", entry, root, env: all, redact: mcpRedactor({ test: entry }, all) };
   const server = new SharedServer({ ...options, log: (text) => logged.push(text) });
   onTestFinished(() => server.stop());
   return { server, logged, root };
@@ -81,6 +83,23 @@ test("why a server ended is said, and with it what it wrote last", async () => {
   });
 });
 
+test("what a server says of its secrets is said without them", async () => {
+  const secret = "correct-horse-battery";
+  const ended = await open(serverEntry(["leaks", "crash"], { env: { API_KEY: secret } }));
+  const state = await ended.server.connect();
+  expect(state).toMatchObject({ status: "failed", error: expect.stringContaining("my key is [redacted]") });
+  const answering = await open(serverEntry(["leaks"], { env: { API_KEY: secret } }));
+  await answering.server.connect();
+  const answered = await call(answering.server, "echo");
+  expect(answered).toMatchObject({ ok: false, error: expect.stringContaining("[redacted]") });
+  const { url } = await openHttpServer(["refuses"]);
+  const far = await open({ url, bearer_token_env_var: "MINE" }, { MINE: secret });
+  const refused = await far.server.connect();
+  expect(refused).toMatchObject({ status: "failed" });
+  const texts = [state, answered, refused, ...[ended, answering, far].flatMap(({ logged }) => logged)];
+  expect(JSON.stringify(texts)).not.toContain(secret);
+});
+
 test("a command that is not there is said to be not there", async () => {
   const { server } = await open({ command: "/no/such/command" });
   expect(await server.connect()).toMatchObject({
@@ -133,8 +152,9 @@ test("what has failed is tried again when its pause is over", async () => {
   let now = 0;
   const root = await temporaryFolder();
   const entry = serverEntry(["crash"], { env: { ONCE: join(root, "once") } });
-  const options = { name: "test", entry, root, env: { PATH: process.env["PATH"] }, log: () => undefined };
-  const server = new SharedServer(options, new RetryPause(() => now));
+  const options = { name: "test", entry, root, env: { PATH: process.env["PATH"] } };
+  const told = { log: () => undefined, redact: (text: string) => text };
+  const server = new SharedServer({ ...options, ...told }, new RetryPause(() => now));
   onTestFinished(() => server.stop());
   await server.connect();
   server.retry();

@@ -91,6 +91,7 @@ async function answerTo({ method, params = {} }, send) {
       }
       return { tools: listed() };
     case "tools/call":
+      if (traits.has("leaks")) throw new Error(`nobody takes ${process.env.API_KEY}`);
       return await tools[params.name](params.arguments ?? {}, send);
     case "resources/list":
       return { resources: [{ uri: "test://one", name: "one" }] };
@@ -133,6 +134,7 @@ function write(message) {
 }
 
 function serveStdio() {
+  if (traits.has("leaks")) console.error(`my key is ${process.env.API_KEY}`);
   // The first time only, if there is something to remember that by.
   const once = process.env.ONCE;
   if (traits.has("crash") && (once === undefined || !existsSync(once))) {
@@ -172,6 +174,10 @@ function serveHttp() {
     if (process.env.HEARD) appendFileSync(process.env.HEARD, `${JSON.stringify({ headers: request.headers })}\n`);
     if (traits.has("redirect")) {
       response.writeHead(307, { location: `http://localhost:${server.address().port}/elsewhere` }).end();
+      return;
+    }
+    if (traits.has("refuses")) {
+      response.writeHead(400).end(`unknown: ${request.headers.authorization?.split(" ")[1]}`);
       return;
     }
     if (request.method !== "POST") {
