@@ -254,7 +254,10 @@ export const doctorFlags: readonly Definition[] = [codexFlag];
 export const mcpFlags: readonly Definition[] = [
   ["--url <url>", "With add: a server that is reached there, by streamable HTTP"],
   ["--bearer-token-env-var <name>", "With add --url: the environment variable that has the token for it"],
-  ["--env <NAME=VALUE>", "With add: a variable for the server's process; may be given more than once"],
+  [
+    "--env <NAME=VALUE>",
+    "With add: a variable for the server's process; may be given more than once. NAME=- takes the value from stdin",
+  ],
 ];
 
 export const trustFlags: readonly Definition[] = [

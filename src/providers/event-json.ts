@@ -6,10 +6,14 @@ const maxDepth = 100;
 /** Less text than this cannot be dangerously deep. */
 const maxUncheckedChars = 4_096;
 
-/** The object an event is made of; what is none, or was made to harm, is refused. */
-export function eventJson(data: string): Record<string, unknown> {
+/** The object an event is made of; what is none, or was made to harm, is refused. Parts are brackets and commas. */
+export function eventJson(data: string, maxParts = Infinity): Record<string, unknown> {
   if (data.includes('"__proto__"') && /"__proto__"\s*:/.test(data)) throw refused("names __proto__");
-  if (data.length > maxUncheckedChars && depthOf(data) > maxDepth) throw refused(`is more than ${maxDepth} deep`);
+  if (data.length > maxUncheckedChars) {
+    const { depth, parts } = shapeOf(data);
+    if (depth > maxDepth) throw refused(`is more than ${maxDepth} deep`);
+    if (parts > maxParts) throw refused(`has more than ${maxParts} parts`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(data);
@@ -24,16 +28,21 @@ function refused(why: string): FailureError {
   return new FailureError({ code: "bad_message", message: `an event of the answer ${why}`, retryable: true });
 }
 
-function depthOf(json: string): number {
+function shapeOf(json: string): { depth: number; parts: number } {
   let depth = 0;
   let deepest = 0;
+  let parts = 0;
   for (let index = 0; index < json.length; index += 1) {
     const code = json.charCodeAt(index);
     if (code === quote) index = endOfString(json, index);
-    else if (code === bracket || code === brace) deepest = Math.max(deepest, ++depth);
+    else if (code === comma) parts += 1;
     else if (code === bracket + 2 || code === brace + 2) depth -= 1;
+    else if (code === bracket || code === brace) {
+      parts += 1;
+      deepest = Math.max(deepest, ++depth);
+    }
   }
-  return deepest;
+  return { depth: deepest, parts };
 }
 
 /** Where the string that begins at `start` ends; what is not closed is no JSON, and ends with the text. */
@@ -50,6 +59,7 @@ function isEscaped(json: string, index: number): boolean {
 }
 
 const quote = 34;
+const comma = 44;
 const backslash = 92;
 const bracket = 91;
 const brace = 123;

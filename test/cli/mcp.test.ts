@@ -12,6 +12,10 @@ function json(result: CliResult): unknown {
   return JSON.parse(result.stdout);
 }
 
+function add(name: string, ...pairs: string[]): string[] {
+  return ["mcp", "add", name, ...pairs, "--", process.execPath, script];
+}
+
 test("a server is added, listed, tried out and removed, and the rest of the file stays as it is", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);
@@ -37,6 +41,19 @@ test("a server is added, listed, tried out and removed, and the rest of the file
   expect(await readFile(file, "utf8")).toBe(before);
   expect(await cli.run(["mcp", "remove", "one"])).toMatchObject({ code: 1 });
   expect((await cli.run(["mcp"])).stdout).toContain("No MCP servers");
+});
+
+test("the value of a variable comes from stdin, so that it is no argument", async () => {
+  const cli = await Cli.open();
+  const quiet = await cli.run(add("one", "--env", "API_KEY=-", "--env", "LEVEL=1"), { input: "hidden-value\n" });
+  expect(quiet).toMatchObject({ code: 0, stderr: "" });
+  const written = await readFile(join(cli.home, "config.json"), "utf8");
+  expect(JSON.parse(written)).toMatchObject({ mcp_servers: { one: { env: { API_KEY: "hidden-value", LEVEL: "1" } } } });
+  const warned = await cli.run(add("two", "--env", "API_KEY=shown-value"));
+  expect(warned).toMatchObject({ code: 0, stderr: expect.stringContaining("--env API_KEY=-") });
+  expect(warned.stderr).not.toContain("shown-value");
+  expect(await cli.run(add("three", "--env", "API_KEY=-"), { input: "" })).toMatchObject({ code: 2 });
+  expect(await cli.run(add("three", "--env", "A=-", "--env", "B=-"), { input: "x" })).toMatchObject({ code: 2 });
 });
 
 test("a server on the network is added by its address", async () => {
@@ -112,4 +129,26 @@ test("a project's servers run once it is trusted", async () => {
   expect(await gone(mark, 2_000)).toEqual([]);
   await cli.run(["trust", project, "--undo"]);
   expect(json(await cli.run(["trust", "--list", "--json"]))).toEqual({});
+});
+
+test("the secrets of servers are in nothing that is printed", async () => {
+  const cli = await Cli.open();
+  const secret = "correct-horse-battery";
+  const project = join(cli.project, "project");
+  await mkdir(join(project, ".cody"), { recursive: true });
+  await mkdir(join(project, ".git"));
+  await mkdir(cli.home);
+  const theirs = { command: process.execPath, args: [script, "leaks", "crash"], env: { API_KEY: secret } };
+  await writeFile(join(project, ".cody/config.json"), JSON.stringify({ mcp_servers: { theirs } }));
+  expect(await cli.run(["trust"], { cwd: project })).toMatchObject({ code: 0 });
+  for (const args of [
+    ["mcp", "test"],
+    ["mcp", "test", "--json"],
+    ["chat", "What is 2+2?"],
+    ["chat", "--json", "2+2?"],
+  ]) {
+    const { stdout, stderr } = await cli.run(args, { cwd: project });
+    expect(stdout + stderr).toContain("my key is [redacted]");
+    expect(stdout + stderr).not.toContain(secret);
+  }
 });

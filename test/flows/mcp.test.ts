@@ -71,6 +71,16 @@ test("a turn waits for servers that start, and does without those that do not", 
   expect(names.some((name) => name.startsWith("mcp__slow"))).toBe(false);
 });
 
+test("only the first turn waits for a server that has failed", async () => {
+  const once = join(await temporaryFolder(), "once");
+  // It ends at once, and would then never be ready.
+  const broken = serverEntry(["crash", "silent"], { startup_timeout_sec: 600, env: { ONCE: once } });
+  const { conversation } = await open([says("one"), says("two")], { broken });
+  await conversation.processMessage("go");
+  await conversation.processMessage("go on");
+  expect(conversation.getHistory()).toHaveLength(4);
+});
+
 test("an interrupt does not wait for a server that starts", async () => {
   const { conversation, events } = await open([says("done")], { slow: serverEntry(["silent"]) });
   await conversation.submit("go");

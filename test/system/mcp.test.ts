@@ -44,7 +44,8 @@ const given: Readonly<Record<string, Record<string, unknown>>> = {
 const asTasks = new Set(["simulate-research-query"]);
 
 async function tryEveryTool(entry: McpServerEntry): Promise<string[]> {
-  const server = new SharedServer({ name: "everything", entry, root: folder, env: process.env, log: () => undefined });
+  const options = { name: "everything", entry, root: folder, env: process.env };
+  const server = new SharedServer({ ...options, log: () => undefined, redact: (text) => text });
   onTestFinished(() => server.stop());
   const state = await server.connect();
   if (state.status !== "ready") throw new Error(JSON.stringify(state));

@@ -97,6 +97,8 @@ export async function openConnection(
         return await client.request({ method, params: { ...params } }, Answer, { signal, timeout: timeoutMs });
       } catch (error) {
         if (error instanceof sdk.ProtocolError || signal.aborted) throw error;
+        const ended = transport instanceof StdioTransport ? transport.reason : undefined;
+        if (ended !== undefined) throw new Error(ended, { cause: error });
         const isLate = error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout;
         // A server on the network may have forgotten us, or be another by now: it is greeted anew.
         if (!isLate && order.type === "url") lost(error instanceof Error ? error.message : String(error));

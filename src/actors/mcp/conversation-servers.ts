@@ -53,11 +53,13 @@ export class ConversationServers {
     this.#starting ??= this.#start();
   }
 
-  /** Resolves when every server is ready or has failed, also one that was lost meanwhile; or when the signal ends it. */
+  /**
+   * Resolves when every server has been ready or has failed, or when the signal ends it. That is waited for once: later
+   * one that has failed is tried again beside the turn, and one that was lost is found again by the call that needs it.
+   */
   async ready(signal: AbortSignal): Promise<void> {
-    const lost = this.servers.filter(({ state }) => state.status === "lost" || state.status === "failed");
-    const again = this.#isStarted ? Promise.all(lost.map((server) => server.connect())) : this.#starting;
-    if (again !== undefined) await within(again, longestStartMs, signal);
+    if (this.#isStarted) for (const server of this.servers) server.retry();
+    else if (this.#starting !== undefined) await within(this.#starting, longestStartMs, signal);
   }
 
   tool(name: string): Tool | undefined {

@@ -26,6 +26,9 @@ const maxDescriptionChars = 4_000;
 const maxSchemaChars = 32_000;
 const maxNameChars = 300;
 const maxLeftOut = 20;
+/** Of all its pages together. */
+const maxLooked = 10_000;
+const tooMany = `there are more than ${maxTools} tools; see enabled_tools`;
 
 /** What no wire API takes at the top of a schema; the server checks its arguments itself. */
 const refusedKeys: ReadonlySet<string> = new Set([
@@ -42,19 +45,45 @@ const refusedKeys: ReadonlySet<string> = new Set([
 
 type Wanted = Pick<McpServerEntry, "enabled_tools" | "disabled_tools">;
 
-/** Of what a server lists, the tools that can be used and are wanted; one that is wrong does not spoil the others. */
-export function listedTools(listed: readonly unknown[], wanted: Wanted): ListedTools {
-  const tools = new Map<string, ListedTool>();
-  const leftOut: string[] = [];
-  for (const raw of listed) {
-    const { name } = Object(raw) as { readonly name?: unknown };
-    if (typeof name === "string" && !isWanted(name, wanted)) continue;
-    const tool = tools.size < maxTools ? listedTool(raw) : `there are more than ${maxTools} tools; see enabled_tools`;
-    if (typeof tool === "string") leftOut.push(`${shortened(visible(String(name)), 80)}: ${tool}`);
-    else if (tools.has(tool.name)) leftOut.push(`${shortened(visible(tool.name), 80)}: the name is there twice`);
-    else tools.set(tool.name, tool);
+/**
+ * Collects, page by page, the tools of a server that can be used and are wanted; one that is wrong does not spoil the
+ * others.
+ */
+export class ToolList {
+  readonly #wanted: Wanted;
+  readonly #tools = new Map<string, ListedTool>();
+  readonly #leftOut: string[] = [];
+  #looked = 0;
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
   }
-  return { tools: [...tools.values()], leftOut: leftOut.slice(0, maxLeftOut) };
+
+  /** Nothing that comes later would be taken. */
+  get isFull(): boolean {
+    return this.#tools.size >= maxTools || this.#looked >= maxLooked;
+  }
+
+  add(page: readonly unknown[]): void {
+    const looked = page.slice(0, maxLooked - this.#looked);
+    this.#looked += looked.length;
+    for (const raw of looked) {
+      const { name } = Object(raw) as { readonly name?: unknown };
+      if (typeof name === "string" && !isWanted(name, this.#wanted)) continue;
+      const tool = this.#tools.size < maxTools ? listedTool(raw) : tooMany;
+      if (typeof tool === "string") this.#leaveOut(String(name), tool);
+      else if (this.#tools.has(tool.name)) this.#leaveOut(tool.name, "the name is there twice");
+      else this.#tools.set(tool.name, tool);
+    }
+  }
+
+  get listed(): ListedTools {
+    return { tools: [...this.#tools.values()], leftOut: [...this.#leftOut] };
+  }
+
+  #leaveOut(name: string, why: string): void {
+    if (this.#leftOut.length < maxLeftOut) this.#leftOut.push(`${shortened(visible(name), 80)}: ${why}`);
+  }
 }
 
 function isWanted(name: string, { enabled_tools: only, disabled_tools: not = [] }: Wanted): boolean {

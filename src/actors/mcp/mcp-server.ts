@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { shortened } from "../../messages/shortened.js";
 import type { Actor } from "../system/actor.js";
@@ -6,7 +7,7 @@ import { RestartWindow } from "../system/restart-window.js";
 import { CallDeadline } from "./call-deadline.js";
 import { type Connection, openConnection } from "./connection.js";
 import type { Elicited, ElicitationAnswer } from "./elicitation.js";
-import { type ListedTools, listedTools } from "./listed-tools.js";
+import { type ListedTools, ToolList } from "./listed-tools.js";
 import { serverOrder } from "./server-order.js";
 import { StderrLog } from "./stderr-log.js";
 
@@ -50,6 +51,8 @@ export interface McpServerOptions {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string) => void;
+  /** Takes out of what it says of itself, and of what we say of it, what nobody else should read. */
+  readonly redact: (text: string) => string;
 }
 
 const defaultStartMs = 10_000;
@@ -57,6 +60,8 @@ const defaultCallMs = 300_000;
 /** For what is no call of a tool. */
 const askMs = 30_000;
 const maxPages = 50;
+/** Between two lists, if a server says all the time that its tools have changed. */
+const relistMs = 200;
 const maxErrorChars = 2_000;
 /** A server that is asked for more during one call is not asking in earnest. */
 const maxElicitations = 10;
@@ -73,9 +78,9 @@ type Own = { readonly type: "tried" };
 /** Owns the connection to one server, and finds it again when it was lost. */
 export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, McpServerMsg, Own> = {
   name: "mcp",
-  start: ({ name, entry, root, env, log }, context) => {
+  start: ({ name, entry, root, env, log, redact }, context) => {
     const window = new RestartWindow(budget);
-    const stderr = new StderrLog((line) => log(`mcp ${name}: ${line}`));
+    const stderr = new StderrLog((line) => log(`mcp ${name}: ${line}`), redact);
     const calls = new Map<string, RunningCall>();
     const elicitations = new Map<number, (answer: ElicitationAnswer) => void>();
     let state: ServerState = { status: "starting" };
@@ -84,6 +89,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     /** While the tools are listed again; a change meanwhile is one more reason to. */
     let listing: Promise<void> | undefined;
     let isListOld = false;
+    let listedAt = -relistMs;
     let elicitationCount = 0;
 
     function become(next: ServerState): void {
@@ -119,7 +125,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         const tools = await list(opened, deadline.signal);
         connection = opened;
         become({ status: "ready", offers: opened.offers, ...tools });
-        for (const text of tools.leftOut) log(`mcp ${name}: a tool is left out: ${text}`);
+        for (const text of tools.leftOut) log(`mcp ${name}: a tool is left out: ${redact(text)}`);
         return opened;
       } catch (error) {
         await opened?.close();
@@ -137,7 +143,20 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
 
     function explained(reason: string): string {
       const last = "url" in entry || stderr.last === "" ? "" : `; it wrote: ${stderr.last}`;
-      return shortened(reason + last, maxErrorChars);
+      return shortened(told(reason) + last, maxErrorChars);
+    }
+
+    /** A part is enough: it may be as long as a message. */
+    function told(reason: string): string {
+      return shortened(redact(shortened(reason, 4 * maxErrorChars)), maxErrorChars);
+    }
+
+    async function answered(work: () => Promise<unknown>): Promise<Answered> {
+      try {
+        return { ok: true, value: await work() };
+      } catch (error) {
+        return { ok: false, error: told(messageOf(error)) };
+      }
     }
 
     function listener(self: () => Connection | undefined) {
@@ -157,17 +176,17 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     }
 
     async function list(open: Connection, signal: AbortSignal): Promise<ListedTools> {
-      const listed: unknown[] = [];
+      const found = new ToolList(entry);
       let cursor: unknown;
-      for (let page = 0; open.offers.tools && page < maxPages; page += 1) {
+      for (let page = 0; open.offers.tools && page < maxPages && !found.isFull; page += 1) {
         const params = typeof cursor === "string" ? { cursor } : {};
         const answer = await open.request("tools/list", params, { signal, timeoutMs: noTimeoutMs });
         const { tools, nextCursor } = Object(answer) as { readonly tools?: unknown; readonly nextCursor?: unknown };
-        if (Array.isArray(tools)) listed.push(...(tools as unknown[]).slice(0, 10_000));
+        if (Array.isArray(tools)) found.add(tools as unknown[]);
         if (typeof nextCursor !== "string" || nextCursor === "" || nextCursor === cursor) break;
         cursor = nextCursor;
       }
-      return listedTools(listed, entry);
+      return found.listed;
     }
 
     /** However often a server says that its tools have changed, they are listed once at a time. */
@@ -182,11 +201,15 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     }
 
     async function listAgain(signal: AbortSignal): Promise<void> {
-      const bounds = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
       const open = connection;
       if (open === undefined) return;
       while (isListOld) {
+        await sleep(Math.max(0, listedAt + relistMs - performance.now()), undefined, { signal, ref: false }).catch(
+          nothing,
+        );
         isListOld = false;
+        listedAt = performance.now();
+        const bounds = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
         // What cannot be listed cannot be known to be what it was.
         const tools = await list(open, bounds).catch(() => ({ tools: [], leftOut: [] }));
         if (open === connection) become({ status: "ready", offers: open.offers, ...tools });
@@ -218,7 +241,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       connect: async () => {
         await connected().catch((error: unknown) => {
           // Out of budget: it was not even tried.
-          if (state.status !== "failed") become({ status: "failed", error: messageOf(error) });
+          if (state.status !== "failed") become({ status: "failed", error: told(messageOf(error)) });
         });
         return state;
       },
@@ -249,13 +272,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
   },
 };
 
+const nothing = (): void => undefined;
+
 /** Longer than any deadline of ours, which is what counts. */
 const noTimeoutMs = 2_000_000_000;
-
-async function answered(work: () => Promise<unknown>): Promise<Answered> {
-  try {
-    return { ok: true, value: await work() };
-  } catch (error) {
-    return { ok: false, error: shortened(messageOf(error), maxErrorChars) };
-  }
-}

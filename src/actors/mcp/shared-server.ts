@@ -13,6 +13,7 @@ import {
   type McpServerOptions,
   type ServerState,
 } from "./mcp-server.js";
+import { RetryPause } from "./retry-pause.js";
 
 /** Asks whoever the call is for. */
 export type Elicit = (request: Elicited) => Promise<ElicitationAnswer>;
@@ -35,8 +36,10 @@ export class SharedServer {
   readonly #elicit = new Map<string, Elicit>();
   #state: ServerState = { status: "starting" };
   #calls = 0;
+  readonly #pause: RetryPause;
 
-  constructor(options: McpServerOptions) {
+  constructor(options: McpServerOptions, pause = new RetryPause()) {
+    this.#pause = pause;
     this.name = options.name;
     this.entry = options.entry;
     this.#ref = spawn(mcpServer, options, {
@@ -62,6 +65,11 @@ export class SharedServer {
     return await this.#ref.ask({ type: "connect" }).catch((error: unknown): ServerState => {
       return { status: "failed", error: messageOf(error) };
     });
+  }
+
+  /** Tries again, beside everything else, what has failed a while ago. */
+  retry(): void {
+    if (this.#state.status === "failed" && this.#pause.isOver) void this.connect();
   }
 
   async call(call: ToolCall, elicit: Elicit, signal: AbortSignal): Promise<Answered> {
@@ -101,6 +109,8 @@ export class SharedServer {
 
   #become(state: ServerState): void {
     this.#state = state;
+    if (state.status === "failed") this.#pause.failed();
+    if (state.status === "ready") this.#pause.worked();
     for (const listener of this.#listeners) listener(state);
   }
 }

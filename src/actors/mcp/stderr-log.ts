@@ -14,10 +14,11 @@ export class StderrLog {
   #left = maxLoggedChars;
   #last: string[] = [];
 
-  constructor(log: (text: string) => void) {
+  /** `redact` sees whole lines: half of a secret would not be known for one. */
+  constructor(log: (text: string) => void, redact: (text: string) => string) {
     this.#log = log;
-    const add = (text: string): void => this.#add(shortened(visible(text.trimEnd()), maxLineChars));
-    this.#lines = new BoundedLines(16 * 1024, { line: add, tooLong: add });
+    const add = (text: string): void => this.#add(shortened(visible(redact(text).trimEnd()), maxLineChars));
+    this.#lines = new BoundedLines(16 * 1024, { line: add, tooLong: (head) => add(head.replace(/\S+$/, "…")) });
   }
 
   push(bytes: Buffer): void {

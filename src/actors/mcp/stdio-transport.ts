@@ -1,13 +1,18 @@
+import type { Readable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isTable } from "../../messages/written-config.js";
 import { eventJson } from "../../providers/event-json.js";
 import { readThrottled } from "../../tools/read-throttled.js";
 import { within } from "../../tools/within.js";
 import { BoundedLines } from "./bounded-lines.js";
+import { paced } from "./paced.js";
+import { UnaskedMessages } from "./unasked-messages.js";
 import { type ServerCommand, ServerProcess } from "./server-process.js";
 
 /** One message; a server that sends more at once has gone wrong. */
 export const maxMessageBytes = 16 * 1024 * 1024;
+/** Brackets and commas: a message of nothing else would take seconds to be read, and keep everybody waiting. */
+export const maxMessageParts = 200_000;
 /** Bytes and other lines that are no messages are passed over, up to here. */
 const maxStrayLines = 1_000;
 /** Between the end of a process and the end of its output, whichever comes first. */
@@ -24,6 +29,8 @@ export class StdioTransport implements Transport {
   #process: ServerProcess | undefined;
   #closed = false;
   #strayLines = 0;
+  readonly #asked = new Set<unknown>();
+  readonly #unasked = new UnaskedMessages();
   /** Why it ended, if it ended by itself. */
   reason: string | undefined;
 
@@ -35,13 +42,28 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const started = await ServerProcess.start(this.#command);
     this.#process = started;
-    const lines = new BoundedLines(maxMessageBytes, {
-      line: (text) => this.#read(text),
-      tooLong: (head, tail) => this.#refuse(`a message is longer than ${maxMessageBytes} bytes`, head, tail),
-    });
-    const output = readThrottled(started.stdout, (bytes) => this.#closed || lines.push(bytes));
+    const output = this.#listen(started.stdout);
     void readThrottled(started.stderr, (bytes) => this.#onStderr(bytes));
     void this.#watch(started, output);
+  }
+
+  /** Resolves at the end of what it writes. While there is work to do with it, no more is taken. */
+  async #listen(stdout: Readable): Promise<void> {
+    const work: (() => void)[] = [];
+    const lines = new BoundedLines(maxMessageBytes, {
+      line: (text) => work.push(() => this.#read(text)),
+      tooLong: (head, tail) =>
+        work.push(() => this.#refuse(`a message is longer than ${maxMessageBytes} bytes`, head, tail)),
+    });
+    try {
+      for await (const bytes of stdout) {
+        if (this.#closed) continue;
+        lines.push(bytes as Buffer);
+        await paced(work.splice(0));
+      }
+    } catch {
+      // It was cut off, which is an end as well.
+    }
   }
 
   /** What it said before it ended counts; of one that only closed its output nothing will come any more. */
@@ -55,6 +77,7 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.stdin;
     if (this.#closed || stdin === undefined || !stdin.writable) throw new Error("the server is gone");
+    if ("id" in message && "method" in message) this.#asked.add(message.id);
     if (!stdin.write(`${JSON.stringify(message)}\n`)) {
       await new Promise<void>((resolve) => {
         stdin.once("drain", resolve);
@@ -80,11 +103,13 @@ export class StdioTransport implements Transport {
     if (this.#closed) return;
     let message: Record<string, unknown>;
     try {
-      message = eventJson(text);
+      message = eventJson(text, maxMessageParts);
     } catch (error) {
       this.#refuse(error instanceof Error ? error.message : String(error), text.slice(0, 256), text.slice(-256));
       return;
     }
+    const isAnswer = message["method"] === undefined && this.#asked.delete(message["id"]);
+    if (!isAnswer && !this.#unasked.add()) return this.#end(this.#unasked.reason);
     try {
       this.onmessage?.(answerOf(message) ?? (message as JSONRPCMessage));
     } catch (error) {
@@ -96,6 +121,7 @@ export class StdioTransport implements Transport {
   #refuse(why: string, head: string, tail: string): void {
     const id = idIn(head, tail);
     this.onerror?.(new Error(why));
+    if (id !== undefined && !this.#asked.delete(id) && !this.#unasked.add()) return this.#end(this.#unasked.reason);
     if (id !== undefined) {
       this.onmessage?.({ jsonrpc: "2.0", id, error: { code: invalidMessage, message: why } });
       return;

@@ -1,8 +1,11 @@
 import { readConfigFile, parseConfig } from "../../config/config-file.js";
+import { secretsOf } from "../../config/redact.js";
 import { saveConfig } from "../../config/save-config.js";
 import { McpServerEntry, McpServerName } from "../../messages/mcp-config.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
+import { type Interruption, watchSignals } from "../interruption.js";
+import { readSecret } from "../read-secret.js";
 import { tellSetAside } from "../tell-set-aside.js";
 
 const usage = "Usage: cody mcp add <name> -- <command> [arguments], or cody mcp add <name> --url <url>";
@@ -13,13 +16,16 @@ export async function addServer(context: CommandContext, name: string, command: 
   if (!checked.success) throw usageError(checked.error.issues[0]?.message ?? "not a name", usage);
   const { url, bearerTokenEnvVar, env = [] } = context.flags;
   const [program, ...args] = command;
+  using interruption = watchSignals(context.terminal);
+  const variables = program === undefined ? {} : await variablesOf(context, env, interruption);
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
   const wanted =
     program === undefined
       ? { url, bearer_token_env_var: bearerTokenEnvVar }
       : {
           command: program,
           ...(args.length === 0 ? {} : { args }),
-          ...(env.length === 0 ? {} : { env: Object.fromEntries(env.map(pairOf)) }),
+          ...(env.length === 0 ? {} : { env: variables }),
           url,
         };
   const result = McpServerEntry.safeParse(JSON.parse(JSON.stringify(wanted)));
@@ -43,6 +49,26 @@ export async function removeServer(context: CommandContext, name: string): Promi
   await tellSetAside(context, await saveConfig(context.home, { mcp_servers: { [name]: undefined } }));
   await printResult(context, { text: `✓ Removed ${name}`, json: { name, removed: true } });
   return 0;
+}
+
+/** The value of `NAME=-` is read from stdin: an argument can be read in the shell's history and in the list of processes. */
+async function variablesOf(
+  context: CommandContext,
+  given: readonly string[],
+  interruption: Interruption,
+): Promise<Record<string, string>> {
+  const variables = Object.fromEntries(given.map(pairOf));
+  const [hidden, ...others] = Object.keys(variables).filter((name) => variables[name] === "-");
+  if (others.length > 0) throw usageError("--env NAME=-: only one value can be read from stdin", usage);
+  const shown = Object.entries(variables).filter(([name, value]) => name !== hidden && secretsOf({ [name]: value })[0]);
+  for (const [name] of shown) {
+    await context.tell(`⚠ ${name} looks like a secret, and others can read arguments. Better: --env ${name}=-`);
+  }
+  if (hidden === undefined) return variables;
+  const value = await readSecret(context, hidden, interruption);
+  if (value === "" && interruption.exitCode === undefined) throw usageError(`There is no value for ${hidden} on stdin`);
+  context.hide([value]);
+  return { ...variables, [hidden]: value };
 }
 
 function pairOf(text: string): [string, string] {

@@ -1,5 +1,6 @@
 import type { ServerState } from "../../actors/mcp/mcp-server.js";
 import { SharedServer } from "../../actors/mcp/shared-server.js";
+import { mcpRedactor } from "../../config/mcp-redactor.js";
 import { shortened } from "../../messages/shortened.js";
 import { visible } from "../../messages/visible.js";
 import { CommandError, exitCodes } from "../command-error.js";
@@ -44,7 +45,8 @@ async function tryOut(
   signal: AbortSignal,
 ): Promise<Tested> {
   const { env } = context.terminal;
-  const server = new SharedServer({ name, entry, root, env, log: (text) => context.log("info", text) });
+  const redact = mcpRedactor({ [name]: entry }, env);
+  const server = new SharedServer({ name, entry, root, env, redact, log: (text) => context.log("info", text) });
   const stop = (): void => void server.stop();
   signal.addEventListener("abort", stop, { once: true });
   try {

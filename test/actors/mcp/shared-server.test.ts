@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { RetryPause } from "../../../src/actors/mcp/retry-pause.js";
 import { SharedServer } from "../../../src/actors/mcp/shared-server.js";
+import { mcpRedactor } from "../../../src/config/mcp-redactor.js";
 import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../../support/processes.js";
 import { heard, markedEntry, openHttpServer, serverEntry } from "../../support/mcp/servers.js";
@@ -12,7 +14,8 @@ const decline = async () => ({ action: "decline" as const });
 async function open(entry: McpServerEntry, env: Record<string, string> = {}) {
   const logged: string[] = [];
   const root = await temporaryFolder();
-  const options = { name: "test", entry, root, env: { PATH: process.env["PATH"], ...env } };
+  const all = { PATH: process.env["PATH"], ...env };
+  const options = { name: "test", entry, root, env: all, redact: mcpRedactor({ test: entry }, all) };
   const server = new SharedServer({ ...options, log: (text) => logged.push(text) });
   onTestFinished(() => server.stop());
   return { server, logged, root };
@@ -80,6 +83,23 @@ test("why a server ended is said, and with it what it wrote last", async () => {
   });
 });
 
+test("what a server says of its secrets is said without them", async () => {
+  const secret = "correct-horse-battery";
+  const ended = await open(serverEntry(["leaks", "crash"], { env: { API_KEY: secret } }));
+  const state = await ended.server.connect();
+  expect(state).toMatchObject({ status: "failed", error: expect.stringContaining("my key is [redacted]") });
+  const answering = await open(serverEntry(["leaks"], { env: { API_KEY: secret } }));
+  await answering.server.connect();
+  const answered = await call(answering.server, "echo");
+  expect(answered).toMatchObject({ ok: false, error: expect.stringContaining("[redacted]") });
+  const { url } = await openHttpServer(["refuses"]);
+  const far = await open({ url, bearer_token_env_var: "MINE" }, { MINE: secret });
+  const refused = await far.server.connect();
+  expect(refused).toMatchObject({ status: "failed" });
+  const texts = [state, answered, refused, ...[ended, answering, far].flatMap(({ logged }) => logged)];
+  expect(JSON.stringify(texts)).not.toContain(secret);
+});
+
 test("a command that is not there is said to be not there", async () => {
   const { server } = await open({ command: "/no/such/command" });
   expect(await server.connect()).toMatchObject({
@@ -128,6 +148,22 @@ test("a server that dies again and again is left alone", async () => {
   });
 });
 
+test("what has failed is tried again when its pause is over", async () => {
+  let now = 0;
+  const root = await temporaryFolder();
+  const entry = serverEntry(["crash"], { env: { ONCE: join(root, "once") } });
+  const options = { name: "test", entry, root, env: { PATH: process.env["PATH"] } };
+  const told = { log: () => undefined, redact: (text: string) => text };
+  const server = new SharedServer({ ...options, ...told }, new RetryPause(() => now));
+  onTestFinished(() => server.stop());
+  await server.connect();
+  server.retry();
+  expect(server.state.status).toBe("failed");
+  now += 5_000;
+  server.retry();
+  await expect.poll(() => server.state.status, { timeout: 5_000 }).toBe("ready");
+});
+
 test("a call that takes too long is given up and the server told so", async () => {
   const file = join(await temporaryFolder(), "heard");
   const { server } = await open(serverEntry([], { tool_timeout_sec: 0.2, env: { HEARD: file } }));
@@ -159,16 +195,44 @@ test("an answer that is too long or too deep is an error of that call alone", as
   expect(textIn(await call(deep.server, "echo"))).toContain("more than 100 deep");
 });
 
-test("a flooding server does not keep its own answers or anybody else waiting", async () => {
-  const { server } = await open(serverEntry(["flood"]));
+test.each(["flood", "changing"])("a server that sends without end what nobody asked for is left: %s", async (trait) => {
+  const { server, logged } = await open(serverEntry([trait]));
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
   await server.connect();
-  let ticks = 0;
-  const timer = setInterval(() => (ticks += 1), 1);
-  for (let count = 0; count < 5; count += 1) {
-    expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
-  }
+  await expect
+    .poll(() => logged.join("\n"), { timeout: 10_000 })
+    .toContain("messages in a minute that nobody asked for");
   clearInterval(timer);
-  expect(ticks).toBeGreaterThan(0);
+  expect(server.state.status).not.toBe("ready");
+  // Between five thousand messages everybody else has had a turn, again and again.
+  expect(turns).toBeGreaterThan(5);
+});
+
+test("over HTTP it is left as well", async () => {
+  const { url } = await openHttpServer(["flood"]);
+  const { server } = await open({ url });
+  await server.connect();
+  expect(textIn(await call(server, "wait"))).toContain("error");
+  expect(server.state.status).toBe("lost");
+});
+
+test("a message of nothing but brackets is not read", async () => {
+  const { server } = await open(serverEntry(["brackets"]));
+  await server.connect();
+  expect(textIn(await call(server, "echo"))).toContain("more than 200000 parts");
+  const { url } = await openHttpServer(["brackets"]);
+  const far = await open({ url });
+  await far.server.connect();
+  expect(textIn(await call(far.server, "echo"))).toContain("error");
+  expect(far.logged.join("\n")).toContain("more than 200000 parts");
+});
+
+test("pages of tools are asked for until there are enough", async () => {
+  const file = join(await temporaryFolder(), "heard");
+  const { server } = await open(serverEntry(["pages"], { env: { HEARD: file } }));
+  expect(await server.connect()).toMatchObject({ status: "ready", tools: expect.objectContaining({ length: 100 }) });
+  expect((await heard(file)).filter(({ method }) => method === "tools/list")).toHaveLength(2);
 });
 
 test("a line without an end is not kept", async () => {

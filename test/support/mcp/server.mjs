@@ -1,7 +1,7 @@
 // A small MCP server that misbehaves as it is told: `node server.mjs [--http] [trait ...]`. What it hears is appended to
 // the file $HEARD, a line for each message.
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
@@ -83,8 +83,15 @@ async function answerTo({ method, params = {} }, send) {
       };
     case "tools/list":
       if (traits.has("silent-list")) await new Promise(() => {});
+      // One page after another, without end.
+      if (traits.has("pages")) {
+        const page = Number(params.cursor ?? 0);
+        const names = Array.from({ length: 60 }, (_, index) => `${page}-${index}`);
+        return { tools: names.map((name) => ({ name, inputSchema: object() })), nextCursor: String(page + 1) };
+      }
       return { tools: listed() };
     case "tools/call":
+      if (traits.has("leaks")) throw new Error(`nobody takes ${process.env.API_KEY}`);
       return await tools[params.name](params.arguments ?? {}, send);
     case "resources/list":
       return { resources: [{ uri: "test://one", name: "one" }] };
@@ -108,6 +115,7 @@ async function hear(message, send) {
   try {
     const result = await answerTo(message, send);
     if (traits.has("wrong-ids")) send({ id: message.id + 1_000, result: text("of another call") });
+    if (traits.has("brackets") && message.method === "tools/call") return send(brackets(message.id));
     if (traits.has("deep") && message.method === "tools/call") return send(deep(message.id));
     send({ id: message.id, result });
     if (traits.has("doubled")) send({ id: message.id, result: text("once more") });
@@ -118,6 +126,7 @@ async function hear(message, send) {
 }
 
 const deep = (id) => `{"jsonrpc":"2.0","id":${id},"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+const brackets = (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[${"[],".repeat(500_000)}[]]}}`;
 
 function write(message) {
   const line = typeof message === "string" ? message : JSON.stringify({ jsonrpc: "2.0", ...message });
@@ -125,16 +134,23 @@ function write(message) {
 }
 
 function serveStdio() {
-  if (traits.has("crash")) {
+  if (traits.has("leaks")) console.error(`my key is ${process.env.API_KEY}`);
+  // The first time only, if there is something to remember that by.
+  const once = process.env.ONCE;
+  if (traits.has("crash") && (once === undefined || !existsSync(once))) {
+    if (once !== undefined) appendFileSync(once, "");
     console.error("I cannot go on");
     process.exit(4);
   }
   if (traits.has("chatty")) process.stdout.write("hello\n{not json\n[]\n\u0000\n");
   if (traits.has("complains")) process.stderr.write(`${"it is so hard ".repeat(1_000_000)}\n`);
   if (traits.has("stubborn")) for (const name of ["SIGTERM", "SIGINT"]) process.on(name, () => {});
-  if (traits.has("flood")) {
+  if (traits.has("flood") || traits.has("changing")) {
+    const news = traits.has("flood")
+      ? { method: "notifications/message", params: { level: "info", data: "x".repeat(1_000) } }
+      : { method: "notifications/tools/list_changed" };
     const flood = () => {
-      while (write({ method: "notifications/message", params: { level: "info", data: "x".repeat(1_000) } })) {}
+      while (write(news)) {}
       process.stdout.once("drain", flood);
     };
     flood();
@@ -158,6 +174,10 @@ function serveHttp() {
     if (process.env.HEARD) appendFileSync(process.env.HEARD, `${JSON.stringify({ headers: request.headers })}\n`);
     if (traits.has("redirect")) {
       response.writeHead(307, { location: `http://localhost:${server.address().port}/elsewhere` }).end();
+      return;
+    }
+    if (traits.has("refuses")) {
+      response.writeHead(400).end(`unknown: ${request.headers.authorization?.split(" ")[1]}`);
       return;
     }
     if (request.method !== "POST") {
@@ -185,6 +205,13 @@ function serveHttp() {
       response.write(`data: ${data}\n\n`);
       if (sent.id === message.id) response.end();
     };
+    if (traits.has("flood") && message.method === "tools/call") {
+      const flood = () => {
+        while (response.write('data: {"jsonrpc":"2.0","method":"notifications/message"}\n\n')) {}
+        response.once("drain", flood);
+      };
+      flood();
+    }
     await hear(message, send);
   });
   server.listen(0, "127.0.0.1", () => console.log(server.address().port));

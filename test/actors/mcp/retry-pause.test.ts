@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { RetryPause } from "../../../src/actors/mcp/retry-pause.js";
+
+test("pauses grow up to a bound, and begin anew after it has worked", () => {
+  let now = 0;
+  const pause = new RetryPause(() => now);
+  expect(pause.isOver).toBe(true);
+  const lengths = Array.from({ length: 9 }, () => {
+    const began = now;
+    pause.failed();
+    while (!pause.isOver) now += 1_000;
+    return (now - began) / 1_000;
+  });
+  expect(lengths).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300]);
+  pause.worked();
+  pause.failed();
+  now += 5_000;
+  expect(pause.isOver).toBe(true);
+});
