@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { v7 as uuidv7 } from "uuid";
 import { estimateTokens } from "../../compaction/estimate-tokens.js";
 import type { Config } from "../../messages/config.js";
@@ -11,6 +12,7 @@ import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { contextWindow } from "../../config/model-windows.js";
 import { factsOf, priceOf } from "../../config/models.js";
+import { privatePaths } from "../../config/private-paths.js";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
@@ -85,6 +87,7 @@ export class ConversationOpener {
   readonly #tools: Toolbox;
   readonly #outputRoom = new OutputRoom();
   readonly #toolEnv: Readonly<Record<string, string>>;
+  readonly #privatePaths: readonly string[];
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #gitInfos = new GitInfos();
   readonly #context: ProjectContext;
@@ -100,6 +103,7 @@ export class ConversationOpener {
       env: parts.options.env ?? {},
       log: (text) => parts.options.log?.(text),
     });
+    this.#privatePaths = privatePaths({ home: homeOf(parts.options), env: parts.options.env ?? {}, homedir });
     this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
@@ -259,6 +263,7 @@ export class ConversationOpener {
       tool: (name) => this.#tools.byName.get(name) ?? servers?.tool(name),
       toolSpecs: () => servers?.specs ?? this.#tools.specs,
       toolEnv: this.#toolEnv,
+      privatePaths: this.#privatePaths,
       outputRoom: this.#outputRoom,
       limits: effectiveLimits(this.#parts.config.turnLimits),
       compaction: this.#compaction(parts.conversationId),
