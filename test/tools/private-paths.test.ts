@@ -40,6 +40,8 @@ async function contextOf(user: string, cwd: string, home = join(user, ".cody")):
   return await toolContext({ cwd, privatePaths: paths, sandbox: "danger-full-access" });
 }
 
+const patchOf = (path: string): string => `*** Begin Patch\n*** Update File: ${path}\n-canary\n+mine\n*** End Patch`;
+
 const reading: readonly Tool[] = [readFile, viewImage, listFiles, searchFiles];
 
 describe("what holds tokens and keys", () => {
@@ -60,10 +62,9 @@ describe("what holds tokens and keys", () => {
     const user = await userFolder();
     const context = await contextOf(user, join(user, "project"));
     await symlink(join(user, path), join(context.cwd, "link"));
-    const patch = (said: string) => `*** Begin Patch\n*** Update File: ${said}\n-canary\n+mine\n*** End Patch`;
     for (const said of [join("..", path), "link"]) {
       expect((await call(writeFile, { path: said, content: "mine" }, context)).content).toMatch(refused);
-      expect((await call(applyPatch, { input: patch(said) }, context)).content).toMatch(refused);
+      expect((await call(applyPatch, { input: patchOf(said) }, context)).content).toMatch(refused);
     }
     expect(await contentOf(join(user, path), "utf8")).toBe("canary\n");
   });
