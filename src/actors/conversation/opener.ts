@@ -6,6 +6,7 @@ import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import { conversationName } from "../../messages/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
+import type { TextRedactor } from "../../messages/redaction.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
@@ -63,6 +64,7 @@ export interface OpenerParts {
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
   readonly desk: AccessDesk;
+  readonly redactor: TextRedactor;
   readonly pool: CpuPool;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
@@ -95,7 +97,10 @@ export class ConversationOpener {
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
-    this.#context = new ProjectContext(parts.options, parts.config, () => this.#now());
+    this.#context = new ProjectContext(parts.options, parts.config, {
+      redactor: parts.redactor,
+      now: () => this.#now(),
+    });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
     this.#servers = new ServerLeases({
       home: homeOf(parts.options),

@@ -19,6 +19,8 @@ export interface AccessOptions {
   readonly now: () => number;
   /** Something a person should know, although all goes on. */
   readonly warn: (message: string) => void;
+  /** Told of every token and key that is found, so that none is written to the disk elsewhere. */
+  readonly learn: (secret: string) => void;
 }
 
 /** Where requests get what proves who asks, for all conversations of a manager. */
@@ -28,7 +30,7 @@ export class AccessDesk {
   readonly #sending = new Set<Promise<Response>>();
   #transport: Promise<Transport> | undefined;
 
-  constructor({ home, env, config, now, warn }: AccessOptions) {
+  constructor({ home, env, config, now, warn, learn }: AccessOptions) {
     this.#keys = { env, providers: config.providers };
     const options = {
       logins: config.logins,
@@ -36,6 +38,7 @@ export class AccessDesk {
       places: borrowedPlaces(env, homedir),
       fetch: async () => this.#tracked(await (this.#transport ??= connect(env))),
       now,
+      learn,
     };
     this.#ref = spawn(credentials, options, { onEvent: ({ msg }) => warn(msg.message) });
   }

@@ -21,6 +21,8 @@ export interface KeeperParts {
   readonly now: () => number;
   /** Something a person should know, although all goes on. */
   readonly warn: (message: string) => void;
+  /** Told of every token that is found or given. */
+  readonly learn: (secret: string) => void;
 }
 
 /** The tokens of one login. Whoever needs one gets the same; they are renewed once, whoever asks in whatever process. */
@@ -110,6 +112,7 @@ export class LoginKeeper {
   async #save(tokens: TokenSet): Promise<TokenSet> {
     const { facts, store } = this.#parts;
     this.#held = tokens;
+    this.#learn(tokens);
     try {
       await store.write(facts.name, tokens);
       this.#isUnsaved = false;
@@ -134,9 +137,16 @@ export class LoginKeeper {
     return isBehind ? { tokens: held, source: this.#parts.store.path } : found;
   }
 
-  #find(): Promise<FoundTokens | undefined> {
+  async #find(): Promise<FoundTokens | undefined> {
     const { facts, store, places } = this.#parts;
-    return findTokens(facts.name, store, places);
+    const found = await findTokens(facts.name, store, places);
+    if (found !== undefined) this.#learn(found.tokens);
+    return found;
+  }
+
+  #learn({ accessToken, refreshToken }: TokenSet): void {
+    this.#parts.learn(accessToken);
+    if (refreshToken !== undefined) this.#parts.learn(refreshToken);
   }
 
   #hold(tokens: TokenSet): TokenSet {

@@ -27,6 +27,7 @@ async function open() {
     fetch: () => Promise.resolve(transport.fetch),
     now: () => issuer.nowMs,
     warn: (message) => warnings.push(message),
+    learn: () => undefined,
   });
   return { issuer, keeper, store, warnings, first, authFile, path: join(home, "tokens.json") };
 }
