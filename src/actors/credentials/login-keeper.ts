@@ -12,6 +12,8 @@ const marginMs = 5 * 60_000;
 /** After a server could not renew a token that is still good, it is not asked again for so long. */
 const restMs = 30_000;
 const deadlineMs = 20_000;
+/** A renewal that has the lock is over by then: the server has answered or not, and the answer is written. */
+export const renewalMs = deadlineMs + 5_000;
 
 export interface KeeperParts {
   readonly facts: LoginFacts;
@@ -23,6 +25,8 @@ export interface KeeperParts {
   readonly warn: (message: string) => void;
   /** Told of every token that is found or given. */
   readonly learn: (secret: string) => void;
+  /** Given every renewal, from before the server is asked until its answer is written. */
+  readonly onRenewal: (renewal: Promise<TokenSet>) => void;
 }
 
 /** The tokens of one login. Whoever needs one gets the same; they are renewed once, whoever asks in whatever process. */
@@ -64,10 +68,13 @@ export class LoginKeeper {
   }
 
   #renew(refused: string | undefined): Promise<TokenSet> {
-    this.#renewing ??= this.#renewOnce(refused).finally(() => {
+    if (this.#renewing !== undefined) return this.#renewing;
+    const renewal = this.#renewOnce(refused).finally(() => {
       this.#renewing = undefined;
     });
-    return this.#renewing;
+    this.#renewing = renewal;
+    this.#parts.onRenewal(renewal);
+    return renewal;
   }
 
   async #renewOnce(refused: string | undefined): Promise<TokenSet> {

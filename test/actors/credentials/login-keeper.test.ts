@@ -28,6 +28,7 @@ async function open() {
     now: () => issuer.nowMs,
     warn: (message) => warnings.push(message),
     learn: () => undefined,
+    onRenewal: () => undefined,
   });
   return { issuer, keeper, store, warnings, first, authFile, path: join(home, "tokens.json") };
 }
