@@ -34,6 +34,8 @@ import type { Event } from "./messages/event.js";
 import { parsed } from "./messages/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
+import { LearningRedactor } from "./config/redaction/learning-redactor.js";
+import { redactionRules } from "./config/redaction/rules.js";
 import { vendorNames } from "./config/vendors.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 import { type ExportedConversation, exportLines } from "./rollouts/export/export-lines.js";
@@ -66,7 +68,8 @@ export class ConversationManager {
     const config = parsed(Config, ownShape(options.config ?? {}), "config");
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
-    this.#store = openStore(options, config, this.#cpu);
+    const redactor = new LearningRedactor(redactionRules(config, options.env ?? {}));
+    this.#store = openStore(options, config, { cpu: this.#cpu, redactor });
     const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
     for (const { name } of options.providers ?? []) reached.add(name);
     this.#importer = {
@@ -85,6 +88,7 @@ export class ConversationManager {
       config,
       now: () => this.#now().getTime(),
       warn: (message) => this.#warn(message),
+      learn: (secret) => redactor.learn(secret),
     });
     const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
@@ -96,6 +100,7 @@ export class ConversationManager {
       counts,
       gate: this.#gate,
       desk: this.#desk,
+      redactor,
       pool: this.#cpu,
       isLive: (conversationId) => this.#live.has(conversationId),
       isShutDown: () => this.#shutdown !== undefined,

@@ -2,11 +2,11 @@ import type { Config, Layout } from "../messages/config.js";
 import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./config-file.js";
 import type { ConfigName } from "./config-names.js";
 import { environmentConfig } from "./environment-config.js";
+import { guardedChoice } from "./login-choice.js";
 import { mcpSecrets } from "./mcp-secrets.js";
 import { mergedConfig } from "./merge-config.js";
 import { conversationPlaces } from "./places.js";
 import { type ProjectConfig, readProjectConfig } from "./project-config.js";
-import { choiceOf } from "./provider-choice.js";
 import { type ConfigKey, configKeys, settingIn } from "./setting-keys.js";
 import { configuredKeys } from "./vendors.js";
 
@@ -71,7 +71,8 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   ];
   const configs = layers.map(({ config }) => config);
   const { provider: _, api: __, model: ___, baseUrl: ____, ...values } = mergedConfig(configs);
-  const choice = choiceOf(configs, { env, providers: values.providers, auth: values.auth }, values.models);
+  const said = layers.map(({ source, config }) => ({ choice: config, isOwn: source === name || source === "flag" }));
+  const choice = guardedChoice(said, { env, providers: values.providers, auth: values.auth }, values.models);
   const { persistence = {} } = values;
   const { layout, directory } = conversationPlaces({ home, codexHome, persistence });
   const isExposed =

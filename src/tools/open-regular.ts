@@ -1,6 +1,8 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { FileProblem, refuseSpecialFile } from "./file-problem.js";
+import { refusePrivate } from "./refuse-private.js";
+import type { ToolScope } from "./tool.js";
 
 /** The system's own files: they say what this process is and knows, its keys among it. */
 const systemFolders = ["/proc", "/sys", "/dev"];
@@ -13,7 +15,7 @@ export interface OpenedFile {
 }
 
 /** Opens a regular file for reading; rejects for everything else, and never waits. */
-export async function openRegular(path: string): Promise<OpenedFile> {
+export async function openRegular(path: string, scope: Pick<ToolScope, "privatePaths">): Promise<OpenedFile> {
   // Looked at first: some devices act when they are opened.
   refuseSpecialFile(await stat(path));
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
@@ -22,6 +24,7 @@ export async function openRegular(path: string): Promise<OpenedFile> {
     refuseSpecialFile(stats);
     const realPath = await realPathOf(file, path);
     refuseSystemFile(realPath);
+    await refusePrivate(realPath, scope);
     return { file, realPath, stats };
   } catch (error) {
     await file.close();

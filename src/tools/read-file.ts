@@ -31,11 +31,11 @@ export const readFile = defineTool({
   },
 });
 
-async function readLines(path: string, range: ExcerptRange, { signal, stamps }: ToolContext): Promise<string> {
-  const { file, realPath, stats } = await openRegular(path);
+async function readLines(path: string, range: ExcerptRange, context: ToolContext): Promise<string> {
+  const { file, realPath, stats } = await openRegular(path, context);
   try {
-    const text = await readExcerpt(file, Number(stats.size), range, signal);
-    stamps.set(realPath, stampOf(stats));
+    const text = await readExcerpt(file, Number(stats.size), range, context.signal);
+    context.stamps.set(realPath, stampOf(stats));
     return text;
   } finally {
     await file.close();

@@ -38,6 +38,8 @@ export interface ToolScope {
   /** The conversation's folder: relative paths start here, and nothing outside is written without full access. */
   readonly cwd: string;
   readonly sandbox: SandboxMode;
+  /** Files and folders with tokens and keys: no tool of cody reads or writes them. */
+  readonly privatePaths: readonly string[];
 }
 
 /** What a call would run, and where. */

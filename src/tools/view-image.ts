@@ -8,6 +8,7 @@ import { FileProblem } from "./file-problem.js";
 import { imageType } from "./image-type.js";
 import { openRegular } from "./open-regular.js";
 import { readAt } from "./read-at.js";
+import type { ToolContext } from "./tool.js";
 
 /** What every provider takes: in base64 it is a third more. */
 const maxImageBytes = 3_750_000;
@@ -17,19 +18,19 @@ export const viewImage = defineTool({
   description: "Shows you an image from a file: png, jpeg, gif or webp.",
   parameters: z.strictObject({ path: PathArgument }),
   readOnly: true,
-  run: async ({ path }, { cwd, signal }) => {
-    const absolute = resolve(cwd, path);
+  run: async ({ path }, context) => {
+    const absolute = resolve(context.cwd, path);
     try {
-      return await view(absolute, signal);
+      return await view(absolute, context);
     } catch (error) {
       return { content: `cannot view ${absolute}: ${failureWords(error)}`, success: false };
     }
   },
 });
 
-async function view(path: string, signal: AbortSignal): Promise<ToolOutput> {
-  const bytes = await readImage(path);
-  if (signal.aborted) throw new FileProblem("interrupted");
+async function view(path: string, context: ToolContext): Promise<ToolOutput> {
+  const bytes = await readImage(path, context);
+  if (context.signal.aborted) throw new FileProblem("interrupted");
   const image = imageType(bytes);
   if (image === undefined) throw new FileProblem("it is no png, jpeg, gif or webp image");
   // A provider refuses what is cut off, and then everything that is said after it.
@@ -41,8 +42,8 @@ async function view(path: string, signal: AbortSignal): Promise<ToolOutput> {
   };
 }
 
-async function readImage(path: string): Promise<Buffer> {
-  const { file, stats } = await openRegular(path);
+async function readImage(path: string, context: ToolContext): Promise<Buffer> {
+  const { file, stats } = await openRegular(path, context);
   try {
     if (stats.size > maxImageBytes) throw new FileProblem(`it is larger than ${maxImageBytes} bytes`);
     return await readAt(file, 0, Number(stats.size));

@@ -106,6 +106,21 @@ test("a login through the browser is kept for its owner alone, used, shown and f
   expect((await cli.run(["logout"])).stdout).toBe("✓ cody had no tokens of its own\n");
 });
 
+test.each(["//", "//[", "http://", "/\\\\"])("a request for %j is answered, and the login waits on", async (path) => {
+  await using server = await CallbackServer.open({ port: 0, state: "x" });
+  const { port } = server;
+  const status = await new Promise((resolve, reject) => {
+    get({ host: "127.0.0.1", port, path, headers: { host: `localhost:${port}` }, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on("error", reject);
+  });
+  expect(status).toBe(404);
+  const good = await visit(new URL(server.redirectUri), { state: "x", error: "access_denied" });
+  expect(good.status).toBe(400);
+  await expect(server.visit(1_000, new AbortController().signal)).rejects.toThrow("access_denied");
+});
+
 describe("a browser that comes back", () => {
   test("with another state, to another path or by another name is not listened to, and the login waits on", async () => {
     const issuer = await TokenIssuer.open();

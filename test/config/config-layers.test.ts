@@ -120,3 +120,23 @@ test("a project can be trusted before cody has a home", async () => {
   await setTrust(home, "/projects/site", "trusted");
   expect((await readTrust(home)).get("/projects/site")).toBe("trusted");
 });
+
+test.each([
+  ["chatgpt-oauth", undefined],
+  ["claude-oauth", undefined],
+  ["claude-oauth", "http://own/v1"],
+])("with %s an address of the environment does not count, and that of the user is %j", async (auth, baseUrl) => {
+  const env = { CODY_BASE_URL: "http://elsewhere/v1" };
+  const said = await loaded({ own: { auth, ...(baseUrl === undefined ? {} : { baseUrl }) }, env });
+  expect(said.values.baseUrl).toBe(baseUrl);
+  const { values } = await loaded({ env: { ...env, CODY_AUTH: auth ?? "" } });
+  expect(values.baseUrl).toBeUndefined();
+});
+
+test("an address of a flag counts for a login, and one of the environment for a key or another provider", async () => {
+  const own = { auth: "chatgpt-oauth" };
+  const env = { CODY_BASE_URL: "http://lab/v1" };
+  expect((await loaded({ own, flags: { baseUrl: "http://flag/v1" }, env })).values.baseUrl).toBe("http://flag/v1");
+  expect((await loaded({ own, env: { ...env, CODY_PROVIDER: "my-lab" } })).values.baseUrl).toBe("http://lab/v1");
+  expect((await loaded({ own: { auth: "openai-api-key" }, env })).values.baseUrl).toBe("http://lab/v1");
+});

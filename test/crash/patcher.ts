@@ -8,6 +8,7 @@ const { cwd, from } = JSON.parse(process.argv[2] ?? "") as { readonly cwd: strin
 const context = {
   cwd,
   sandbox: "workspace-write",
+  privatePaths: [],
   wasAsked: false,
   callId: "call",
   turnId: "turn",

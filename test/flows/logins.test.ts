@@ -173,3 +173,44 @@ test("a manager that is shut down while a token is renewed keeps what comes back
   await manager.shutdown();
   expect(JSON.parse(await readFile(tokens, "utf8"))).toMatchObject({ logins: { chatgpt: { refreshToken: refresh } } });
 });
+
+test("tokens are kept from the disk once they are known, those of before and those that came", async () => {
+  const { issuer, manager, home, authFile, tokens } = await loggedIn();
+  const { conversation } = await manager.newConversation();
+  const before = JSON.parse(await readFile(authFile, "utf8")).tokens;
+  issuer.endAccess();
+  await conversation.processMessage("Hi");
+  const { accessToken, refreshToken } = JSON.parse(await readFile(tokens, "utf8")).logins.chatgpt;
+  const secrets: string[] = [before.access_token, before.refresh_token, accessToken, refreshToken];
+  await conversation.processMessage(`I found ${secrets.join(" and ")}`);
+  await conversation.flush();
+  expect(await saidOnDisk(home)).toContain("I found [redacted] and [redacted] and [redacted] and [redacted]");
+  for (const secret of secrets) expect(await saidOnDisk(home)).not.toContain(secret);
+});
+
+test("a key of the keyring is kept from the disk once it is known", async () => {
+  const issuer = await TokenIssuer.open();
+  const folder = await temporaryFolder();
+  for (const name of ["secret-tool", "security"]) {
+    await writeFile(join(folder, name), "#!/bin/sh\nprintf kept-key-canary-1\n", { mode: 0o755 });
+  }
+  const providers = { openai: { keyring: true, baseUrl: issuer.url } };
+  const { manager, home } = await openManager({
+    env: { PATH: `${folder}:${process.env["PATH"]}` },
+    config: { provider: "openai", providers },
+  });
+  const { conversation } = await manager.newConversation();
+  for (const text of ["Hi", "It is kept-key-canary-1."]) {
+    await expect(conversation.processMessage(text)).rejects.toThrow("401");
+  }
+  await conversation.flush();
+  expect(issuer.proofs).toContain("Bearer kept-key-canary-1");
+  expect(await saidOnDisk(home)).toContain("It is [redacted].");
+  expect(await saidOnDisk(home)).not.toContain("canary");
+});
+
+async function saidOnDisk(home: string): Promise<string> {
+  const folder = join(home, "conversations");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".jsonl"));
+  return (await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")))).join("");
+}

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { Deferred } from "../../src/actors/system/deferred.js";
@@ -7,6 +8,7 @@ import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
 import { openConversation, openManager } from "../support/open-conversation.js";
 import { calls, callsAll, fails, type Reply, says, scripted } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const fullAccess: Config = { sandbox: "danger-full-access" };
 
@@ -426,4 +428,20 @@ test("what cannot be saved is not run", async () => {
   expect(provider.requests[1]?.input.at(-1)).toMatchObject({
     output: expect.stringMatching(/^effect was not run: the call could not be saved: /),
   });
+});
+
+test("a tool that nobody is asked about does not give the model what cody keeps to itself", async () => {
+  const home = await temporaryFolder();
+  const path = join(home, "tokens.json");
+  writeFileSync(path, "canary");
+  const provider = scripted([
+    calls("read_file", "c1", { path }),
+    calls("write_file", "c2", { path, content: "" }),
+    says("no"),
+  ]);
+  const { conversation } = await openConversation({ provider, home, config: fullAccess });
+  await conversation.processMessage("read it");
+  const said = JSON.stringify(provider.requests);
+  expect(said.split("are not for tools").length).toBeGreaterThan(2);
+  expect([said.includes("canary"), readFileSync(path, "utf8")]).toEqual([false, "canary"]);
 });

@@ -6,7 +6,7 @@ import { call, toolContext } from "./tool-context.js";
 
 const parameters = z.strictObject({ text: z.string() });
 const base = { name: "echo", description: "Says it again", parameters };
-const scope = { cwd: "/projects", sandbox: "workspace-write" } as const;
+const scope = { cwd: "/projects", sandbox: "workspace-write", privatePaths: [] } as const;
 
 test("a text that comes back is an output with success", async () => {
   const tool = defineTool({ ...base, run: ({ text }) => text });

@@ -16,7 +16,7 @@ function steady(content: string): string {
 
 describe("what runs", () => {
   test("a text runs in sh, a vector as it is", async () => {
-    const scope = { cwd: "/projects", sandbox: "workspace-write" } as const;
+    const scope = { cwd: "/projects", sandbox: "workspace-write", privatePaths: [] } as const;
     expect(await shell.command({ command: "ls | wc" }, scope)).toEqual({
       argv: ["sh", "-c", "ls | wc"],
       cwd: "/projects",

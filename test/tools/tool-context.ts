@@ -15,6 +15,7 @@ export async function toolContext(given: Partial<ToolContext> = {}): Promise<Tes
   return {
     cwd: given.cwd ?? (await temporaryFolder()),
     sandbox: "workspace-write",
+    privatePaths: [],
     wasAsked: false,
     callId: "call_1",
     turnId: "turn_1",

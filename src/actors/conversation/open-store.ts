@@ -1,8 +1,7 @@
 import { homedir } from "node:os";
 import { codexHome, codyHome } from "../../config/paths.js";
 import { conversationPlaces, defaultBlobMegabytes } from "../../config/places.js";
-import { redactionRules } from "../../config/redaction/rules.js";
-import { createTextRedactor } from "../../config/redaction/text-redactor.js";
+import type { LearningRedactor } from "../../config/redaction/learning-redactor.js";
 import type { Config } from "../../messages/config.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import { CodexLocks } from "../rollout-writer/codex-lock.js";
@@ -12,8 +11,13 @@ import type { ManagerOptions } from "./manager-options.js";
 import { recorderStore } from "./recorder-store.js";
 import type { Store } from "./store.js";
 
+export interface StoreParts {
+  readonly cpu: CpuPool;
+  readonly redactor: LearningRedactor;
+}
+
 /** Where a manager keeps conversations: with the recorder it was given, else in files. */
-export function openStore(options: ManagerOptions, config: Config, cpu: CpuPool): Store {
+export function openStore(options: ManagerOptions, config: Config, { cpu, redactor }: StoreParts): Store {
   const { env = {}, outbox, recorder } = options;
   const { persistence } = config;
   if (recorder !== undefined) return recorderStore(recorder);
@@ -26,15 +30,13 @@ export function openStore(options: ManagerOptions, config: Config, cpu: CpuPool)
   const codex = places.codexHome;
   const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
   const maxBlobBytes = (persistence?.maxBlobMegabytes ?? defaultBlobMegabytes) * 1_000_000;
-  const rules = redactionRules(config, env);
-  const redactor = createTextRedactor(rules);
   return fileStore({
     places,
     outbox: writer,
     codexLocks,
     pool: cpu,
     redactor,
-    secrets: rules.secrets,
+    secrets: redactor.secrets,
     maxBlobBytes,
   });
 }

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { v7 as uuidv7 } from "uuid";
 import { estimateTokens } from "../../compaction/estimate-tokens.js";
 import type { Config } from "../../messages/config.js";
@@ -5,12 +6,14 @@ import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import { conversationName } from "../../messages/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
+import type { TextRedactor } from "../../messages/redaction.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { contextWindow } from "../../config/model-windows.js";
 import { factsOf, priceOf } from "../../config/models.js";
+import { privatePaths } from "../../config/private-paths.js";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
 import type { TokenCounts } from "../compactor/token-counts.js";
@@ -61,6 +64,7 @@ export interface OpenerParts {
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
   readonly desk: AccessDesk;
+  readonly redactor: TextRedactor;
   readonly pool: CpuPool;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
@@ -85,6 +89,7 @@ export class ConversationOpener {
   readonly #tools: Toolbox;
   readonly #outputRoom = new OutputRoom();
   readonly #toolEnv: Readonly<Record<string, string>>;
+  readonly #privatePaths: readonly string[];
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #gitInfos = new GitInfos();
   readonly #context: ProjectContext;
@@ -92,7 +97,10 @@ export class ConversationOpener {
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
-    this.#context = new ProjectContext(parts.options, parts.config, () => this.#now());
+    this.#context = new ProjectContext(parts.options, parts.config, {
+      redactor: parts.redactor,
+      now: () => this.#now(),
+    });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
     this.#servers = new ServerLeases({
       home: homeOf(parts.options),
@@ -100,6 +108,7 @@ export class ConversationOpener {
       env: parts.options.env ?? {},
       log: (text) => parts.options.log?.(text),
     });
+    this.#privatePaths = privatePaths({ home: homeOf(parts.options), env: parts.options.env ?? {}, homedir });
     this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
@@ -259,6 +268,7 @@ export class ConversationOpener {
       tool: (name) => this.#tools.byName.get(name) ?? servers?.tool(name),
       toolSpecs: () => servers?.specs ?? this.#tools.specs,
       toolEnv: this.#toolEnv,
+      privatePaths: this.#privatePaths,
       outputRoom: this.#outputRoom,
       limits: effectiveLimits(this.#parts.config.turnLimits),
       compaction: this.#compaction(parts.conversationId),

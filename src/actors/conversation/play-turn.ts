@@ -48,6 +48,8 @@ export interface TurnParts {
   readonly changes?: ChangeParts | undefined;
   /** The environment of tools. */
   readonly toolEnv: Readonly<Record<string, string>>;
+  /** What no tool reads or writes. */
+  readonly privatePaths: readonly string[];
   readonly limits: EffectiveLimits;
   readonly compaction: CompactionParts;
   /** How many turns the model sees. */
@@ -202,6 +204,7 @@ function callWorldOf(
     allowed: cell.allowed,
     budget,
     env: parts.toolEnv,
+    privatePaths: parts.privatePaths,
     stamps: cell.stamps,
     running: new Set(),
     outputs,

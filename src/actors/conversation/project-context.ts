@@ -1,9 +1,8 @@
 import { homedir } from "node:os";
 import { codexHome, codyHome } from "../../config/paths.js";
-import { redactionRules } from "../../config/redaction/rules.js";
-import { createTextRedactor } from "../../config/redaction/text-redactor.js";
 import { defaultInjectionBudget } from "../../context/knowledge-section.js";
 import type { Config } from "../../messages/config.js";
+import type { TextRedactor } from "../../messages/redaction.js";
 import { addKnowledge } from "../../tools/add-knowledge.js";
 import type { SaveKnowledge, Tool } from "../../tools/tool.js";
 import { ProjectKnowledge } from "../knowledge/project-knowledge.js";
@@ -11,15 +10,19 @@ import type { ManagerOptions } from "./manager-options.js";
 import { SystemPrompts } from "./system-prompts.js";
 import { ToldPrompt } from "./told-prompt.js";
 
+export interface ContextParts {
+  readonly redactor: TextRedactor;
+  readonly now: () => Date;
+}
+
 /** What the files of a user and of projects add to the conversations of a manager: instructions and knowledge. */
 export class ProjectContext {
   /** Absent when nothing is to be remembered. */
   readonly #knowledge: ProjectKnowledge | undefined;
   readonly #prompts: SystemPrompts;
 
-  constructor({ home, env = {} }: ManagerOptions, config: Config, now: () => Date) {
+  constructor({ home, env = {} }: ManagerOptions, config: Config, { redactor, now }: ContextParts) {
     const { enabled = true, injectionBudget = defaultInjectionBudget } = config.knowledge ?? {};
-    const redactor = createTextRedactor(redactionRules(config, env));
     this.#knowledge = enabled ? new ProjectKnowledge({ redactor, budgetTokens: injectionBudget, now }) : undefined;
     const homes = [home ?? codyHome({ env, homedir: homedir() }), codexHome({ env, homedir })];
     this.#prompts = new SystemPrompts({

@@ -3,7 +3,7 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { ToolOutput } from "../../messages/tool.js";
 import { cutMiddle } from "../../rollouts/cut-middle.js";
 import type { FileStamps } from "../../tools/file-stamps.js";
-import type { CommandLine, EarlierItem, SaveKnowledge, ToolContext } from "../../tools/tool.js";
+import type { CommandLine, EarlierItem, SaveKnowledge, ToolContext, ToolScope } from "../../tools/tool.js";
 import { WholeOutput } from "../../tools/whole-output.js";
 import { messageOf } from "../system/failures.js";
 import { within } from "../system/within.js";
@@ -25,6 +25,7 @@ export interface CallWorld {
   readonly allowed: Set<string>;
   readonly budget: TurnBudget;
   readonly env: Readonly<Record<string, string>>;
+  readonly privatePaths: readonly string[];
   readonly stamps: FileStamps;
   /** The calls that run now. */
   readonly running: Set<string>;
@@ -64,7 +65,7 @@ const maxOutputTokens = 16_384;
 export async function runCall(call: RunnableCall, world: CallWorld): Promise<CallEnd> {
   let command: CommandLine;
   try {
-    command = await call.tool.command(call.args, world.settings);
+    command = await call.tool.command(call.args, scopeOf(world));
   } catch (error) {
     return output(`${messageOf(error)}; nothing was run`);
   }
@@ -93,13 +94,12 @@ async function perform(
   world: CallWorld,
   whole: WholeOutput | undefined,
 ): Promise<PerformedCall> {
-  const { turn, settings, budget, env, stamps, earlier, saveKnowledge } = world;
+  const { turn, budget, env, stamps, earlier, saveKnowledge } = world;
   let isOver = false;
   const context: ToolContext = {
     callId: call.callId,
     turnId: turn.turnId,
-    cwd: settings.cwd,
-    sandbox: settings.sandbox,
+    ...scopeOf(world),
     ...approved,
     signal: budget.signal,
     env,
@@ -119,6 +119,10 @@ async function perform(
   world.running.delete(call.callId);
   showRunning(world);
   return performed ?? { content: saidDeaf(call, world) };
+}
+
+function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallWorld): ToolScope {
+  return { cwd, sandbox, privatePaths };
 }
 
 /** One of the calls that run stands for all. */

@@ -4,12 +4,15 @@ import { codyHome } from "../../config/paths.js";
 import { apiKey, type KeySources } from "../../config/vendors.js";
 import type { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/errors.js";
+import type { TokenSet } from "../../messages/tokens.js";
 import type { Access, LoginToken } from "../../providers/credential.js";
 import type { Transport } from "../../providers/transport.js";
 import type { Ref } from "../system/actor.js";
 import { spawn } from "../system/spawn.js";
+import { within } from "../system/within.js";
 import { borrowedPlaces } from "./borrowed-tokens.js";
 import { credentials, type CredentialsAnswers, type CredentialsOp, type TokenReply } from "./credentials.js";
+import { renewalMs } from "./login-keeper.js";
 import { TokenStore } from "./token-file.js";
 
 export interface AccessOptions {
@@ -19,23 +22,27 @@ export interface AccessOptions {
   readonly now: () => number;
   /** Something a person should know, although all goes on. */
   readonly warn: (message: string) => void;
+  /** Told of every token and key that is found, so that none is written to the disk elsewhere. */
+  readonly learn: (secret: string) => void;
 }
 
 /** Where requests get what proves who asks, for all conversations of a manager. */
 export class AccessDesk {
   readonly #ref: Ref<CredentialsOp, CredentialsAnswers>;
   readonly #keys: KeySources;
-  readonly #sending = new Set<Promise<Response>>();
+  readonly #renewals = new Set<Promise<TokenSet>>();
   #transport: Promise<Transport> | undefined;
 
-  constructor({ home, env, config, now, warn }: AccessOptions) {
+  constructor({ home, env, config, now, warn, learn }: AccessOptions) {
     this.#keys = { env, providers: config.providers };
     const options = {
       logins: config.logins,
       store: new TokenStore(home ?? codyHome({ env, homedir: homedir() })),
       places: borrowedPlaces(env, homedir),
-      fetch: async () => this.#tracked(await (this.#transport ??= connect(env))),
+      fetch: async () => (await (this.#transport ??= connect(env))).fetch,
       now,
+      learn,
+      onRenewal: (renewal: Promise<TokenSet>) => this.#track(renewal),
     };
     this.#ref = spawn(credentials, options, { onEvent: ({ msg }) => warn(msg.message) });
   }
@@ -53,20 +60,15 @@ export class AccessDesk {
   /** Waits for tokens that are just being renewed: an answer that nobody hears is a login that is lost. */
   async stop(): Promise<void> {
     await this.#ref.stop();
-    await Promise.allSettled(this.#sending);
+    // The actor gives up sooner than a slow server has answered and its answer is written.
+    await within(Promise.allSettled(this.#renewals), renewalMs);
     (await this.#transport)?.close();
   }
 
-  #tracked({ fetch: send }: Transport): typeof fetch {
-    return async (input, init) => {
-      const sent = send(input, init);
-      this.#sending.add(sent);
-      try {
-        return await sent;
-      } finally {
-        this.#sending.delete(sent);
-      }
-    };
+  #track(renewal: Promise<TokenSet>): void {
+    this.#renewals.add(renewal);
+    const forget = (): boolean => this.#renewals.delete(renewal);
+    void renewal.then(forget, forget);
   }
 
   #key(provider: string, signal: AbortSignal): string | undefined | Promise<string | undefined> {

@@ -48,7 +48,9 @@ export const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOp
       kept_key: async ({ provider }) => {
         const key = keys.get(provider) ?? (await parts.places.keyring.key(provider));
         // A keyring that was locked may be open the next time.
-        if (key !== undefined) keys.set(provider, key);
+        if (key === undefined) return undefined;
+        parts.learn(key);
+        keys.set(provider, key);
         return key;
       },
     };

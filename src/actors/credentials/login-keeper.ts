@@ -12,6 +12,8 @@ const marginMs = 5 * 60_000;
 /** After a server could not renew a token that is still good, it is not asked again for so long. */
 const restMs = 30_000;
 const deadlineMs = 20_000;
+/** A renewal that has the lock is over by then: the server has answered or not, and the answer is written. */
+export const renewalMs = deadlineMs + 5_000;
 
 export interface KeeperParts {
   readonly facts: LoginFacts;
@@ -21,6 +23,10 @@ export interface KeeperParts {
   readonly now: () => number;
   /** Something a person should know, although all goes on. */
   readonly warn: (message: string) => void;
+  /** Told of every token that is found or given. */
+  readonly learn: (secret: string) => void;
+  /** Given every renewal, from before the server is asked until its answer is written. */
+  readonly onRenewal: (renewal: Promise<TokenSet>) => void;
 }
 
 /** The tokens of one login. Whoever needs one gets the same; they are renewed once, whoever asks in whatever process. */
@@ -62,10 +68,13 @@ export class LoginKeeper {
   }
 
   #renew(refused: string | undefined): Promise<TokenSet> {
-    this.#renewing ??= this.#renewOnce(refused).finally(() => {
+    if (this.#renewing !== undefined) return this.#renewing;
+    const renewal = this.#renewOnce(refused).finally(() => {
       this.#renewing = undefined;
     });
-    return this.#renewing;
+    this.#renewing = renewal;
+    this.#parts.onRenewal(renewal);
+    return renewal;
   }
 
   async #renewOnce(refused: string | undefined): Promise<TokenSet> {
@@ -110,6 +119,7 @@ export class LoginKeeper {
   async #save(tokens: TokenSet): Promise<TokenSet> {
     const { facts, store } = this.#parts;
     this.#held = tokens;
+    this.#learn(tokens);
     try {
       await store.write(facts.name, tokens);
       this.#isUnsaved = false;
@@ -134,9 +144,16 @@ export class LoginKeeper {
     return isBehind ? { tokens: held, source: this.#parts.store.path } : found;
   }
 
-  #find(): Promise<FoundTokens | undefined> {
+  async #find(): Promise<FoundTokens | undefined> {
     const { facts, store, places } = this.#parts;
-    return findTokens(facts.name, store, places);
+    const found = await findTokens(facts.name, store, places);
+    if (found !== undefined) this.#learn(found.tokens);
+    return found;
+  }
+
+  #learn({ accessToken, refreshToken }: TokenSet): void {
+    this.#parts.learn(accessToken);
+    if (refreshToken !== undefined) this.#parts.learn(refreshToken);
   }
 
   #hold(tokens: TokenSet): TokenSet {

@@ -79,7 +79,10 @@ export class CallbackServer implements AsyncDisposable {
     // Another name that leads here is a page of somebody else that has made itself a name for this machine.
     const hosts = [`localhost:${this.port}`, `127.0.0.1:${this.port}`];
     if (!hosts.includes(request.headers.host ?? "")) return page(response, 403, "This is not a page for you.");
-    const url = new URL(request.url ?? "/", "http://localhost");
+    // Anybody's page can have a browser ask for what is no address at all, such as `//`.
+    const [asked, base] = [request.url ?? "/", "http://localhost"];
+    if (!URL.canParse(asked, base)) return page(response, 404, "There is nothing here.");
+    const url = new URL(asked, base);
     if (request.method !== "GET" || url.pathname !== path) return page(response, 404, "There is nothing here.");
     if (this.#isUsed) return page(response, 409, "This login has been answered already.");
     if (!isSame(url.searchParams.get("state") ?? "", this.#state)) {

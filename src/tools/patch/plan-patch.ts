@@ -66,7 +66,7 @@ async function plannedPart(patch: FilePatch, scope: ToolScope, bytesLeft: number
     const file = { target, old: undefined, like: undefined, content };
     return { files: [file], change: { type: "add", content }, done: `A ${patch.path}` };
   }
-  const { stats, text } = await readOld(target, bytesLeft);
+  const { stats, text } = await readOld(target, bytesLeft, scope);
   if (patch.type === "update") return await plannedUpdate(patch, { target, stats, text }, scope);
   const file = { target, old: stats, like: undefined, content: undefined };
   return { files: [file], change: { type: "delete", content: text }, done: `D ${patch.path}` };
@@ -107,8 +107,12 @@ async function refuseExisting({ realPath }: WriteTarget): Promise<void> {
   if ((await existing(realPath)) !== undefined) throw new FileProblem("there is a file already: update or delete it");
 }
 
-async function readOld({ realPath }: WriteTarget, maxSize: number): Promise<Pick<OldFile, "stats" | "text">> {
-  const { file, realPath: opened, stats } = await openRegular(realPath);
+async function readOld(
+  { realPath }: WriteTarget,
+  maxSize: number,
+  scope: ToolScope,
+): Promise<Pick<OldFile, "stats" | "text">> {
+  const { file, realPath: opened, stats } = await openRegular(realPath, scope);
   try {
     if (opened !== realPath) throw new FileProblem(leadsElsewhere);
     if (stats.size > maxSize) throw new FileProblem(`the files of a patch may have at most ${maxBytes} bytes`);

@@ -30,12 +30,12 @@ export interface RipgrepLines {
 export async function ripgrepLines(order: RipgrepOrder, context: ToolContext): Promise<RipgrepLines> {
   const { signal, env } = context;
   const program = await ripgrepPath();
-  const { cwd, start, flags } = await searchStart(order.path, context.cwd);
+  const { cwd, start, flags, hidden } = await searchStart(order.path, context);
   const enough = new AbortController();
   const found = new FirstLines(order.maxLines, () => enough.abort());
   const errors = new BoundedOutput(errorBounds);
   const end = await runCommand({
-    argv: [program, ...always, ...flags, ...order.args, ...globFlags(order.glob), "--", start],
+    argv: [program, ...always, ...flags, ...order.args, ...globFlags(order.glob), ...hidden, "--", start],
     cwd,
     env,
     timeoutMs,

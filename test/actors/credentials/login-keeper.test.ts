@@ -27,6 +27,8 @@ async function open() {
     fetch: () => Promise.resolve(transport.fetch),
     now: () => issuer.nowMs,
     warn: (message) => warnings.push(message),
+    learn: () => undefined,
+    onRenewal: () => undefined,
   });
   return { issuer, keeper, store, warnings, first, authFile, path: join(home, "tokens.json") };
 }

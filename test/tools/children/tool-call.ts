@@ -21,6 +21,7 @@ const say = (value: object): void => void process.stdout.write(`${JSON.stringify
 const context = {
   cwd: order.cwd,
   sandbox: "workspace-write",
+  privatePaths: [],
   wasAsked: false,
   callId: "call_1",
   turnId: "turn_1",

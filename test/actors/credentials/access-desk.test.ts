@@ -1,0 +1,39 @@
+import type { ServerResponse } from "node:http";
+import { readdir } from "node:fs/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { AccessDesk } from "../../../src/actors/credentials/access-desk.js";
+import { TokenStore } from "../../../src/actors/credentials/token-file.js";
+import { Deferred } from "../../../src/actors/system/deferred.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { TokenIssuer } from "../../support/token-issuer.js";
+
+test("tokens a slow issuer gives after the actor was given up are written before the desk is closed", async () => {
+  const issuer = await TokenIssuer.open();
+  const [home, codexHome] = [await temporaryFolder(), await temporaryFolder()];
+  await issuer.giveToCodex(codexHome);
+  const asked = new Deferred<ServerResponse>();
+  issuer.fault = (response) => asked.resolve(response);
+  issuer.nowMs += 3_600_000;
+  const desk = new AccessDesk({
+    home,
+    env: { CODEX_HOME: codexHome },
+    config: { logins: { chatgpt: { issuer: issuer.url } } },
+    now: () => issuer.nowMs,
+    warn: () => undefined,
+    learn: () => undefined,
+  });
+  const access = desk.accessTo({ provider: "openai", login: "chatgpt" });
+  const heard = Promise.resolve(access.credential(new AbortController().signal)).catch(() => undefined);
+  const response = await asked.promise;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const stopped = desk.stop();
+  await vi.advanceTimersByTimeAsync(6_500);
+  const { access: access_token, refresh: refresh_token } = issuer.issue();
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ access_token, refresh_token }));
+  await stopped;
+  expect(await new TokenStore(home).read("chatgpt")).toMatchObject({ refreshToken: refresh_token });
+  expect(await readdir(home)).toEqual(["tokens.json"]);
+  await heard;
+});

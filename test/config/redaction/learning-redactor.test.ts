@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { LearningRedactor } from "../../../src/config/redaction/learning-redactor.js";
+
+const none = (): void => undefined;
+
+test("what is learned is found from then on, and what was known before still is", () => {
+  const redactor = new LearningRedactor({ secrets: ["first-secret"], names: [], shapes: false });
+  const { secrets } = redactor;
+  expect(redactor.redact("first-secret later-secret", none)).toBe("[redacted] later-secret");
+  expect(redactor.suspects('"later-secret"')).toBe(false);
+  redactor.learn("later-secret");
+  redactor.learn("later-secret");
+  expect(redactor.redact("first-secret later-secret", none)).toBe("[redacted] [redacted]");
+  expect(redactor.redactKnown("later-secret", none)).toBe("[redacted]");
+  expect(redactor.suspects('"later-secret"')).toBe(true);
+  expect(secrets).toEqual(["first-secret", "later-secret"]);
+});
+
+test("of very many the first that were learned go, and none of those that were given", () => {
+  const redactor = new LearningRedactor({ secrets: ["given-secret"], names: [], shapes: false });
+  for (let count = 0; count <= 100; count += 1) redactor.learn(`learned-${count}-`);
+  expect(redactor.secrets).toHaveLength(101);
+  expect(redactor.redact("given-secret learned-0- learned-1- learned-100-", none)).toBe(
+    "[redacted] learned-0- [redacted] [redacted]",
+  );
+});
