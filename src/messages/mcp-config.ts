@@ -36,8 +36,7 @@ export type McpCommandEntry = z.infer<typeof CommandEntry>;
 const UrlEntry = z.strictObject({
   url: z
     .string()
-    .regex(/^https?:\/\/[!-~]{1,4000}$/, "expected an http or https URL")
-    .refine((url) => !/^https?:\/\/[^/?#]*@/.test(url), "a URL with a password is not taken; use bearer_token_env_var"),
+    .regex(/^https?:\/\/[!-.0-?A-~]{1,1000}(?:\/[!-~]{0,3000})?$/, "expected an http or https URL, without a password"),
   /** The variable of our environment that has the token, so that no file has it. */
   bearer_token_env_var: VariableName.optional(),
   http_headers: z.record(HeaderName, HeaderValue).optional(),

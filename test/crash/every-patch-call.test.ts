@@ -114,7 +114,13 @@ function wrongFiles(found: Contents): string[] {
 /** What lies in a folder once a turn has begun to change something in it. */
 async function swept(cwd: string): Promise<Contents> {
   const home = await temporaryFolder();
-  const places = { workspaces: join(home, "workspaces"), folder: join(home, "snapshots"), outside: [], maxBytes: 1e6, secrets: [] };
+  const places = {
+    workspaces: join(home, "workspaces"),
+    folder: join(home, "snapshots"),
+    outside: [],
+    maxBytes: 1e6,
+    secrets: [],
+  };
   expect(await takeSnapshot({ ...places, cwd, turnId: "next", now: Date.now() })).toEqual({ status: "taken" });
   return await contentsOf(cwd);
 }

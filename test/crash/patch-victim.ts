@@ -28,6 +28,7 @@ async function play({ cwd, input, point }: PatchOrder): Promise<void> {
     cwd,
     sandbox: "workspace-write",
     wasAsked: false,
+    privatePaths: [],
     callId: "call",
     turnId: "turn",
     signal: new AbortController().signal,
