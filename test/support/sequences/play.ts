@@ -102,7 +102,10 @@ class SequencePlayer {
         await this.#open.pin(`never forget question ${this.#turn}`);
         return await this.#promise();
       case "lose":
-        await this.#open.replaceHistory(this.#open.getHistory().filter((_, at) => (at + step.from) % step.every > 0));
+        // Thoughts of one answer stay together: nobody could tell that some of them are missing, but the server can.
+        await this.#open.replaceHistory(
+          this.#open.getHistory().filter(({ type }, at) => type === "reasoning" || (at + step.from) % step.every > 0),
+        );
         return await this.#promise();
       case "fork":
         return await this.#fork(step.back, placeAt(step.place));
