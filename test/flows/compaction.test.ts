@@ -185,11 +185,12 @@ describe("by hand", () => {
   });
 
   test("an interrupt leaves the history, and what was submitted meanwhile is played", async () => {
-    const { conversation, events } = await openCompacting([says("one"), [{ type: "hang" }], says("two")]);
+    const { conversation, events, provider } = await openCompacting([says("one"), [{ type: "hang" }], says("two")]);
     await conversation.processMessage("first");
     const history = conversation.getHistory();
     const outcome = conversation.compact();
-    await events.until("compaction_start");
+    // Until the summary is asked for, an interrupt would leave its answer for the next turn.
+    await expect.poll(() => provider.requests.length).toBe(2);
     await conversation.submit("second");
     await conversation.interrupt();
     expect(await outcome).toEqual({ status: "aborted" });
