@@ -19,7 +19,7 @@ export interface KeeperParts {
   readonly facts: LoginFacts;
   readonly store: TokenStore;
   readonly places: BorrowedPlaces;
-  readonly fetch: () => Promise<typeof fetch>;
+  readonly fetch: typeof fetch;
   readonly now: () => number;
   /** Something a person should know, although all goes on. */
   readonly warn: (message: string) => void;
@@ -97,7 +97,7 @@ export class LoginKeeper {
     const { refreshToken } = tokens;
     if (refreshToken === undefined) throw endedLogin(facts, "it cannot be renewed");
     if (this.#refused?.fingerprint === fingerprint(refreshToken)) throw endedLogin(facts, this.#refused.reason);
-    const endpoint = { fetch: await this.#parts.fetch(), deadlineMs };
+    const endpoint = { fetch: this.#parts.fetch, deadlineMs };
     const outcome = await refreshTokens(facts, refreshToken, endpoint);
     if (outcome.status === "answered") {
       const next = answeredTokens(tokens, outcome.answer, this.#parts.now());

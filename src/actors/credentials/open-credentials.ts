@@ -1,0 +1,47 @@
+import { homedir } from "node:os";
+import { codyHome } from "../../config/paths.js";
+import type { TokenSet } from "../../messages/tokens.js";
+import { createTransport } from "../../providers/node-transport.js";
+import { spawn } from "../system/spawn.js";
+import { within } from "../system/within.js";
+import type { Ref } from "../system/actor.js";
+import type { AccessOptions } from "./access-desk.js";
+import { borrowedPlaces } from "./borrowed-tokens.js";
+import { credentials, type CredentialsAnswers, type CredentialsOp } from "./credentials.js";
+import { renewalMs } from "./login-keeper.js";
+import { TokenStore } from "./token-file.js";
+
+export interface OpenCredentials {
+  readonly ref: Ref<CredentialsOp, CredentialsAnswers>;
+  /** Waits for tokens that are just being renewed: an answer that nobody hears is a login that is lost. */
+  stop(): Promise<void>;
+}
+
+/** The actor that keeps tokens, with the connection it renews them over. */
+export function openCredentials({ home, env, config, now, warn, learn }: AccessOptions): OpenCredentials {
+  const renewals = new Set<Promise<TokenSet>>();
+  const transport = createTransport(env);
+  const options = {
+    logins: config.logins,
+    store: new TokenStore(home ?? codyHome({ env, homedir: homedir() })),
+    places: borrowedPlaces(env, homedir),
+    fetch: transport.fetch,
+    now,
+    learn,
+    onRenewal: (renewal: Promise<TokenSet>): void => {
+      renewals.add(renewal);
+      const forget = (): boolean => renewals.delete(renewal);
+      void renewal.then(forget, forget);
+    },
+  };
+  const ref = spawn(credentials, options, { onEvent: ({ msg }) => warn(msg.message) });
+  return {
+    ref,
+    stop: async () => {
+      await ref.stop();
+      // The actor gives up sooner than a slow server has answered and its answer is written.
+      await within(Promise.allSettled(renewals), renewalMs);
+      transport.close();
+    },
+  };
+}
