@@ -2,7 +2,6 @@ import { chatCommand } from "./commands/chat.js";
 import { compactCommand } from "./commands/compact.js";
 import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
-import { diffCommand } from "./commands/diff.js";
 import { forkCommand } from "./commands/fork.js";
 import { exportCommand } from "./commands/export.js";
 import { interactiveCommand } from "./commands/interactive.js";
@@ -11,9 +10,7 @@ import { newCommand } from "./commands/new.js";
 import { pinCommand, unpinCommand } from "./commands/pin.js";
 import { renameCommand } from "./commands/rename.js";
 import { resumeCommand } from "./commands/resume.js";
-import { setAuthCommand } from "./commands/set-auth.js";
 import { setProviderCommand } from "./commands/set-provider.js";
-import { undoCommand } from "./commands/undo.js";
 import type { Command } from "./context.js";
 
 /** The commands that load the conversation manager or the schemas. */
@@ -27,10 +24,7 @@ export const managerCommands = {
   unpin: unpinCommand,
   compact: compactCommand,
   context: contextCommand,
-  diff: diffCommand,
-  undo: undoCommand,
   setProvider: setProviderCommand,
-  setAuth: setAuthCommand,
   config: configCommand,
   models: modelsCommand,
   interactive: interactiveCommand,

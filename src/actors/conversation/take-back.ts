@@ -1,5 +1,5 @@
 import type { UndoOutcome } from "../../changes/restore/undo-turn.js";
-import { obstacleWords } from "../../changes/restore/plan-restore.js";
+import { obstacleWords } from "../../changes/restore/obstacle.js";
 import { visible } from "../../messages/visible.js";
 import type { TurnWorld } from "./play-turn.js";
 

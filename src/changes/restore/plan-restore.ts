@@ -5,26 +5,11 @@ import type { FileVersion } from "../changed-file.js";
 import { ContentStore, hashOf } from "../workspace/content-store.js";
 import { bytesAt } from "../workspace/take-tree.js";
 import { fileAt, type FoundFile } from "../workspace/walk.js";
+import type { Obstacle } from "./obstacle.js";
 
 const ownerOnly = 0o600;
 const readBits = 0o444;
 const executeBits = 0o111;
-
-/** Why a file is left as it is. */
-export type Obstacle =
-  /** It is not what the change made of it: somebody has changed it since. */
-  | "changed"
-  /** What it was is not there any more. */
-  | "not_kept"
-  /** Something else stands in its place, or on the way to it. */
-  | "blocked";
-
-/** For a person. */
-export const obstacleWords = {
-  changed: "has changed since",
-  not_kept: "what it was is not there any more",
-  blocked: "something else stands in its place",
-} satisfies Record<Obstacle, string>;
 
 /** A file that is there or is to be, with who may do what with it. */
 export interface PermittedVersion extends FileVersion {

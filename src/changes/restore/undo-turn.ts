@@ -1,7 +1,7 @@
 import { ChangeFolder } from "../workspace/change-folder.js";
 import { endSnapshot, type SnapshotPlaces } from "../workspace/snapshot.js";
 import { chooseRecord } from "./choose-record.js";
-import type { Obstacle } from "./plan-restore.js";
+import type { Obstacle } from "./obstacle.js";
 import { type FailedStep, restore } from "./restore.js";
 
 /** What came of taking back the last turn that changed something. */

@@ -1,4 +1,5 @@
-import { obstacleWords, type RestorePlan } from "../../changes/restore/plan-restore.js";
+import { obstacleWords } from "../../changes/restore/obstacle.js";
+import type { RestorePlan } from "../../changes/restore/plan-restore.js";
 import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
 import type { NumberedRecord } from "../../changes/workspace/change-folder.js";
 import type { LeftOutFile } from "../../messages/change-record.js";

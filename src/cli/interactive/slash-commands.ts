@@ -1,6 +1,5 @@
 import { tellNotCompacted } from "../compaction/not-compacted.js";
 import { contextText } from "../compaction/context-text.js";
-import { SavedChanges } from "../changes/saved-changes.js";
 import { noChanges, statText } from "../changes/stat-text.js";
 import { type CommandContext, printLine } from "../context.js";
 import { wholeNumber } from "../whole-number.js";
@@ -8,7 +7,6 @@ import { exportEach, exportNamed } from "./export-conversations.js";
 import { conversationsText } from "./conversations-command.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { serversText } from "./server-prompts.js";
-import { undoAfterAsking } from "./undo-command.js";
 
 type Then = "stay" | "leave";
 
@@ -181,6 +179,8 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
     return "stay";
   }
   await conversation.flush();
+  // Loaded when it is asked for: conversations begin without it.
+  const { SavedChanges } = await import("../changes/saved-changes.js");
   const rollout = { id: conversation.id, path: conversation.rolloutPath };
   const tracker = (await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env)).diff(turn);
   const shown = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
@@ -189,6 +189,7 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
 }
 
 async function undo({ context, current, signal, ask }: SlashCall): Promise<Then> {
+  const { undoAfterAsking } = await import("./undo-command.js");
   const tell = (lines: readonly string[]): Promise<void> => tellAside(context, lines);
   await undoAfterAsking(current, { env: context.terminal.env, tell, ask }, signal);
   return "stay";

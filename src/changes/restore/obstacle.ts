@@ -1,0 +1,15 @@
+/** Why a file is left as it is. */
+export type Obstacle =
+  /** It is not what the change made of it: somebody has changed it since. */
+  | "changed"
+  /** What it was is not there any more. */
+  | "not_kept"
+  /** Something else stands in its place, or on the way to it. */
+  | "blocked";
+
+/** For a person. */
+export const obstacleWords = {
+  changed: "has changed since",
+  not_kept: "what it was is not there any more",
+  blocked: "something else stands in its place",
+} satisfies Record<Obstacle, string>;
