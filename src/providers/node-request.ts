@@ -9,7 +9,14 @@ interface Sent {
 }
 
 /** Sends a request and resolves with its answer when the headers are there. Aborting ends it, also after that. */
-export function answerTo(request: ClientRequest, { body, signal, connectTimeoutMs }: Sent): Promise<IncomingMessage> {
+export function answerTo(request: ClientRequest, { body, ...bounds }: Sent): Promise<IncomingMessage> {
+  const answer = answerOf(request, bounds);
+  request.end(body);
+  return answer;
+}
+
+/** Knows nothing of the body: what listens lives as long as the answer comes, and would keep it as long in memory. */
+function answerOf(request: ClientRequest, { signal, connectTimeoutMs }: Omit<Sent, "body">): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const onAbort = (): void => void request.destroy(new DOMException("This operation was aborted", "AbortError"));
@@ -27,7 +34,6 @@ export function answerTo(request: ClientRequest, { body, signal, connectTimeoutM
     });
     if (signal?.aborted === true) onAbort();
     else signal?.addEventListener("abort", onAbort);
-    request.end(body);
   });
 }
 

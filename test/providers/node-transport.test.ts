@@ -2,6 +2,8 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -41,6 +43,24 @@ describe("the answer", () => {
       { path: "/path?q=1", body: "ü", headers: { "x-test": "1", "content-length": "2" } },
     ]);
     expect(() => transport.events(response, boundsOf())).toThrow("answered with application/json instead of a stream");
+  });
+
+  test("while it comes, nothing of the request is kept in memory", async () => {
+    const { url } = await serve((response) => begin(response));
+    const sent = async (): Promise<[Response, WeakRef<Uint8Array>]> => {
+      const body = new Uint8Array(100_000);
+      return [await transport.fetch(url, { method: "POST", body }), new WeakRef(body)];
+    };
+    const [response, body] = await sent();
+    const events = transport.events(response, boundsOf());
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    await vi.waitFor(() => {
+      collectGarbage();
+      // Not the bytes themselves: a failed expectation would keep them.
+      expect(body.deref() === undefined).toBe(true);
+    });
+    await events.return();
   });
 
   test("of an error 64 KiB are read", async () => {
