@@ -133,6 +133,8 @@ async function playOn(
   for (const message of await parts.refreshInstructions(settings, signal)) {
     world.publish({ type: "warning", message }, id);
   }
+  // All conversations of a folder wait for the same look.
+  await oneAfterAnother("begin");
   using budget = new TurnBudget(parts.limits, signal);
   const outputs = parts.blobs === undefined ? undefined : new KeptOutputs(parts.blobs, parts.outputRoom, world, id);
   const changes = parts.changes && new TurnChanges(parts.changes, changedTurn(world, turn, settings));
