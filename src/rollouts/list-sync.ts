@@ -15,13 +15,11 @@ export interface SyncListOptions extends ListOptions {
   readonly cache?: string;
   /**
    * The time, for a directory that nobody but cody writes to, with a cache elsewhere: who writes takes a lock, which
-   * changes its folder, so of many files in folders that have not changed the order need not be looked at again.
+   * changes its folder, so in folders that have not changed the order of files need not be looked at again.
    */
   readonly own?: { readonly now: number };
 }
 
-/** So many are worth believing in an order: fewer are looked at in no time. */
-const many = 2_000;
 /** A folder may change twice within one tick of its clock. */
 const settledMs = 2_000;
 const lockEnding = ".lock";
@@ -64,7 +62,7 @@ function lookedUp(directory: string, cache: string, { limit, after, own }: SyncL
     ...heads.get({ name, stats }, () => readHead(path, stats.size, buffer)),
   }));
   const isSettled = own !== undefined && folders.every(([, mtimeMs]) => own.now - mtimeMs > settledMs);
-  heads.save(files, files.length >= many && isSettled ? headerOf(folders, locks, files) : noOrder);
+  heads.save(files, isSettled ? headerOf(folders, locks, files) : noOrder);
   return page;
 }
 

@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import { Cli, commandOf, finished } from "../support/cli.js";
 import { metaLine, user } from "../rollouts/index/library.js";
 
-const count = 2_000;
+const count = 1_000;
 
-/** So many conversations that the order of the last list is believed, in a folder that has not changed for long. */
+/** Conversations in a folder that has not changed for long. */
 async function library(): Promise<Cli> {
   const cli = await Cli.open();
   mkdirSync(cli.conversations, { recursive: true });

@@ -5,7 +5,7 @@ import { knownList } from "../../src/rollouts/known-list.js";
 import { listConversationsSync } from "../../src/rollouts/list-sync.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const count = 2_000;
+const count = 60;
 const line = `${JSON.stringify({ timestamp: "", type: "event_msg", payload: { type: "user_message", message: "hi" } })}\n`;
 
 let directory = "";
@@ -35,7 +35,7 @@ function list(options: { limit?: number; after?: { updatedAt: number; id: string
   return listConversationsSync(directory, { cache, own: later(), ...options });
 }
 
-test("a page of many conversations is known from the last list, and the same as when everything is looked at", () => {
+test("a page is known from the last list, and the same as when everything is looked at", () => {
   expect(knownList(directory, cache, {})).toBeUndefined();
   const all = listConversationsSync(directory);
   expect(list()).toEqual(all);
