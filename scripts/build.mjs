@@ -19,7 +19,13 @@ export async function build({ declarations }) {
   const entries = files.map((file) => `workers/entries/${file.slice(0, -".ts".length)}`);
   // What several programs share becomes chunks to be loaded, so what short commands never start is bundled apart.
   const rare = entries.filter((name) => pools.has(name));
-  const together = await bundle({ format: "cjs", input: { list: "src/cli/quick-list.ts" } });
+  // In this order: what the writer's thread needs must not bring a conversation with it.
+  const together = {
+    list: await modulesOf("src/cli/quick-list.ts"),
+    writer: await modulesOf("src/workers/entries/rollout-writer.ts"),
+    start: await modulesOf("src/cli/run-process.ts"),
+    conversation: await modulesOf("src/cli/commands/chat.ts"),
+  };
   const common = ["cli/main", ...entries.filter((name) => !pools.has(name))];
   await Promise.all([
     bundle({ format: "esm", input: { index: "src/index.ts" }, directory: "dist" }),
@@ -30,6 +36,18 @@ export async function build({ declarations }) {
   if (!declarations) return;
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   await promisify(execFile)(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
+}
+
+/** What is loaded with a file, without what it loads later. */
+async function modulesOf(source) {
+  const chunks = await bundle({ format: "cjs", input: { entry: source } });
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const loaded = new Set(chunks.filter(({ isEntry }) => isEntry));
+  for (const { imports } of loaded) {
+    for (const name of imports) if (byName.has(name)) loaded.add(byName.get(name));
+  }
+  // The first file of a program is its own.
+  return [...loaded].flatMap(({ moduleIds }) => moduleIds).filter((id) => id !== join(root, source));
 }
 
 function sourcesOf(programs) {

@@ -1,3 +1,5 @@
+import type { OutputChunk } from "rolldown";
+
 export interface BundleOptions {
   readonly format: "esm" | "cjs";
   readonly input: Readonly<Record<string, string>>;
@@ -5,4 +7,4 @@ export interface BundleOptions {
   readonly directory?: string;
 }
 
-export function bundle(options: BundleOptions): Promise<string[]>;
+export function bundle(options: BundleOptions): Promise<OutputChunk[]>;

@@ -9,10 +9,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * `input` maps the name of each output to its source. `cjs` is for whatever must start fast, because Node loads
- * CommonJS quicker than ES modules; `esm` for whoever imports us. `together` are modules that go into one file, because every
- * file of its own costs a short command a millisecond. Gives the modules that went in.
+ * CommonJS quicker than ES modules; `esm` for whoever imports us. `together` maps the name of a file to the modules that
+ * go into it, the first that names a module has it: every file costs a short command up to a millisecond. Gives the chunks.
  */
-export async function bundle({ format, input, directory, together = [] }) {
+export async function bundle({ format, input, directory, together = {} }) {
   const extension = format === "cjs" ? "cjs" : "js";
   const { output } = await build({
     cwd: root,
@@ -38,9 +38,7 @@ export async function bundle({ format, input, directory, together = [] }) {
       format,
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `chunks/[name]-[hash].${extension}`,
-      ...(together.length === 0
-        ? {}
-        : { codeSplitting: { groups: [{ name: "list", test: (id) => together.includes(id) }] } }),
+      ...(Object.keys(together).length === 0 ? {} : { codeSplitting: { groups: groupsOf(together) } }),
       // Names stay: a stack in the debug log must be readable.
       minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
     },
@@ -49,7 +47,16 @@ export async function bundle({ format, input, directory, together = [] }) {
   if (directory !== undefined) {
     await Promise.all(output.map(({ fileName, code }) => replaceFile(resolve(root, directory, fileName), code)));
   }
-  return output.flatMap(({ moduleIds }) => moduleIds);
+  return output.filter(({ type }) => type === "chunk");
+}
+
+function groupsOf(together) {
+  const names = Object.keys(together);
+  return names.map((name, index) => ({
+    name,
+    test: (id) => together[name].includes(id),
+    priority: names.length - index,
+  }));
 }
 
 /** Whole or not at all: someone may be starting processes or threads from it. */

@@ -38,7 +38,7 @@ import { LearningRedactor } from "./config/redaction/learning-redactor.js";
 import { redactionRules } from "./config/redaction/rules.js";
 import { vendorNames } from "./config/vendors.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
-import { type ExportedConversation, exportLines } from "./rollouts/export/export-lines.js";
+import type { ExportedConversation } from "./rollouts/export/export-lines.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
@@ -230,6 +230,7 @@ export class ConversationManager {
     // No id ends like a file.
     const id = text.endsWith(".jsonl") ? await this.#store.adopt(text) : await this.#find(text);
     await this.#live.get(id)?.flush();
+    const { exportLines } = await import("./rollouts/export/export-lines.js");
     return await exportLines({ conversationId: id, read: () => this.#store.read(id) }, format);
   }
 

@@ -33,39 +33,31 @@ import {
   undoFlags,
 } from "./flags.js";
 
-const managerCommands = async () => (await import("./manager-commands.js")).managerCommands;
-
-/**
- * What needs the manager is loaded when it is asked for, and in one piece: every file of its own costs a short command
- * a millisecond.
- */
+/** Each is loaded when it is asked for. */
 const loaders = {
   list: () => Promise.resolve(listCommand),
-  new: async () => (await managerCommands()).new,
-  chat: async () => (await managerCommands()).chat,
-  resume: async () => (await managerCommands()).resume,
-  fork: async () => (await managerCommands()).fork,
-  rename: async () => (await managerCommands()).rename,
-  pin: async () => (await managerCommands()).pin,
-  unpin: async () => (await managerCommands()).unpin,
-  compact: async () => (await managerCommands()).compact,
-  context: async () => (await managerCommands()).context,
-  "set-provider": async () => (await managerCommands()).setProvider,
-  // Apart from the others: who is logged in seldom asks.
+  new: async () => (await import("./commands/new.js")).newCommand,
+  chat: async () => (await import("./commands/chat.js")).chatCommand,
+  resume: async () => (await import("./commands/resume.js")).resumeCommand,
+  fork: async () => (await import("./commands/fork.js")).forkCommand,
+  rename: async () => (await import("./commands/rename.js")).renameCommand,
+  pin: async () => (await import("./commands/pin.js")).pinCommand,
+  unpin: async () => (await import("./commands/pin.js")).unpinCommand,
+  compact: async () => (await import("./commands/compact.js")).compactCommand,
+  context: async () => (await import("./commands/context.js")).contextCommand,
+  "set-provider": async () => (await import("./commands/set-provider.js")).setProviderCommand,
   "set-auth": async () => (await import("./commands/set-auth.js")).setAuthCommand,
   login: async () => (await import("./commands/login.js")).loginCommand,
   logout: async () => (await import("./commands/logout.js")).logoutCommand,
   auth: async () => (await import("./commands/auth.js")).authCommand,
-  config: async () => (await managerCommands()).config,
-  models: async () => (await managerCommands()).models,
-  // These read what is saved, and need no manager.
+  config: async () => (await import("./commands/config.js")).configCommand,
+  models: async () => (await import("./commands/models.js")).modelsCommand,
   diff: async () => (await import("./commands/diff.js")).diffCommand,
   undo: async () => (await import("./commands/undo.js")).undoCommand,
   search: async () => (await import("./commands/search.js")).searchCommand,
   index: async () => (await import("./commands/index-library.js")).indexCommand,
   stats: async () => (await import("./commands/stats.js")).statsCommand,
-  export: async () => (await managerCommands()).export,
-  // Apart from the others, and rarely needed.
+  export: async () => (await import("./commands/export.js")).exportCommand,
   import: async () => (await import("./commands/import.js")).importCommand,
   clean: async () => (await import("./commands/clean.js")).cleanCommand,
   undelete: async () => (await import("./commands/undelete.js")).undeleteCommand,
@@ -78,10 +70,9 @@ const loaders = {
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   mcp: async () => (await import("./commands/mcp.js")).mcpCommand,
   trust: async () => (await import("./commands/trust.js")).trustCommand,
-  // Apart from the others: it loads a server that nobody else needs.
   "mock-llm": async () => (await import("./commands/mock-llm.js")).mockLlmCommand,
   /** What cody does without a command. */
-  "": async () => (await managerCommands()).interactive,
+  "": async () => (await import("./commands/interactive.js")).interactiveCommand,
 } satisfies Record<string, () => Promise<Command>>;
 
 export type CommandName = keyof typeof loaders;

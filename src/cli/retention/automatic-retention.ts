@@ -1,5 +1,4 @@
 import { readRetention } from "../../actors/retention/retention-state.js";
-import { runRetention } from "../../actors/retention/run-retention.js";
 import { isTimeToRun } from "../../actors/retention/plan-retention.js";
 import { loadConfig } from "../../config/load-config.js";
 import { conversationPlaces } from "../../config/places.js";
@@ -23,6 +22,8 @@ export async function automaticRetention(context: CommandContext): Promise<void>
     if (!persistence.enabled) return;
     const settings = effectiveRetention(persistence);
     if (state === undefined && !(await show(context, introduction(persistence.directory, settings)))) return;
+    // Loaded when it is time: every command that writes comes by here.
+    const { runRetention } = await import("../../actors/retention/run-retention.js");
     const { trashed, removed } = await runRetention({
       places: conversationPlaces({ home, codexHome, persistence }),
       env: terminal.env,
