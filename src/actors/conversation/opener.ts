@@ -1,77 +1,33 @@
-import { homedir } from "node:os";
 import { v7 as uuidv7 } from "uuid";
-import { estimateTokens } from "../../compaction/estimate-tokens.js";
-import type { Config } from "../../messages/config.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import { conversationName } from "../../messages/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
-import type { Event } from "../../messages/event.js";
-import type { TextRedactor } from "../../messages/redaction.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
-import type { SessionSource } from "../../messages/session-source.js";
-import { effectiveCompaction } from "../../config/compaction-settings.js";
-import { contextWindow } from "../../config/model-windows.js";
-import { factsOf, priceOf } from "../../config/models.js";
-import { privatePaths } from "../../config/private-paths.js";
-import type { CompactionStrategy } from "../../compaction/strategy.js";
-import type { CompactorAnswers, CompactorOp } from "../compactor/compactor.js";
-import type { TokenCounts } from "../compactor/token-counts.js";
-import type { Ref } from "../system/actor.js";
-import type { CpuPool } from "../../workers/open-cpu-pool.js";
-import { configuredKeys } from "../../config/vendors.js";
-import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
-import { toolEnv } from "../../tools/tool-env.js";
-import { Toolbox } from "../../tools/toolbox.js";
 import { firstLine } from "../../rollouts/first-line.js";
-import type { AccessDesk } from "../credentials/access-desk.js";
-import type { ConversationServers } from "../mcp/conversation-servers.js";
-import type { Lease } from "../mcp/mcp-servers.js";
-import { ServerLeases } from "../mcp/server-leases.js";
-import type { RequestGate } from "../limits/request-gate.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import type { CompactionParts } from "./compaction-parts.js";
-import { OutputRoom } from "./output-room.js";
 import { GitInfos } from "./git-infos.js";
-import { knownStrategies } from "./known-strategies.js";
 import type { Conversation } from "./handle.js";
-import type { ManagerOptions, NewConversation, ResumeConfig } from "./manager-options.js";
-import { type ConversationConfig, recordedConfig, resolveSettings } from "./resolve-settings.js";
-import { ProjectContext } from "./project-context.js";
-import { Providers } from "./providers.js";
-import { homeOf } from "./open-store.js";
+import type { NewConversation, ResumeConfig } from "./manager-options.js";
+import { type ConversationConfig, recordedConfig } from "./resolve-settings.js";
 import { isPaginated } from "./read-parent.js";
 import { namedLine } from "./rename-saved.js";
+import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";
 import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
-import { defaultRetry } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
-import { spawnConversation } from "./spawn-conversation.js";
 import { isEmpty, isNewChoice } from "./resumed-state.js";
 import { apply, type ConversationState, emptyState } from "./state.js";
 import type { OpenedRollout, Store, StoredState } from "./store.js";
-import type { ToldPrompt } from "./told-prompt.js";
 
 export function newConversationId(): string {
   return shownId(uuidv7());
 }
 
 /** What opening needs from the manager, which keeps the conversations that are open. */
-export interface OpenerParts {
-  readonly options: ManagerOptions;
-  readonly config: Config;
+export interface OpenerParts extends SpawnerParts {
   readonly store: Store;
-  readonly compactor: Ref<CompactorOp, CompactorAnswers>;
-  readonly counts: TokenCounts;
-  readonly gate: RequestGate;
-  readonly desk: AccessDesk;
-  readonly redactor: TextRedactor;
-  readonly pool: CpuPool;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
-  /** Called before anybody else can have the conversation. */
-  onOpen(conversation: Conversation): void;
-  onEvent(event: Event): void;
-  onEnd(conversationId: string): void;
 }
 
 /** What a fork has from another conversation. */
@@ -85,38 +41,12 @@ export interface Parent {
 /** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
 export class ConversationOpener {
   readonly #parts: OpenerParts;
-  readonly #providers: Providers;
-  readonly #tools: Toolbox;
-  readonly #outputRoom = new OutputRoom();
-  readonly #toolEnv: Readonly<Record<string, string>>;
-  readonly #privatePaths: readonly string[];
-  readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
+  readonly #spawner: ConversationSpawner;
   readonly #gitInfos = new GitInfos();
-  readonly #context: ProjectContext;
-  readonly #servers: ServerLeases;
 
   constructor(parts: OpenerParts) {
     this.#parts = parts;
-    this.#context = new ProjectContext(parts.options, parts.config, {
-      redactor: parts.redactor,
-      now: () => this.#now(),
-    });
-    this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
-    this.#servers = new ServerLeases({
-      home: homeOf(parts.options),
-      configured: parts.config.mcp_servers ?? {},
-      env: parts.options.env ?? {},
-      log: (text) => parts.options.log?.(text),
-    });
-    this.#privatePaths = privatePaths({ home: homeOf(parts.options), env: parts.options.env ?? {}, homedir });
-    this.#strategies = knownStrategies(parts.options, parts.config);
-    this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
-    this.#providers = new Providers(parts.options, {
-      desk: parts.desk,
-      keys: configuredKeys(parts.config.providers),
-      countTokens: (text) => this.#countTokens(text),
-      onRest: (provider, ms) => parts.gate.hold(provider, ms),
-    });
+    this.#spawner = new ConversationSpawner(parts);
   }
 
   /** A new conversation, with what it has from the one it was forked from. */
@@ -132,13 +62,13 @@ export class ConversationOpener {
       throw new InvalidInputError(`conversation ${conversationId} exists already`);
     }
     const name = config.name === undefined ? undefined : conversationName(config.name);
-    const { settings, notice } = this.#resolveSettings(recorded, config);
+    const { settings, notice } = this.#spawner.settings(recorded, config);
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
     const [{ outcome, notice: openNotice, ...opened }, git, prompt] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
       this.#gitInfos.of(settings.cwd),
-      this.#context.openPrompt(cwd),
+      this.#spawner.openPrompt(cwd),
     ]);
     refuseInUse(conversationId, outcome);
     const { rollout } = opened;
@@ -156,8 +86,8 @@ export class ConversationOpener {
     const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
     const unlisted = saved.status === "saved" && listed.status === "not_saved" ? listed.reason : undefined;
     await this.#refuseOpened(rollout);
-    const { lease, notice: serverNotice } = await this.#servers.open(cwd);
-    const conversation = await this.#spawn({
+    const { lease, notice: serverNotice } = await this.#spawner.leaseServers(cwd);
+    const conversation = await this.#spawner.spawn({
       conversationId,
       state,
       settings,
@@ -167,6 +97,7 @@ export class ConversationOpener {
       sessionSource: source,
       goesOn: false,
       notice: joined([notice, openNotice, parentNotice, unlisted, serverNotice]),
+      ...this.#listing(conversationId, state),
     });
     return { conversation, conversationId, saved };
   }
@@ -181,7 +112,7 @@ export class ConversationOpener {
     if (isEmpty(before.state) && !allowEmpty) throw new EmptyRolloutError(conversationId);
     if (isPaginated(before.state) && this.#parts.config.persistence?.enabled !== false) return "codex_only";
     const recorded = await existingFolder(recordedConfig(before.state));
-    const { settings, notice } = this.#resolveSettings(recorded.config, changes);
+    const { settings, notice } = this.#spawner.settings(recorded.config, changes);
     const { provider, model, cwd } = settings;
     const {
       outcome,
@@ -199,7 +130,7 @@ export class ConversationOpener {
     refuseInUse(conversationId, outcome);
     const { rollout } = opened;
     await this.#refuseOpened(rollout);
-    const prompt = await this.#context.openPrompt(cwd);
+    const prompt = await this.#spawner.openPrompt(cwd);
     // Someone may have written between the reading and the lock.
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
     const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
@@ -207,9 +138,9 @@ export class ConversationOpener {
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     await this.#indexName(conversationId, state, "mend");
     await this.#indexPin(conversationId, state, "mend");
-    const { lease, notice: serverNotice } = await this.#servers.open(cwd);
+    const { lease, notice: serverNotice } = await this.#spawner.leaseServers(cwd);
     const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped), serverNotice];
-    return await this.#spawn({
+    return await this.#spawner.spawn({
       conversationId,
       state,
       settings,
@@ -219,7 +150,15 @@ export class ConversationOpener {
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
       notice: joined(notices),
+      ...this.#listing(conversationId, state),
     });
+  }
+
+  #listing(id: string, state: ConversationState): Pick<SpawnInput, "onRenamed" | "onPinned"> {
+    return {
+      onRenamed: () => this.#indexName(id, state, "rename"),
+      onPinned: () => this.#indexPin(id, state, "pin"),
+    };
   }
 
   async #indexName(id: string, { named }: ConversationState, mode: "rename" | "mend"): Promise<SaveOutcome> {
@@ -257,73 +196,9 @@ export class ConversationOpener {
     }
   }
 
-  async #spawn({ lease, snapshots, ...parts }: SpawnInput): Promise<Conversation> {
-    const servers = lease === undefined ? undefined : await this.#serversOf(lease);
-    const conversation = spawnConversation({
-      ...parts,
-      changes: snapshots && { places: snapshots, pool: this.#parts.pool, untracked: new Set() },
-      retry: this.#parts.options.retry ?? defaultRetry,
-      gate: this.#parts.gate,
-      servers,
-      tool: (name) => this.#tools.byName.get(name) ?? servers?.tool(name),
-      toolSpecs: () => servers?.specs ?? this.#tools.specs,
-      toolEnv: this.#toolEnv,
-      privatePaths: this.#privatePaths,
-      outputRoom: this.#outputRoom,
-      limits: effectiveLimits(this.#parts.config.turnLimits),
-      compaction: this.#compaction(parts.conversationId),
-      maxFileBytes: (this.#parts.config.persistence?.maxFileMegabytes ?? Infinity) * 1_000_000,
-      maxTurns: this.#parts.config.history?.maxSize ?? defaultHistoryTurns,
-      provider: (settings) => this.#providers.of(settings),
-      instructions: ({ cwd }) => parts.prompt.text(cwd),
-      refreshInstructions: ({ cwd }, signal) => parts.prompt.refresh(cwd, signal),
-      saveKnowledge: ({ cwd }) => this.#context.saveKnowledge(cwd, parts.conversationId),
-      price: ({ model }) => priceOf(model, this.#parts.config.models),
-      facts: ({ model }) => factsOf(model, this.#parts.config.models),
-      countTokens: (text) => this.#countTokens(text),
-      now: () => this.#now(),
-      newId: uuidv7,
-      onEvent: (event) => this.#parts.onEvent(event),
-      onRenamed: () => this.#indexName(parts.conversationId, parts.state, "rename"),
-      onPinned: () => this.#indexPin(parts.conversationId, parts.state, "pin"),
-      onEnd: () => this.#parts.onEnd(parts.conversationId),
-    });
-    this.#parts.onOpen(conversation);
-    return conversation;
-  }
-
-  async #serversOf(lease: Lease): Promise<ConversationServers> {
-    const { ConversationServers: Servers } = await import("../mcp/conversation-servers.js");
-    return new Servers(lease, { names: this.#tools.byName.keys(), specs: () => this.#tools.specs });
-  }
-
-  #compaction(conversationId: string): CompactionParts {
-    const { compactor, counts, config, store } = this.#parts;
-    return {
-      compactor,
-      counts,
-      settings: effectiveCompaction(config.compaction),
-      strategies: this.#strategies,
-      window: ({ model }) => contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow),
-      summaryBy: (settings) => this.#providers.summaryBy(settings),
-      savedLines: () => store.read(conversationId),
-    };
-  }
-
-  #resolveSettings(recorded: ConversationConfig, conversation: ConversationConfig) {
-    return resolveSettings({
-      config: this.#parts.config,
-      recorded,
-      conversation,
-      env: this.#parts.options.env ?? {},
-      inProcess: this.#providers.inProcess,
-      cwd: this.#parts.options.cwd ?? process.cwd(),
-    });
-  }
-
-  /** Lets go of the connections to providers and servers; nothing may be playing any more. */
+  /** Lets go of what conversations share; nothing may be playing any more. */
   async close(): Promise<void> {
-    await Promise.all([this.#providers.close(), this.#context.close(), this.#servers.close()]);
+    await this.#spawner.close();
   }
 
   /** For what was opened while the manager was shut down. */
@@ -336,24 +211,9 @@ export class ConversationOpener {
     if (this.#parts.isShutDown()) throw new InvalidInputError("the manager has been shut down");
   }
 
-  #countTokens(text: string): number {
-    return this.#parts.options.tokenizer?.countTokens(text) ?? estimateTokens(text);
-  }
-
   #now(): Date {
     return this.#parts.options.now?.() ?? new Date();
   }
-}
-
-interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"> {
-  readonly conversationId: string;
-  readonly state: ConversationState;
-  readonly settings: Settings;
-  readonly prompt: ToldPrompt;
-  readonly sessionSource: SessionSource;
-  readonly goesOn: boolean;
-  readonly notice: string | undefined;
-  readonly lease: Lease | undefined;
 }
 
 function joined(notices: readonly (string | undefined)[]): string | undefined {
