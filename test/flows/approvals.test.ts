@@ -186,6 +186,7 @@ test("nobody answers: the request times out and the turn goes on", async () => {
     type: "function_call_output",
     call_id: "c1",
     output: "effect was refused because nobody answered the approval request in time",
+    success: false,
   });
 });
 
