@@ -107,12 +107,12 @@ test.each([
   { text: "", output: expect.stringContaining("the arguments of add: a: "), stored: "{}" },
   {
     text: '{"a":"one"}',
-    output: "the arguments of add: a: Invalid input: expected number, received string; nothing was run",
+    output: "the arguments of add: a: must be a number; nothing was run",
     stored: '{"a":"one"}',
   },
   {
     text: '{"a":1,"sandbox":"danger-full-access"}',
-    output: 'the arguments of add: Unrecognized key: "sandbox"; nothing was run',
+    output: 'the arguments of add: unknown key "sandbox"; nothing was run',
     stored: '{"a":1,"sandbox":"danger-full-access"}',
   },
 ])("bad arguments $text are answered as an error and stored so that the pair is whole", async (bad) => {
