@@ -52,6 +52,13 @@ test("an output a little longer than what is shown live is shown whole", () => {
   expect(activity.textOf(output(lines.join("\n"))) + activity.textOf(end(0))).toBe(shown(lines));
 });
 
+test("one line that is not shown is one line", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["seq", "16"]));
+  activity.textOf(output(`${Array.from({ length: 16 }, (_, index) => `${index + 1}`).join("\n")}\n`));
+  expect(activity.textOf(end(0))).toContain("  … 1 more line\n  12\n");
+});
+
 test("a terminal obeys nothing of an output, and a line is cut", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["cat", "evil"]));
