@@ -1,3 +1,4 @@
+import { counted } from "../messages/counted.js";
 import { usageError } from "./command-error.js";
 
 const hourMs = 60 * 60 * 1000;
@@ -18,6 +19,4 @@ export function ageText(milliseconds: number): string {
   return hours < 48 ? counted(hours, "hour") : counted(Math.floor(hours / 24), "day");
 }
 
-export function counted(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
-}
+export { counted };

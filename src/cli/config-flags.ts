@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ConfigFlags } from "../config/load-config.js";
 import { Config } from "../messages/config.js";
+import { issueWords } from "../messages/issue-words.js";
 import { usageError } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 
@@ -28,7 +29,7 @@ export function configFlags({ flags, terminal }: CommandContext): ConfigFlags {
 }
 
 function checkFlag(flag: string, settings: unknown): void {
-  const result = Config.safeParse(settings);
+  const result = Config.safeParse(settings, { error: issueWords });
   if (!result.success) throw usageError(`${flag}: ${result.error.issues[0]?.message ?? "invalid"}`);
 }
 

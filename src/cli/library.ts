@@ -1,6 +1,7 @@
 import { homePaths } from "../config/paths.js";
 import { everyDirectory } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
+import { counted } from "../messages/counted.js";
 import type { ConversationIndex, Library } from "../rollouts/index/conversation-index.js";
 import { withIndex } from "../rollouts/index/with-index.js";
 import type { CommandContext } from "./context.js";
@@ -48,7 +49,7 @@ export async function fromIndexOrFiles<T>(
   const answer = ask.files();
   if (outcome.status === "used") {
     await context.tell(
-      `${outcome.value.unread} conversations are not in the index yet; with it this is quicker: cody index`,
+      `Not in the index yet: ${counted(outcome.value.unread ?? 0, "conversation")}; with it this is quicker: cody index`,
     );
   } else if (outcome.status === "failed" || outcome.status === "newer") {
     await context.tell(`The index could not be used, so the files were read: ${outcome.reason}`);

@@ -57,10 +57,8 @@ function textRenderer(context: CommandContext, activity: ActivityOutput): Render
     if (isLineOpen) await show("\n");
   }
 
-  /** Only where a person sits. */
   function boxOf(msg: EventMsg): string {
-    if (msg.type !== "turn_diff" || activity !== "stdout") return "";
-    return changesBox(msg, terminal.stdout.stream.columns);
+    return msg.type === "turn_diff" ? changesBox(msg, terminal[activity].stream.columns) : "";
   }
 
   return async ({ msg }) => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type * as z from "zod";
 import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
+import { issueWords } from "../messages/issue-words.js";
 import { ownShape } from "../messages/written-config.js";
 import { configFormats } from "./config-format.js";
 import { type ConfigName, configNames } from "./config-names.js";
@@ -53,7 +54,7 @@ export async function isReadableByOthers(path: string): Promise<boolean> {
 /** The schema is loaded only here: most runs have no configuration and should not wait for it. */
 export async function parseConfig(file: ConfigFile, shownName: string = file.name): Promise<Config> {
   const { Config } = await import("../messages/config.js");
-  const result = Config.safeParse(ownShape(await configValue(file)));
+  const result = Config.safeParse(ownShape(await configValue(file)), { error: issueWords });
   if (result.success) return result.data;
   throw new InvalidInputError(`${sentence(`${shownName}: ${await problemOf(result.error)}`)} ${advice}`);
 }

@@ -3,6 +3,7 @@ import { InvalidInputError } from "../messages/errors.js";
 import { jsonValue } from "../messages/parse.js";
 import type { ConfigEdit } from "./config-edits.js";
 import type { ConfigName } from "./config-names.js";
+import { yamlProblem } from "./yaml-problem.js";
 
 /** How a configuration is written down. What reads and writes the rarer ones is loaded when there is such a file. */
 interface ConfigFormat {
@@ -29,7 +30,7 @@ const jsonc: ConfigFormat = {
     const [first] = errors;
     if (first === undefined) return value;
     const line = source.slice(0, first.offset).split("\n").length;
-    throw new InvalidInputError(`${name}: invalid JSON in line ${line}: ${printParseErrorCode(first.error)}`);
+    throw new InvalidInputError(`${name}: invalid JSON in line ${line}: ${spaced(printParseErrorCode(first.error))}`);
   },
   edit: async (text, edits) => {
     const parser = await import("jsonc-parser");
@@ -50,13 +51,12 @@ const yaml: ConfigFormat = {
     const { parseDocument } = await import("yaml");
     const document = parseDocument(text);
     const [first] = document.errors;
-    const place = first?.linePos === undefined ? "" : ` in line ${first.linePos[0].line}`;
-    if (first !== undefined) throw new InvalidInputError(`${name}: invalid YAML${place}: ${first.code}`);
+    if (first !== undefined) throw new InvalidInputError(`${name}: ${yamlProblem(first)}`);
     try {
       return (document.toJS() as unknown) ?? undefined;
     } catch {
       // What it refers to is not there, or far too often.
-      throw new InvalidInputError(`${name}: invalid YAML: BAD_ALIAS`);
+      throw new InvalidInputError(`${name}: ${yamlProblem({ code: "BAD_ALIAS" })}`);
     }
   },
   edit: async (text, edits) => {
@@ -99,6 +99,11 @@ function withoutTrailingCommas({ visit }: typeof JsoncParser, text: string): str
   };
   visit(text, visitor, { allowTrailingComma: true });
   return commas.toReversed().reduce((left, offset) => left.slice(0, offset) + left.slice(offset + 1), text);
+}
+
+/** `ValueExpected` as words. */
+function spaced(code: string): string {
+  return code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
 }
 
 function jsonText(value: unknown): string {

@@ -1,5 +1,6 @@
 import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
+import { issueWords } from "../messages/issue-words.js";
 import { mergedConfig } from "./merge-config.js";
 import { type ConfigKey, configKeys, nestedSetting, settingValue } from "./setting-keys.js";
 
@@ -20,7 +21,7 @@ export async function environmentConfig(env: Env): Promise<Config> {
   const { Config } = await import("../messages/config.js");
   const settings = said.map((key) => {
     const setting = nestedSetting(key, settingValue(key, env[variableOf(key)] ?? ""));
-    const { success, error } = Config.safeParse(setting);
+    const { success, error } = Config.safeParse(setting, { error: issueWords });
     if (success) return setting;
     throw new InvalidInputError(`${variableOf(key)}: ${error.issues[0]?.message ?? "cannot be used"}`);
   });

@@ -1,19 +1,20 @@
 import type * as z from "zod";
 import { InvalidInputError } from "./errors.js";
+import { issueWords } from "./issue-words.js";
 
 /**
  * Checks a value and gives back that very value, not a copy: keys a schema does not know stay, so what was read
  * from a newer version is kept whole.
  */
 export function check<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: issueWords });
   if (!result.success) throw new InvalidInputError(`${what}: ${issueText(result.error)}`);
   return value as z.infer<S>;
 }
 
 /** What a schema makes of a value: with its defaults, and without what it does not know. */
 export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: issueWords });
   if (!result.success) throw new InvalidInputError(`${what}: ${issueText(result.error)}`);
   return result.data;
 }

@@ -52,11 +52,14 @@ export type FunctionCallItem = z.infer<typeof FunctionCallItem>;
 export const ToolOutputContent = z.union([z.string(), z.array(ContentPart)]);
 export type ToolOutputContent = z.infer<typeof ToolOutputContent>;
 
-export const FunctionCallOutputItem = z.object({
-  type: z.literal("function_call_output"),
+const callOutput = {
   call_id: z.string(),
   output: ToolOutputContent,
-});
+  /** Ours: Codex ignores it. The call did not do what was asked; absent when it did, or when nobody knows. */
+  success: z.literal(false).optional(),
+};
+
+export const FunctionCallOutputItem = z.object({ type: z.literal("function_call_output"), ...callOutput });
 export type FunctionCallOutputItem = z.infer<typeof FunctionCallOutputItem>;
 
 const variants = [
@@ -71,7 +74,7 @@ const variants = [
     name: z.string(),
     input: z.string(),
   }),
-  z.object({ type: z.literal("custom_tool_call_output"), call_id: z.string(), output: ToolOutputContent }),
+  z.object({ type: z.literal("custom_tool_call_output"), ...callOutput }),
   z.object({
     type: z.literal("local_shell_call"),
     call_id: z.string().nullish(),

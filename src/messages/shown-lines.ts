@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import { counted } from "./counted.js";
 import { harmless } from "./harmless.js";
 import { shortened } from "./shortened.js";
 
@@ -33,7 +34,7 @@ export class ShownLines {
   /** What is still to be shown. */
   end(): string {
     const left = this.#notShown - this.#last.length;
-    return (left > 0 ? `  … ${left} more lines\n` : "") + this.#last.join("");
+    return (left > 0 ? `  … ${counted(left, "more line")}\n` : "") + this.#last.join("");
   }
 }
 

@@ -16,7 +16,7 @@ test("after a crash the question is put again before anything else, and its turn
   const crashed = await crashedAtQuestion();
   const { terminal, runs, model } = await prepared([says("Did it."), says("Hello.")], crashed);
   const running = terminal.run("--continue");
-  await terminal.shows("Resumed conversation with 1 messages\n");
+  await terminal.shows("Resumed conversation with 1 message\n");
   await terminal.shows("  effect it\n");
   await terminal.shows(question);
   terminal.type("y\r");

@@ -153,8 +153,8 @@ test("a directory in config.json is where list looks", async () => {
 });
 
 test.each([
-  [["set", "api", "soap"], '"responses"|"chat"|"messages"'],
-  [["set", "persistence.enabled", "maybe"], "boolean"],
+  [["set", "api", "soap"], 'one of "responses", "chat", "messages"'],
+  [["set", "persistence.enabled", "maybe"], "must be true or false"],
   [["set", "provider", "Open AI"], "lower-case word"],
   [["set", "turnLimits.steps", "0"], "turnLimits.steps"],
   [["set", "turnLimits.steps", "many"], "number"],

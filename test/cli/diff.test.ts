@@ -201,6 +201,19 @@ test("at the prompt a box shows what a turn changed, and /diff shows it again", 
   );
   terminal.type("/exit\r");
   expect(await running).toBe(0);
+  expect((terminal.screen + terminal.errors).match(/Changes This Turn/g)).toHaveLength(1);
+});
+
+test("chat shows the box once, beside the answer, and says nothing where nothing changed", async () => {
+  const cli = await Cli.open();
+  const chat = ["chat", "--sandbox", "danger-full-access"];
+  const { code, stdout, stderr } = await cli.run([...chat, "write new.txt: hello"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.not.stringContaining("│") });
+  expect(stderr.match(/│ Changes This Turn +│/g)).toHaveLength(1);
+  expect(stderr).toMatch(/│ Created: +│\n│ {3}• new\.txt +│\n/);
+  expect((await cli.run([...chat, "read new.txt"])).stderr).not.toContain("│");
+  const json = await cli.run([...chat, "--json", "write other.txt: hello"]);
+  expect(json.stdout + json.stderr).not.toContain("│");
 });
 
 test("/undo shows what it would restore, asks, and restores it only after a yes", async () => {

@@ -54,6 +54,6 @@ test("a layout that does not exist is named with those that do", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["new", "--layout", "flat"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--layout: Invalid option: expected one of "cody"|"codex"|"project"'),
+    stderr: expect.stringContaining('--layout: must be one of "cody", "codex", "project"'),
   });
 });

@@ -85,7 +85,7 @@ test.each([
   ["--port", "70000", "--port: expected a number from 0 to 65535, not '70000'"],
   ["--script", "none.json", "ENOENT"],
   ["--script", "broken.json", "broken.json: invalid JSON"],
-  ["--script", "wrong.json", 'wrong.json: replies.0: Unrecognized key: "txt"'],
+  ["--script", "wrong.json", 'wrong.json: replies.0: unknown key "txt"'],
 ])("%s %s is a mistake that is named", async (flag, value, text) => {
   const cli = await Cli.open();
   await writeFile(join(cli.project, "broken.json"), "{");

@@ -2,6 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
+import { FakeTerminal } from "../support/cli-terminal.js";
+import { says, scripted } from "../support/scripted-provider.js";
 import { mockLlm, wireApis, wireEnv } from "../support/wire-apis.js";
 
 const schema = {
@@ -10,6 +12,10 @@ const schema = {
   required: ["answer", "sure"],
   additionalProperties: false,
 };
+
+function withPattern(pattern: string): object {
+  return { ...schema, properties: { ...schema.properties, answer: { type: "string", pattern } } };
+}
 
 test.each(wireApis)("over $api the answer is JSON of the shape in a file", async ({ api, provider, model }) => {
   const mock = await mockLlm();
@@ -29,6 +35,11 @@ test.each([
   ["is no JSON", "{", "invalid JSON"],
   ["is no schema", "[]", "expected a JSON Schema, which is an object"],
   ["is open", '{"type":"object","properties":{}}', "additionalProperties: expected false"],
+  [
+    "has a pattern that is none",
+    JSON.stringify(withPattern("(")),
+    "no answer can be checked against it: Invalid regular",
+  ],
 ])("a file that %s is a mistake on the command line, and nothing is begun", async (_name, text, said) => {
   const cli = await Cli.open();
   const file = join(cli.project, "shape.json");
@@ -37,4 +48,26 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(`--output-schema ${file}: ${said}`);
   expect(await cli.ids()).toEqual([]);
+});
+
+test.each([
+  ["Forty-two.", ["it is no JSON"]],
+  ['{"answer":"42","sure":true} ', []],
+  ['{"answer":42}', ['must have a property "sure"', "answer: must be string"]],
+  ['{"answer":"42","sure":"yes","\\u001b[2J":1}', ['must not have a property "\\u001b[2J"', "sure: must be boolean"]],
+])("the answer %s is shown, and what does not fit is said with its place", async (answer, problems) => {
+  const terminal = await FakeTerminal.open(scripted([says(answer)]));
+  await writeFile(join(terminal.cwd, "shape.json"), JSON.stringify(schema));
+  const code = await terminal.run("chat", "what is 6 * 7?", "--output-schema", "shape.json");
+  expect({ code, screen: terminal.screen }).toEqual({ code: problems.length === 0 ? 0 : 1, screen: `${answer}\n` });
+  const told = ["✗ The answer does not fit --output-schema shape.json:", ...problems].join("\n  ");
+  expect(terminal.errors).toContain(problems.length === 0 ? "" : `${told}\n`);
+  expect(terminal.errors.includes("✗")).toBe(problems.length > 0);
+});
+
+test("a turn that failed is told as such and its answer is not judged", async () => {
+  const terminal = await FakeTerminal.open(scripted([]));
+  await writeFile(join(terminal.cwd, "shape.json"), JSON.stringify(schema));
+  expect(await terminal.run("chat", "hello", "--output-schema", "shape.json")).toBe(1);
+  expect(terminal.errors).not.toContain("does not fit");
 });

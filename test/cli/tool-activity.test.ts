@@ -52,6 +52,13 @@ test("an output a little longer than what is shown live is shown whole", () => {
   expect(activity.textOf(output(lines.join("\n"))) + activity.textOf(end(0))).toBe(shown(lines));
 });
 
+test("one line that is not shown is one line", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(begin(["seq", "16"]));
+  activity.textOf(output(`${Array.from({ length: 16 }, (_, index) => `${index + 1}`).join("\n")}\n`));
+  expect(activity.textOf(end(0))).toContain("  … 1 more line\n  12\n");
+});
+
 test("a terminal obeys nothing of an output, and a line is cut", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["cat", "evil"]));
@@ -206,3 +213,84 @@ test("a plan is a list with a mark for each step, and its call is not shown besi
     "Plan\n  because\n  ✔ read\n  ▸ write\\n\\033[2J\n  ☐ test\n",
   );
 });
+
+test("a call that failed says so and why on one line, cut and with nothing a terminal obeys", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(call("read_file", { path: "gone" }));
+  expect(activity.textOf(failed("cannot read /projects/gone: no such file\nmore"))).toBe(
+    "  failed: cannot read /projects/gone: no such file\n",
+  );
+  expect(activity.textOf(failed(`\u001b[2J${"x".repeat(1_000)}`))).toBe(`  failed: \\033[2J${"x".repeat(193)}…\n`);
+  expect(activity.textOf(failed([{ type: "input_text", text: "no image" }]))).toBe("  failed: no image\n");
+  expect(activity.textOf(failed(""))).toBe("  failed\n");
+});
+
+test("a call that did what was asked says no more", () => {
+  const activity = inFolder("/projects");
+  activity.textOf(call("read_file", { path: "a" }));
+  const item = { type: "function_call_output", call_id: "c", output: "failed" };
+  expect(activity.textOf({ type: "raw_response_item", item })).toBe("");
+});
+
+test.each([
+  [end(1), "  exit code 1\n"],
+  [
+    {
+      type: "patch_apply_end",
+      call_id: "c",
+      turn_id: "t",
+      stdout: "",
+      stderr: "full",
+      success: false,
+      status: "failed",
+    } as const,
+    "  full\n",
+  ],
+  [
+    {
+      type: "mcp_tool_call_end",
+      call_id: "c",
+      invocation: { server: "s", tool: "t", arguments: {} },
+      duration: { secs: 0, nanos: 0 },
+      result: { Err: "gone" },
+    } as const,
+    "  failed: gone\n",
+  ],
+])("what an event has told is not told again: %j", (event, text) => {
+  const activity = inFolder("/projects");
+  expect(activity.textOf(event)).toBe(text);
+  expect(activity.textOf(failed("Exit code: 1"))).toBe("");
+  expect(activity.textOf(failed("it failed"))).toBe("  failed: it failed\n");
+});
+
+test("a call whose events would have shown it is shown when it failed without any", () => {
+  const activity = inFolder("/projects");
+  expect(activity.textOf(call("shell", { command: ["rm", "-r", "a b"] }))).toBe("");
+  expect(activity.textOf(failed("shell was refused: read-only"))).toBe(
+    "$ rm -r 'a b'\n  failed: shell was refused: read-only\n",
+  );
+  activity.textOf(call("update_plan", { plan: 1 }));
+  expect(activity.textOf(failed("plan: expected a list"))).toBe("update_plan 1\n  failed: plan: expected a list\n");
+  activity.textOf(call("shell", { command: ["ls"] }));
+  activity.textOf({
+    type: "exec_approval_request",
+    approval_id: "a",
+    call_id: "c",
+    turn_id: "t",
+    tool: "shell",
+    command: ["ls"],
+    cwd: "/projects",
+    reason: "",
+  });
+  expect(activity.textOf(failed("shell was refused by the user"))).toBe("  failed: shell was refused by the user\n");
+});
+
+function call(name: string, args: object): EventMsg {
+  const item = { type: "function_call", name, arguments: JSON.stringify(args), call_id: "c" };
+  return { type: "raw_response_item", item };
+}
+
+function failed(said: unknown): EventMsg {
+  const item = { type: "function_call_output", call_id: "c", output: said, success: false };
+  return { type: "raw_response_item", item };
+}

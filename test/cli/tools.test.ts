@@ -39,9 +39,18 @@ test("with full access it runs: the answer is on stdout, what the tool did on st
   expect(stderr).toContain("$ sh -c 'echo '\\''it runs'\\'' && exit 3'\n  it runs\n  exit code 3\n");
 });
 
+test.each([
+  ["read gone", "read_file gone\n  failed: cannot read "],
+  ["write /etc/made: x", "write_file /etc/made x\n  failed: cannot write /etc/made: "],
+])("%s does not look as if it had been done", async (said, shown) => {
+  const cli = await Cli.open();
+  expect((await cli.run(["chat", said])).stderr).toContain(shown);
+});
+
 test("the policy never asks nobody and runs nothing that changes something", async () => {
   const cli = await Cli.open();
   const { stderr } = await cli.run(["chat", "--approval-policy", "never", "run touch made"]);
+  expect(stderr).toContain("$ sh -c 'touch made'\n  failed: shell was refused: ");
   expect([stderr.includes("Refused"), await isMade(cli)]).toEqual([false, false]);
 });
 

@@ -277,7 +277,7 @@ test("persistence.enabled counts before history.saveHistory", async () => {
 });
 
 test.each([
-  [{ maxSize: 0 }, "config.json: history.maxSize: Too small"],
+  [{ maxSize: 0 }, "config.json: history.maxSize: must be more than 0"],
   [{ maxSize: 1.5 }, "config.json: history.maxSize: expected int"],
   [{ saveHistory: "no" }, "config.json: persistence.enabled: expected boolean"],
   [{ size: 3 }, "config.json: unknown key history.size"],

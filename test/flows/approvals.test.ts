@@ -186,6 +186,7 @@ test("nobody answers: the request times out and the turn goes on", async () => {
     type: "function_call_output",
     call_id: "c1",
     output: "effect was refused because nobody answered the approval request in time",
+    success: false,
   });
 });
 
@@ -368,7 +369,7 @@ test("processMessage asks whoever was named, and without anybody refuses", async
 
 test.each([
   { name: "throws", approve: () => Promise.reject(new Error("no idea")), message: "no idea" },
-  { name: "answers rubbish", approve: () => "maybe" as never, message: "decision: Invalid input" },
+  { name: "answers rubbish", approve: () => "maybe" as never, message: 'decision: must be one of "approved", ' },
 ])("an approve that $name stops the turn, and the next one can begin", async ({ approve, message }) => {
   const { conversation, runs } = await open([calls("effect", "a", { what: "it" }), says("ok")]);
   await expect(conversation.processMessage("go", { approve })).rejects.toThrow(message);

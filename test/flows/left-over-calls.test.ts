@@ -78,6 +78,7 @@ test("one whose secret is not in the file is not run, and the model is told to m
     type: "function_call_output",
     call_id: "a",
     output: "not run: a secret in its arguments was not written to disk; make the call again",
+    success: false,
   });
 });
 

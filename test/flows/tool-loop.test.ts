@@ -107,12 +107,12 @@ test.each([
   { text: "", output: expect.stringContaining("the arguments of add: a: "), stored: "{}" },
   {
     text: '{"a":"one"}',
-    output: "the arguments of add: a: Invalid input: expected number, received string; nothing was run",
+    output: "the arguments of add: a: must be a number; nothing was run",
     stored: '{"a":"one"}',
   },
   {
     text: '{"a":1,"sandbox":"danger-full-access"}',
-    output: 'the arguments of add: Unrecognized key: "sandbox"; nothing was run',
+    output: 'the arguments of add: unknown key "sandbox"; nothing was run',
     stored: '{"a":1,"sandbox":"danger-full-access"}',
   },
 ])("bad arguments $text are answered as an error and stored so that the pair is whole", async (bad) => {
@@ -124,7 +124,7 @@ test.each([
   await events.until("task_complete");
   expect(provider.requests[1]?.input.slice(-2)).toEqual([
     { type: "function_call", name: "add", arguments: bad.stored, call_id: "c1" },
-    { type: "function_call_output", call_id: "c1", output: bad.output },
+    { type: "function_call_output", call_id: "c1", output: bad.output, success: false },
   ]);
 });
 
@@ -149,6 +149,7 @@ test("a call id that was used before gets a new one, and twice in one answer onl
       type: "function_call_output",
       call_id: "call_0_3",
       output: "the call id was used twice in one answer; nothing was run",
+      success: false,
     },
     { type: "function_call_output", call_id: "call_0_2", output: "3" },
   ]);
@@ -316,7 +317,12 @@ test("a tool that ignores the interrupt does not hold the turn", async () => {
   const message = "deaf was told to stop and did not; it may still be running";
   expect(await events.until("warning")).toEqual({ type: "warning", message });
   await events.until("turn_aborted");
-  expect(conversation.getHistory()).toContainEqual({ type: "function_call_output", call_id: "c1", output: message });
+  expect(conversation.getHistory()).toContainEqual({
+    type: "function_call_output",
+    call_id: "c1",
+    output: message,
+    success: false,
+  });
   await conversation.submit("again");
   expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "after all" });
 });

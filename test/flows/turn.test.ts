@@ -147,7 +147,7 @@ test("a call of a tool that does not exist is answered, so that calls and output
   await events.until("task_complete");
   expect(provider.requests[1]?.input.slice(-2)).toEqual([
     { type: "function_call", name: "teleport", arguments: "{}", call_id: "call_1" },
-    { type: "function_call_output", call_id: "call_1", output: "there is no tool named teleport" },
+    { type: "function_call_output", call_id: "call_1", output: "there is no tool named teleport", success: false },
   ]);
 });
 

@@ -101,7 +101,7 @@ test("every session goes through the script, and a named one through its own rep
 });
 
 test.each([
-  [[{ txt: "a" }], 'replies.0: Unrecognized key: "txt"'],
+  [[{ txt: "a" }], 'replies.0: unknown key "txt"'],
   [[{ fault: { type: "fire" } }], "replies.0.fault.type"],
   [{ replies: [] }, "replies: "],
 ])("a script with a mistake is refused: %j", async (script, message) => {

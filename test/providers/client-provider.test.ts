@@ -86,7 +86,7 @@ test("a client that throws instead of rejecting fails the same way", async () =>
 
 test.each([
   ["nothing", "the client did not answer with a list of items"],
-  [[{ type: "message", role: "assistant" }], "the client's answer: item 0: Invalid input"],
+  [[{ type: "message", role: "assistant" }], "the client's answer: item 0: content: is missing"],
 ])("the answer %j fails with what is wrong with it", async (answer, message) => {
   const events = await eventsOf(async () => answer as never);
   expect(events).toEqual([{ type: "failed", failure: { code: "unknown", message, retryable: false } }]);

@@ -81,11 +81,11 @@ function afterDecision(decision: ReviewDecision, call: RunnableCall, { budget }:
   if (decision === "approved" || decision === "approved_for_session") return undefined;
   if (decision === "abort") return budget.signal.aborted ? { type: "no_output" } : { type: "stop" };
   const who = decision === "denied" ? "by the user" : "because nobody answered the approval request in time";
-  return { type: "output", text: `${call.name} was refused ${who}` };
+  return { type: "output", text: `${call.name} was refused ${who}`, success: false };
 }
 
 function refused({ name }: RunnableCall, reason: string): CallEnd {
-  return { type: "output", text: `${name} was refused: ${reason}` };
+  return { type: "output", text: `${name} was refused: ${reason}`, success: false };
 }
 
 /** Exactly this command of this tool, in this folder, with these rights; a hash, because a command can be long. */

@@ -21,12 +21,17 @@ export function openCalls(history: readonly ResponseItem[]): CallItem[] {
   return [...open.values()];
 }
 
-/** One output for each call, in the shape that goes with it. */
-export function outputsFor(calls: readonly CallItem[], output: ToolOutputContent): ResponseItem[] {
+/** One output for each call, in the shape that goes with it; marked when the call is known to have failed. */
+export function outputsFor(
+  calls: readonly CallItem[],
+  output: ToolOutputContent,
+  end?: { readonly success: boolean },
+): ResponseItem[] {
+  const mark = end?.success === false ? { success: false as const } : {};
   return calls.flatMap((call): ResponseItem[] => {
     if (typeof call.call_id !== "string") return [];
     const type = call.type === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
-    return [{ type, call_id: call.call_id, output }];
+    return [{ type, call_id: call.call_id, output, ...mark }];
   });
 }
 

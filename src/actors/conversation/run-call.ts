@@ -49,6 +49,8 @@ export type CallEnd =
   | {
       readonly type: "output";
       readonly text: string;
+      /** Whether the call did what was asked. */
+      readonly success: boolean;
       /** What the model shall see besides. */
       readonly images?: readonly string[] | undefined;
       /** What the text is only a part of. */
@@ -67,7 +69,7 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
   try {
     command = await call.tool.command(call.args, scopeOf(world));
   } catch (error) {
-    return output(`${messageOf(error)}; nothing was run`);
+    return failed(`${messageOf(error)}; nothing was run`);
   }
   const approval = await approveCall(call, command, world);
   if (approval.type !== "approved") return approval;
@@ -78,13 +80,18 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
     // The call is the record of its effect: after a crash it says that something may have happened.
     const saved = await world.flush();
     if (saved.status === "not_saved") {
-      return output(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
+      return failed(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
     }
     if (world.budget.signal.aborted) return { type: "no_output" };
   }
   using whole = world.outputs === undefined ? undefined : new WholeOutput(world.outputs);
-  const { content, isPart, images } = await perform(call, { command, wasAsked: approval.wasAsked }, world, whole);
-  const end = output(content);
+  const { content, success, isPart, images } = await perform(
+    call,
+    { command, wasAsked: approval.wasAsked },
+    world,
+    whole,
+  );
+  const end = output(content, success);
   return { ...end, images, whole: isPart === true ? whole?.text : end.text === content ? undefined : content };
 }
 
@@ -93,7 +100,7 @@ async function perform(
   approved: Pick<ToolContext, "command" | "wasAsked">,
   world: CallWorld,
   whole: WholeOutput | undefined,
-): Promise<PerformedCall> {
+): Promise<ToolOutput> {
   const { turn, budget, env, stamps, earlier, saveKnowledge } = world;
   let isOver = false;
   const context: ToolContext = {
@@ -118,7 +125,7 @@ async function perform(
   isOver = true;
   world.running.delete(call.callId);
   showRunning(world);
-  return performed ?? { content: saidDeaf(call, world) };
+  return performed ?? { content: saidDeaf(call, world), success: false };
 }
 
 function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallWorld): ToolScope {
@@ -137,14 +144,12 @@ function saidDeaf({ name }: RunnableCall, world: CallWorld): string {
   return text;
 }
 
-type PerformedCall = Pick<ToolOutput, "content" | "isPart" | "images">;
-
-async function outputOf(run: () => Promise<unknown>, name: string): Promise<PerformedCall> {
+async function outputOf(run: () => Promise<unknown>, name: string): Promise<ToolOutput> {
   try {
     const result = ToolOutput.safeParse(await run());
-    return result.success ? result.data : { content: `${name} failed: it gave no text` };
+    return result.success ? result.data : { content: `${name} failed: it gave no text`, success: false };
   } catch (error) {
-    return { content: `${name} failed: ${messageOf(error)}` };
+    return { content: `${name} failed: ${messageOf(error)}`, success: false };
   }
 }
 
@@ -162,6 +167,10 @@ async function orStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T
   return (await within(running, stopMs)) ? await running : undefined;
 }
 
-function output(text: string): Extract<CallEnd, { type: "output" }> {
-  return { type: "output", text: cutMiddle(text, maxOutputTokens) };
+function failed(text: string): Extract<CallEnd, { type: "output" }> {
+  return output(text, false);
+}
+
+function output(text: string, success: boolean): Extract<CallEnd, { type: "output" }> {
+  return { type: "output", text: cutMiddle(text, maxOutputTokens), success };
 }

@@ -21,7 +21,7 @@ export async function runCalls(
     for (const [index, end] of ends.entries()) {
       const call = group[index]?.call;
       if (end.type !== "output" || call === undefined) continue;
-      outputsFor([call], outputContent(end)).forEach(record);
+      outputsFor([call], outputContent(end), end).forEach(record);
       if (end.whole !== undefined) world.outputs?.keep(call.call_id ?? "", end.whole);
     }
     if (ends.some(({ type }) => type === "stop")) return "stopped";
@@ -37,7 +37,8 @@ function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" 
 
 async function endOf(prepared: PreparedCall, world: CallWorld): Promise<CallEnd> {
   world.turn.toolCalls.push(prepared.call);
-  return prepared.type === "refused" ? { type: "output", text: prepared.reason } : await runCall(prepared, world);
+  if (prepared.type === "refused") return { type: "output", text: prepared.reason, success: false };
+  return await runCall(prepared, world);
 }
 
 function grouped(calls: readonly PreparedCall[]): PreparedCall[][] {

@@ -86,7 +86,8 @@ function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly Admitte
   for (const { call, problem } of calls) {
     if (problem === undefined) continue;
     turn.toolCalls.push(call);
-    for (const payload of outputsFor([call], problem)) world.record({ type: "response_item", payload });
+    for (const payload of outputsFor([call], problem, { success: false }))
+      world.record({ type: "response_item", payload });
   }
 }
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
+import { counted } from "../../messages/counted.js";
 import type { Failure } from "../../messages/failure.js";
 
 /** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, and when time is over. */
@@ -32,9 +33,9 @@ export class TurnBudget implements Disposable {
   /** The limit that stops the turn here, if one does. */
   get exceeded(): Failure | undefined {
     const { steps, seconds, tokens } = this.#limits;
-    if (this.#timeIsOver) return limitReached(`${seconds} seconds of work`, "seconds");
-    if (this.#steps >= steps) return limitReached(`${steps} steps`, "steps");
-    if (this.#tokens >= tokens) return limitReached(`${tokens} tokens`, "tokens");
+    if (this.#timeIsOver) return limitReached(`${counted(seconds, "second")} of work`, "seconds");
+    if (this.#steps >= steps) return limitReached(counted(steps, "step"), "steps");
+    if (this.#tokens >= tokens) return limitReached(counted(tokens, "token"), "tokens");
     return undefined;
   }
 

@@ -1,4 +1,5 @@
 import type { RetentionSettings } from "../../config/retention-settings.js";
+import { counted } from "../../messages/counted.js";
 import { shownConversation } from "../../rollouts/shown-conversation.js";
 import type { DueConversation, DueTrash } from "./due.js";
 import { noticeDays, type RetentionPlan } from "./plan-retention.js";
@@ -40,7 +41,7 @@ function moving(due: readonly DueConversation[], from: string, settings: Retenti
 }
 
 function reasonText(why: DueConversation["why"], settings: RetentionSettings): string {
-  const old = `older than ${settings.retentionDays} days`;
+  const old = `older than ${counted(settings.retentionDays ?? 0, "day")}`;
   const many = `more than ${settings.maxConversationsPerProject} in its project`;
   return { old, many, "old and many": `${old}, and ${many}` }[why];
 }

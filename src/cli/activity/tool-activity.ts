@@ -6,19 +6,25 @@ import { shownText } from "../../messages/shown-lines.js";
 import { patchText } from "./patch-text.js";
 import { planText } from "./plan-text.js";
 import { visible } from "../../messages/visible.js";
+import { failedLine, FailedCalls } from "./failed-calls.js";
+import { shortLine } from "./short-line.js";
 import { ShownOutput } from "./shown-output.js";
 
 const maxFolderChars = 500;
 const maxKnowledgeChars = 500;
-const maxResultChars = 200;
 
 /** What tools do, as lines for a person. */
 export class ToolActivity {
   #cwd: string | undefined;
   readonly #running = new Map<string, ShownOutput>();
+  readonly #failed = new FailedCalls();
 
   /** What an event adds: whole lines or nothing. */
   textOf(msg: EventMsg): string {
+    return this.#doneText(msg) + this.#failed.textOf(msg);
+  }
+
+  #doneText(msg: EventMsg): string {
     switch (msg.type) {
       case "session_configured":
         this.#cwd = msg.cwd;
@@ -74,12 +80,8 @@ function folderText(folder: string): string {
 
 /** How a call of a server's tool ended, on one line: what was called stands above it. */
 function resultLine(result: Extract<EventMsg, { type: "mcp_tool_call_end" }>["result"]): string {
-  if ("Err" in result) return `  failed: ${shortLine(result.Err)}\n`;
+  if ("Err" in result) return failedLine(result.Err);
   const { content, isError } = result.Ok;
   const [first] = content.flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : []));
-  return `  ${isError === true ? "failed: " : ""}${shortLine(first ?? "")}\n`;
-}
-
-function shortLine(text: string): string {
-  return shortened(visible(shortened(text, maxResultChars * 2)), maxResultChars);
+  return isError === true ? failedLine(first ?? "") : `  ${shortLine(first ?? "")}\n`;
 }

@@ -1,14 +1,15 @@
 import { resolve } from "node:path";
 import type { Conversation } from "../../actors/conversation/handle.js";
+import type { Event } from "../../messages/event.js";
 import type { Op } from "../../messages/submission.js";
 import { askAtTerminal } from "../approval/ask-at-terminal.js";
 import { chosenByFlags, chosenByPointer } from "../choose-conversation.js";
-import { usageError } from "../command-error.js";
+import { exitCodes, usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 import { exitCodeOf } from "../exit-code.js";
 import { watchSignals } from "../interruption.js";
 import { nameOf } from "../name-flag.js";
-import { outputSchemaIn } from "../output-schema-file.js";
+import { outputSchemaIn, type SchemaInFile } from "../output-schema-file.js";
 import { readAll } from "../read-input.js";
 import { rendererFor } from "../render.js";
 import { TurnPlayer } from "../turn-player.js";
@@ -21,14 +22,21 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   if (text.trim() === "")
     throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
   const name = nameOf(context);
-  const input = await inputOf(context, text);
+  const wanted = await schemaOf(context);
   await using workspace = await openWorkspace(context);
   const conversation = await openConversation(context, workspace, name);
-  const player = new TurnPlayer(conversation, rendererFor(context, "stderr"));
+  const render = rendererFor(context, "stderr");
+  let answer: string | null = null;
+  const player = new TurnPlayer(conversation, async (event: Event) => {
+    if (event.msg.type === "task_complete") answer = event.msg.last_agent_message;
+    await render(event);
+  });
   const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
   const before = await player.open(options);
-  const outcome = await player.play(input, options);
-  return interruption.exitCode ?? exitCodeOf(before, outcome);
+  const outcome = await player.play(inputOf(text, wanted), options);
+  const isAnswered = outcome === "answered" || outcome === "refused";
+  const fits = !isAnswered || wanted === undefined || (await tellUnfit(context, answer, wanted));
+  return interruption.exitCode ?? (fits ? exitCodeOf(before, outcome) : exitCodes.failed);
 }
 
 async function textOf({ args, terminal }: CommandContext, signal: AbortSignal): Promise<string> {
@@ -37,11 +45,28 @@ async function textOf({ args, terminal }: CommandContext, signal: AbortSignal): 
 }
 
 /** The schema is looked at before anything else is done: a turn that cannot be asked for must not begin. */
-async function inputOf({ flags, terminal }: CommandContext, text: string): Promise<Op> {
-  const items = [{ type: "text" as const, text }];
-  if (flags.outputSchema === undefined) return { type: "user_input", items };
-  const schema = await outputSchemaIn(resolve(terminal.cwd, flags.outputSchema));
-  return { type: "user_input", items, final_output_json_schema: schema };
+async function schemaOf({ flags, terminal }: CommandContext): Promise<SchemaInFile | undefined> {
+  if (flags.outputSchema === undefined) return undefined;
+  return await outputSchemaIn(resolve(terminal.cwd, flags.outputSchema));
+}
+
+function inputOf(text: string, wanted: SchemaInFile | undefined): Op {
+  const schema = wanted === undefined ? {} : { final_output_json_schema: wanted.schema };
+  return { type: "user_input", items: [{ type: "text", text }], ...schema };
+}
+
+/** Says what does not fit in the answer, which is shown all the same; gives whether it fits. */
+async function tellUnfit(
+  context: CommandContext,
+  answer: string | null,
+  { problemsOf }: SchemaInFile,
+): Promise<boolean> {
+  const problems = problemsOf(answer);
+  if (problems.length === 0) return true;
+  await context.tell(
+    [`✗ The answer does not fit --output-schema ${context.flags.outputSchema}:`, ...problems].join("\n  "),
+  );
+  return false;
 }
 
 async function openConversation(

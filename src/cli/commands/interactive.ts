@@ -1,3 +1,4 @@
+import { counted } from "../../messages/counted.js";
 import { chosenByFlags } from "../choose-conversation.js";
 import type { CommandContext } from "../context.js";
 import { answerLines } from "../interactive/answer-lines.js";
@@ -17,7 +18,7 @@ export async function interactiveCommand(context: CommandContext): Promise<numbe
   const current = await CurrentConversation.open({ context, workspace, activity }, choice);
   if (isInteractive) return await converse(context, current);
   using interruption = watchSignals(context.terminal);
-  if (current.messages > 0) await context.tell(`Resumed conversation with ${current.messages} messages`);
+  if (current.messages > 0) await context.tell(`Resumed conversation with ${counted(current.messages, "message")}`);
   const exitCode = await answerLines(context, current, interruption);
   return interruption.exitCode ?? exitCode;
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { counted } from "../../messages/counted.js";
 import type { CodyPayload } from "../../messages/rollout-line.js";
 import { blobFolder, blobHash } from "../../rollouts/blobs.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
@@ -17,7 +18,7 @@ export async function outputCommand(context: CommandContext): Promise<number> {
   const kept = await keptOutputs(rollout);
   const [, callId] = context.args;
   if (callId === undefined) {
-    const rows = kept.map(({ call_id, bytes }) => `${call_id}  ${bytes} bytes`);
+    const rows = kept.map(({ call_id, bytes }) => `${call_id}  ${counted(bytes, "byte")}`);
     const text = rows.join("\n") || `${rollout.id}: no output was kept; the model got them whole`;
     await printResult(context, { text, json: kept });
     return 0;

@@ -1,5 +1,6 @@
 import type { ImportedConversation, ImportOutcome, KnownImport } from "../../actors/conversation/import-options.js";
 import type { DamagedLine, LossReport } from "../../rollouts/import/losses.js";
+import { counted } from "../../messages/counted.js";
 import { visible } from "../../messages/visible.js";
 import { lossText } from "./loss-text.js";
 
@@ -86,8 +87,4 @@ function knownText({ path, conversationId, complete, grown }: KnownImport): stri
     ...since,
     "  To import it once more, as another conversation: --force",
   ];
-}
-
-function counted(number: number, thing: string): string {
-  return `${number} ${thing}${number === 1 ? "" : "s"}`;
 }

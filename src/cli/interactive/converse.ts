@@ -1,3 +1,4 @@
+import { counted } from "../../messages/counted.js";
 import { version } from "../../version.js";
 import { askPerson, personAt } from "../approval/ask-person.js";
 import type { Approver } from "../approval/approver.js";
@@ -72,7 +73,7 @@ export async function converse(context: CommandContext, current: CurrentConversa
 async function greet(context: CommandContext, current: CurrentConversation): Promise<void> {
   const { provider, model } = current.labels;
   await printLine(context, `cody ${version}, ${provider} (${model}), ${current.id}`);
-  if (current.messages > 0) await printLine(context, `Resumed conversation with ${current.messages} messages`);
+  if (current.messages > 0) await printLine(context, `Resumed conversation with ${counted(current.messages, "message")}`);
   await printLine(context, "Type /help for commands.");
 }
 

@@ -3,6 +3,7 @@ import { isTimeToRun } from "../../actors/retention/plan-retention.js";
 import { loadConfig } from "../../config/load-config.js";
 import { conversationPlaces } from "../../config/places.js";
 import { effectiveRetention, type RetentionSettings } from "../../config/retention-settings.js";
+import { counted } from "../../messages/counted.js";
 import { configFlags } from "../config-flags.js";
 import type { CommandContext } from "../context.js";
 import { nowOf } from "../now.js";
@@ -42,7 +43,7 @@ export async function automaticRetention(context: CommandContext): Promise<void>
 /** Said once, when something was saved for the first time. */
 function introduction(directory: string, { retentionDays }: RetentionSettings): string {
   const old =
-    retentionDays !== undefined ? `; nothing older than ${retentionDays} days goes without being announced here` : "";
+    retentionDays !== undefined ? `; nothing older than ${counted(retentionDays, "day")} goes without being announced here` : "";
   return `Conversations are saved in ${directory}${old}. To save nothing: cody config set persistence.enabled false`;
 }
 
