@@ -427,6 +427,21 @@ test("a setting that is nearly right is suggested", async () => {
   expect(stderr).toContain("Did you mean compaction.keepTurns?");
 });
 
+test("a variable that is nearly one of a setting is told once, and is no error", async () => {
+  const cli = await Cli.open();
+  const env = { CODY_MODLE: "gpt-5", CODY_COLOUR: "red", CODY_DEBUG: "1", OPENAI_API_KEY: "k" };
+  const warning = "CODY_MODLE is not known and not used. Did you mean CODY_MODEL?\n";
+  expect(await cli.run(["config", "get", "model"], { env })).toMatchObject({
+    code: 0,
+    stdout: "gpt-4o\n",
+    stderr: warning,
+  });
+  const { stderr } = await cli.run(["chat", "--provider", "offline", "hello"], { env });
+  expect(stderr.split(warning)).toHaveLength(2);
+  expect(await cli.run(["list"], { env })).toMatchObject({ code: 0, stderr: "" });
+  expect(await cli.run(["--version"], { env })).toMatchObject({ code: 0, stderr: "" });
+});
+
 test("a key that is misspelled is named as it is, and not taken for a secret", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { recursive: true });
