@@ -25,12 +25,22 @@ const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
   ["persistence.exportDirectory", "export.directory"],
 ]);
 
+/** What stands in a table by a name that is not ours: it can be looked at by its path, and is changed in the file. */
+const inTable = /^(?:models|limits|logins|mcp_servers)\../;
+
+/** A setting that can be shown, which are more than can be set one by one. */
+export function readableKey(text: string | undefined): string {
+  return text !== undefined && inTable.test(text) ? text : checkedKey(text);
+}
+
 export function checkedKey(text: string | undefined): SettingKey {
   const key = configKeys.find((candidate) => candidate === (otherNames.get(text) ?? text)) ?? providerKey(text);
   if (key !== undefined) return key;
   const known = [...configKeys, ...["apiKey", "baseUrl", "keyring"].map((field) => `providers.<name>.${field}`)];
   const keys = `Keys: ${known.join(", ")}`;
   if (text === undefined) throw usageError("A key is missing", keys);
+  if (inTable.test(text))
+    throw usageError(`${text} is changed in the configuration itself`, "It is here: cody config path");
   const near = nearestSetting(text);
   if (near === text)
     throw usageError(`${text} holds several settings`, "To see and change them: cody config path", keys);
@@ -43,7 +53,7 @@ function providerKey(text = ""): ProviderKey | undefined {
 }
 
 /** Whose setting it is. */
-export function providerNamed(key: SettingKey): string | undefined {
+export function providerNamed(key: string): string | undefined {
   return providerSetting.exec(key)?.[1];
 }
 

@@ -9,6 +9,8 @@ export interface Diagnostics {
   readonly place: string;
   /** A line on stderr, without secrets. */
   tell(text: string): Promise<void>;
+  /** The same, and nothing when it was told so before: what is read twice is not two faults. */
+  tellOnce(text: string): Promise<void>;
   /** From now on these are in no line any more. */
   hide(secrets: readonly string[]): void;
   /** From now on every line of the debug log carries this conversation's id. */
@@ -31,9 +33,17 @@ export function openDiagnostics(terminal: Terminal, home: string): Diagnostics {
   let opened: DebugLog | undefined;
   const open = (): DebugLog => openDebugLog({ directory: place, redact, level, now: Date.now });
 
+  const told = new Set<string>();
+  const tell = (text: string): Promise<void> => terminal.stderr.write(`${redact(text)}\n`);
+
   return {
     place,
-    tell: (text) => terminal.stderr.write(`${redact(text)}\n`),
+    tell,
+    tellOnce: async (text) => {
+      if (told.has(text)) return;
+      told.add(text);
+      await tell(text);
+    },
     hide: (secrets) => {
       hidden = [...hidden, ...secrets];
       redactor = undefined;

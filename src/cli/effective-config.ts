@@ -1,34 +1,42 @@
 import { resolveSettings } from "../actors/conversation/resolve-settings.js";
-import type { ConfigSource, LoadedConfig } from "../config/load-config.js";
+import type { ConfigLayer, ConfigSource, LoadedConfig } from "../config/load-config.js";
 import { effectiveCompaction } from "../config/compaction-settings.js";
 import { defaultBlobMegabytes } from "../config/places.js";
 import { defaultPatterns } from "../config/redaction/rules.js";
 import { defaultInjectionBudget } from "../context/knowledge-section.js";
 import { effectiveRetention } from "../config/retention-settings.js";
 import { defaultHistoryTurns, effectiveLimits } from "../config/turn-limits.js";
-import { apiKey, saidBaseUrl } from "../config/vendors.js";
-import { InvalidInputError } from "../messages/errors.js";
+import { mcpSecrets } from "../config/mcp-secrets.js";
+import { mergedConfig } from "../config/merge-config.js";
+import { secretsOf } from "../config/redact.js";
 import { configKeys, type ConfigValue } from "../config/setting-keys.js";
-import type { SettingKey } from "./config-keys.js";
+import { type LeafValue, settingLeaves } from "../config/setting-leaves.js";
+import { configuredKeys, saidBaseUrl } from "../config/vendors.js";
+import type { Config } from "../messages/config.js";
+import { InvalidInputError } from "../messages/errors.js";
+import type { McpServerEntries } from "../messages/mcp-config.js";
 import type { CommandContext } from "./context.js";
 import { exportDirectory } from "./export/export-directory.js";
 import { loadSettings } from "./load-settings.js";
+import { type SaidSetting, saidSettings, trustedServers, vendorLayer } from "./said-settings.js";
+import { type ShowValue, valueShower } from "./shown-value.js";
 import { inProcessProviders } from "./workspace.js";
 
 export interface ShownSetting {
-  readonly value: ConfigValue | undefined;
+  readonly value: LeafValue | undefined;
   readonly source: ConfigSource;
 }
 
-/** All that is ever shown of a key. */
-export const hiddenValue = "(set)";
+export interface EffectiveConfig {
+  /** By name: every setting that has one value, then what tables say, sorted. */
+  readonly settings: ReadonlyMap<string, ShownSetting>;
+  readonly said: ReadonlyMap<string, readonly SaidSetting[]>;
+  readonly show: ShowValue;
+}
 
 /** What a conversation started now would have, defaults included, and of providers what is said about them or `asked`. */
-export async function effectiveConfig(
-  context: CommandContext,
-  asked?: string,
-): Promise<ReadonlyMap<SettingKey, ShownSetting>> {
-  const { values, sources, file } = await loadSettings(context);
+export async function effectiveConfig(context: CommandContext, asked?: string): Promise<EffectiveConfig> {
+  const { values, sources, file, layers: loaded } = await loadSettings(context);
   const settings = await settingsOf(context, values);
   const limits = effectiveLimits(values.turnLimits);
   const compaction = effectiveCompaction(values.compaction);
@@ -77,11 +85,41 @@ export async function effectiveConfig(
     "persistence.maxBlobMegabytes": values.persistence.maxBlobMegabytes ?? defaultBlobMegabytes,
   };
   const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources, file }, settings) };
-  const names = new Set([...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined));
-  return new Map<SettingKey, ShownSetting>([
-    ...configKeys.map((key) => [key, { value: shown[key], source: found[key] }] as const),
-    ...[...names].toSorted().flatMap((name) => providerSettings(context, { values, file }, name)),
-  ]);
+  const names = [...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined);
+  const servers = await trustedServers(context);
+  const ofVendors = vendorLayer(context, names);
+  const layers = [ofVendors, ...loaded.map((layer) => withServers(layer, servers))];
+  const { providers } = mergedConfig([ofVendors.config, { providers: values.providers }]);
+  // Of two servers with one name the project's is started, and nothing of the other.
+  const mcpServers = { ...values.mcp_servers, ...servers };
+  const said = saidSettings(layers);
+  const { env } = context.terminal;
+  const secrets = [values.mcp_servers, servers].flatMap((entries) => mcpSecrets(entries, env));
+  return {
+    settings: new Map<string, ShownSetting>([
+      ...configKeys.map((key) => [key, { value: shown[key], source: found[key] }] as const),
+      ...tableSettings({ ...values, providers, mcp_servers: mcpServers }, said),
+    ]),
+    said,
+    show: valueShower([...configuredKeys(providers), ...secrets, ...secretsOf(env)]),
+  };
+}
+
+function withServers(layer: ConfigLayer, servers: McpServerEntries): ConfigLayer {
+  const isTheirs = layer.source.startsWith(".cody/") && Object.keys(servers).length > 0;
+  return isTheirs ? { ...layer, config: { ...layer.config, mcp_servers: servers } } : layer;
+}
+
+/** What stands in tables by names that are not ours. */
+function tableSettings(
+  values: Config,
+  said: ReadonlyMap<string, readonly SaidSetting[]>,
+): (readonly [string, ShownSetting])[] {
+  const known: ReadonlySet<string> = new Set(configKeys);
+  return [...settingLeaves(values)]
+    .filter(([key]) => !known.has(key) && said.has(key))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, value]) => [key, { value, source: said.get(key)?.[0]?.source ?? "default" }] as const);
 }
 
 function baseUrlSource(
@@ -92,25 +130,6 @@ function baseUrlSource(
   if (values.baseUrl !== undefined || baseUrl === undefined) return sources.baseUrl;
   if (baseUrl === values.providers?.[provider]?.baseUrl) return file;
   return baseUrl === saidBaseUrl(provider, terminal.env) ? "environment" : "default";
-}
-
-function providerSettings(
-  { terminal: { env } }: CommandContext,
-  { values: { providers = {} }, file }: Pick<LoadedConfig, "values" | "file">,
-  name: string,
-): (readonly [SettingKey, ShownSetting])[] {
-  const entry = providers[name] ?? {};
-  const hasKey = apiKey(name, { env, providers }) !== undefined;
-  const source = entry.apiKey === undefined ? "environment" : file;
-  return [
-    ...(hasKey ? [[`providers.${name}.apiKey`, { value: hiddenValue, source }] as const] : []),
-    ...(entry.baseUrl === undefined
-      ? []
-      : [[`providers.${name}.baseUrl`, { value: entry.baseUrl, source: file }] as const]),
-    ...(entry.keyring === undefined
-      ? []
-      : [[`providers.${name}.keyring`, { value: entry.keyring, source: file }] as const]),
-  ];
 }
 
 type SaidSettings = Pick<

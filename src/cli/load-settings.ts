@@ -1,9 +1,11 @@
 import { loadConfig, type LoadedConfig } from "../config/load-config.js";
 import { mcpSecrets } from "../config/mcp-secrets.js";
+import { mistypedVariables } from "../config/mistyped-variables.js";
 import { configuredKeys } from "../config/vendors.js";
 import { configFlags } from "./config-flags.js";
 import type { CommandContext } from "./context.js";
 import { quotedWord } from "../messages/quoted-command.js";
+import { visible } from "../messages/visible.js";
 
 /** What holds for this run. Its keys are in no message from then on, and who else can read them is told. */
 export async function loadSettings(context: CommandContext): Promise<LoadedConfig> {
@@ -13,12 +15,15 @@ export async function loadSettings(context: CommandContext): Promise<LoadedConfi
   context.hide([...configuredKeys(loaded.values.providers), ...mcpSecrets(loaded.values.mcp_servers, env)]);
   if (loaded.exposed !== undefined) {
     const remedy = `chmod 600 ${quotedWord(loaded.exposed)}`;
-    await context.tell(`Others can read ${loaded.file}, and there is a key in it. Run: ${remedy}`);
+    await context.tellOnce(`Others can read ${loaded.file}, and there is a key in it. Run: ${remedy}`);
   }
   if (loaded.unasked !== undefined) {
-    await context.tell(
+    await context.tellOnce(
       `${loaded.unasked} is not used: nobody has said that this project is trusted. If it is: cody trust`,
     );
+  }
+  for (const { name, meant } of await mistypedVariables(env)) {
+    await context.tellOnce(`${visible(name)} is not known and not used. Did you mean ${meant}?`);
   }
   return loaded;
 }

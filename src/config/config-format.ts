@@ -9,15 +9,17 @@ import { yamlProblem } from "./yaml-problem.js";
 interface ConfigFormat {
   /** What the text says; undefined when it says nothing. Throws an `InvalidInputError` that does not quote it. */
   parse(text: string, name: ConfigName): Promise<unknown>;
-  /** The text with these changes, and otherwise as it was. */
-  edit(text: string, edits: readonly ConfigEdit[], value: unknown): Promise<string>;
+  /** How a text is changed and is otherwise as it was: what keeps the most of it comes first, and what cannot says nothing. */
+  readonly ways: readonly Way[];
   /** A text that says this and nothing else. */
   write(value: unknown): Promise<string>;
 }
 
+type Way = (text: string, edits: readonly ConfigEdit[], value: unknown) => Promise<string | undefined>;
+
 const json: ConfigFormat = {
   parse: async (text, name) => jsonValue(text.replace(/^\uFEFF/, ""), name),
-  edit: async (_text, _edits, value) => jsonText(value),
+  ways: [async (_text, _edits, value) => jsonText(value)],
   write: async (value) => jsonText(value),
 };
 
@@ -32,17 +34,12 @@ const jsonc: ConfigFormat = {
     const line = source.slice(0, first.offset).split("\n").length;
     throw new InvalidInputError(`${name}: invalid JSON in line ${line}: ${spaced(printParseErrorCode(first.error))}`);
   },
-  edit: async (text, edits) => {
-    const parser = await import("jsonc-parser");
-    const { applyEdits, modify } = parser;
-    const formattingOptions = { insertSpaces: true, tabSize: 2, eol: "\n" };
-    return edits.reduce(
-      (changed, { path, value }) => {
-        return applyEdits(changed, modify(changed, [...path], value, { formattingOptions }));
-      },
-      withoutTrailingCommas(parser, text),
-    );
-  },
+  ways: [
+    async (text, edits) => {
+      const [parser, { editJsonc }] = await Promise.all([import("jsonc-parser"), import("./edit-jsonc.js")]);
+      return asWritten(text, (plain) => editJsonc(parser, plain, edits));
+    },
+  ],
   write: async (value) => jsonText(value),
 };
 
@@ -59,16 +56,21 @@ const yaml: ConfigFormat = {
       throw new InvalidInputError(`${name}: ${yamlProblem({ code: "BAD_ALIAS" })}`);
     }
   },
-  edit: async (text, edits) => {
-    const { parseDocument } = await import("yaml");
-    const document = parseDocument(text);
-    for (const { path, value } of edits) {
-      if (value === undefined) document.deleteIn(path);
-      // A value of a setting that is there keeps the comment behind it.
-      else document.setIn(path, typeof value === "object" ? document.createNode(value) : value);
-    }
-    return document.toString({ lineWidth: 0 });
-  },
+  ways: [
+    async (text, edits) => {
+      const [library, { editYaml }] = await Promise.all([import("yaml"), import("./edit-yaml.js")]);
+      return asWritten(text, (plain) => editYaml(library, plain, edits));
+    },
+    async (text, edits) => {
+      const { parseDocument } = await import("yaml");
+      const document = parseDocument(text);
+      for (const { path, value } of edits) {
+        if (value === undefined) document.deleteIn(path);
+        else document.setIn(path, typeof value === "object" ? document.createNode(value) : value);
+      }
+      return document.toString({ lineWidth: 0 });
+    },
+  ],
   write: async (value) => (await import("yaml")).stringify(value),
 };
 
@@ -79,26 +81,12 @@ export const configFormats = {
   "config.yml": yaml,
 } satisfies Record<ConfigName, ConfigFormat>;
 
-/** Whoever takes out the last setting of a table would leave the comma behind it alone. */
-function withoutTrailingCommas({ visit }: typeof JsoncParser, text: string): string {
-  const commas: number[] = [];
-  let last: number | undefined;
-  const begin = () => (last = undefined);
-  const end = () => {
-    if (last !== undefined) commas.push(last);
-    last = undefined;
-  };
-  const visitor: JsoncParser.JSONVisitor = {
-    onSeparator: (character, offset) => (last = character === "," ? offset : undefined),
-    onObjectProperty: begin,
-    onObjectBegin: begin,
-    onArrayBegin: begin,
-    onLiteralValue: begin,
-    onObjectEnd: end,
-    onArrayEnd: end,
-  };
-  visit(text, visitor, { allowTrailingComma: true });
-  return commas.toReversed().reduce((left, offset) => left.slice(0, offset) + left.slice(offset + 1), text);
+/** With the mark at its beginning and the line breaks it had. */
+function asWritten(text: string, change: (plain: string) => string | undefined): string | undefined {
+  const [mark = ""] = /^\uFEFF?/.exec(text) ?? [];
+  const hasReturns = text.includes("\r\n");
+  const changed = change(text.slice(mark.length).replaceAll("\r\n", "\n"));
+  return changed === undefined ? undefined : mark + (hasReturns ? changed.replaceAll("\n", "\r\n") : changed);
 }
 
 /** `ValueExpected` as words. */

@@ -14,11 +14,16 @@ export interface SaidChoice {
  * The same as `choiceOf`, but where a login answers only a person's own word says to which address its token goes: what
  * lies around in an environment or a project does not.
  */
-export function guardedChoice(layers: readonly SaidChoice[], keys: KeySources, models?: ModelEntries): ProviderChoice {
+export function guardedChoice(
+  layers: readonly SaidChoice[],
+  keys: KeySources,
+  models: ModelEntries = {},
+): ProviderChoice {
   const said = layers.map(({ choice }) => choice);
   const found = choiceOf(said, keys, models);
   const { model } = found;
-  const provider = found.provider ?? (model === undefined ? providerOfKey(keys) : providerOfModel(model, models)) ?? "";
+  const provider =
+    found.provider ?? (model === undefined ? providerOfKey(keys) : providerOfModel(model, models, keys)) ?? "";
   if (chosenLogin(keys.auth, provider) === undefined) return found;
   const withoutAddress = layers.map(({ choice, isOwn }) => (isOwn ? choice : { ...choice, baseUrl: undefined }));
   return choiceOf(withoutAddress, keys, models);

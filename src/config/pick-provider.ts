@@ -13,19 +13,42 @@ export const providerOfAuth: Readonly<Record<AuthMethod, string>> = {
   "claude-oauth": "anthropic",
 };
 
-/** The provider a model's name stands for; who has an unusual name is taken for Anthropic's. */
-export function providerOfModel(model: string, models: ModelEntries = {}): string {
-  return model === "offline" ? "offline" : resolveModel(model, models).provider;
+/**
+ * The provider a model's name stands for. Of whom nobody knows whose it is, it is whose key was chosen or is the only
+ * one; otherwise it is taken for Anthropic's.
+ */
+export function providerOfModel(model: string, models: ModelEntries, keys: KeySources): string {
+  if (model === "offline") return "offline";
+  return ownerOf(model, models) ?? onlyHolder(keys) ?? resolveModel(model, models).provider;
+}
+
+/** Whose model it is; undefined when its name does not tell and nobody has said it. */
+export function ownerOf(model: string, models: ModelEntries): string | undefined {
+  const { id, provider } = resolveModel(model, models);
+  const isGuess = models[id]?.provider === undefined && resolveModel(id).foundBy === "default";
+  return isGuess ? undefined : provider;
 }
 
 /**
  * The provider whose key was chosen, or is there. Who configured a key for cody meant it more than who has one in the
  * environment.
  */
-export function providerOfKey({ env, providers, auth }: KeySources): string | undefined {
-  if (auth !== undefined) return providerOfAuth[auth];
+export function providerOfKey(keys: KeySources): string | undefined {
+  return keys.auth === undefined ? holdersOf(keys)[0] : providerOfAuth[keys.auth];
+}
+
+function onlyHolder(keys: KeySources): string | undefined {
+  if (keys.auth !== undefined) return providerOfAuth[keys.auth];
+  const [holder, another] = holdersOf(keys);
+  return another === undefined ? holder : undefined;
+}
+
+/** The providers there is a key of, in the place that counts first. */
+export function holdersOf({ env, providers }: KeySources): string[] {
   const places: readonly KeySources[] = [{ env: {}, providers }, { env }];
-  return places
-    .map((place) => guessed.find((provider) => hasKey(provider, place)))
-    .find((provider) => provider !== undefined);
+  return (
+    places
+      .map((place) => guessed.filter((provider) => hasKey(provider, place)))
+      .find((holders) => holders.length > 0) ?? []
+  );
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../messages/config.js";
-import { type ModelEntries, resolveModel } from "./models.js";
-import { providerOfKey, providerOfModel } from "./pick-provider.js";
+import type { ModelEntries } from "./models.js";
+import { ownerOf, providerOfKey, providerOfModel } from "./pick-provider.js";
 import type { KeySources } from "./vendors.js";
 
 /** What is said about who answers; one layer of several, such as the configuration, a rollout and the flags. */
@@ -26,7 +26,9 @@ export function choiceOf(
     baseUrl = layer.baseUrl ?? (next === provider ? baseUrl : undefined);
     provider = next;
     owner =
-      provider ?? (layer.model === undefined ? owner : providerOfModel(layer.model, models)) ?? providerOfKey(keys);
+      provider ??
+      (layer.model === undefined ? owner : providerOfModel(layer.model, models, keys)) ??
+      providerOfKey(keys);
     return { owner, layer };
   });
   const fitting = owned.filter((candidate) => candidate.owner === owner || candidate.owner === undefined);
@@ -45,8 +47,8 @@ function elsewhere(
 ): string | undefined {
   if (model === undefined || baseUrl !== undefined) return undefined;
   if (provider !== "openai" && provider !== "anthropic") return undefined;
-  const { provider: other, foundBy } = resolveModel(model, models);
-  return foundBy === "default" || other === provider ? undefined : other;
+  const other = ownerOf(model, models);
+  return other === provider ? undefined : other;
 }
 
 function addressOf(provider: string | undefined, { providers = {} }: KeySources): string | undefined {

@@ -1,7 +1,7 @@
 import type { Config, WireApi } from "../messages/config.js";
 import { chosenLogin, type LoginName } from "./logins.js";
 import { resolveModel } from "./models.js";
-import { providerOfKey, providerOfModel } from "./pick-provider.js";
+import { holdersOf, ownerOf, providerOfKey, providerOfModel } from "./pick-provider.js";
 import { apiProblem, hasKey, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
 
 export interface ResolveProviderInput {
@@ -35,9 +35,23 @@ const suggested = ["openai", "anthropic"];
 const useOffline = "Or use the built-in offline model: cody set-provider offline";
 
 export function resolveProvider(input: ResolveProviderInput): ResolvedProvider {
-  const { provider, model, models } = input.config;
+  const { provider, model } = input.config;
   if (provider !== undefined) return named(input, provider);
-  return model === undefined ? unnamed(input) : named(input, providerOfModel(model, models));
+  return model === undefined ? unnamed(input) : ofModel(input, model);
+}
+
+/** Where nobody knows whose model it is, and it cannot be the one it is taken for, the others are named. */
+function ofModel(input: ResolveProviderInput, model: string): ResolvedProvider {
+  const { models = {}, providers, auth } = input.config;
+  const keys = { env: input.env, providers, auth };
+  const provider = providerOfModel(model, models, keys);
+  const found = named(input, provider);
+  const isGuess = ownerOf(model, models) === undefined && auth === undefined && !hasKey(provider, keys);
+  if (found.ok || !isGuess) return found;
+  const choices = holdersOf(keys).map((holder) => `--provider ${holder}`);
+  return choices.length > 1
+    ? refused(`Whose model ${model} is, nobody knows, and there are several keys.\nSay it: ${choices.join(" or ")}`)
+    : refused(`${found.message}\nIf ${model} is somebody else's model, say whose: --provider <name>`);
 }
 
 function named(input: ResolveProviderInput, provider: string): ResolvedProvider {
@@ -106,9 +120,9 @@ function reached(
 }
 
 /** The name a provider knows a model by; what is another provider's model is left to the provider to refuse. */
-function ownName(name: string, provider: string, models: Config["models"]): string {
-  const { id, provider: owner } = resolveModel(name, models);
-  return owner === provider ? id : name;
+function ownName(name: string, provider: string, models: Config["models"] = {}): string {
+  const owner = ownerOf(name, models);
+  return owner === undefined || owner === provider ? resolveModel(name, models).id : name;
 }
 
 /** The same as a configured one must be: without a name and a password in it, which would end up in messages. */

@@ -55,8 +55,10 @@ async function textOf(file: ConfigFile | undefined, wanted: unknown): Promise<st
   if (file === undefined || !isTable(before)) return await format.write(wanted);
   // Other names of settings stay too, unless they are in the way of what is wanted.
   for (const edits of [configEdits(ownShape(before), wanted), configEdits(before, wanted)]) {
-    const text = await format.edit(file.text, edits, wanted).catch(() => undefined);
-    if (text !== undefined && (await says({ ...file, text }, wanted))) return text;
+    for (const way of format.ways) {
+      const text = await way(file.text, edits, wanted).catch(() => undefined);
+      if (text !== undefined && (await says({ ...file, text }, wanted))) return text;
+    }
   }
   // As with a setting that stands in two places by a reference.
   throw new InvalidInputError(`${file.name} is written in a way that cody cannot change. Edit it yourself`);

@@ -1,6 +1,6 @@
 import { constants, stat as statWithCallback } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { systemCode } from "../messages/system-error.js";
 import { visible } from "../messages/visible.js";
 import { toldText } from "./told-text.js";
@@ -55,25 +55,43 @@ function look(path: string, root: string | undefined): Promise<FoundInstructions
   });
 }
 
-/** Reads them until so many bytes are reached. Whatever a file is, the others are still read. */
+/**
+ * Reads them until so many bytes are reached, from the nearest folder outwards: what is said there is meant most, and
+ * the most general is cut first. They are told in the order they were given. Whatever a file is, the others are read.
+ */
 export async function readInstructions(found: readonly FoundInstructions[]): Promise<ReadInstructions> {
-  const blocks: InstructionBlock[] = [];
-  const notices: string[] = [];
+  const blocks = new Map<FoundInstructions, InstructionBlock>();
+  const notices = new Map<FoundInstructions, string>();
+  const seen = new Set([""]);
   let room = maxInstructionBytes;
-  for (const file of found) {
+  for (const file of nearestFirst(found)) {
     const path = visible(file.path);
     try {
-      const { text, bytes, isCut } = await readStart(file, room);
-      room -= bytes;
-      if (isCut) notices.push(`${path} was cut: instruction files may have ${maxInstructionBytes} bytes together`);
+      const bytes = await readStart(file);
+      const whole = textOf(bytes, maxInstructionBytes);
       // Many projects have one file under two names.
-      if (text === "" || blocks.some((block) => block.text === text)) continue;
-      blocks.push({ path, text: isCut ? `${text}\n[The rest of this file was left out: it is too long.]` : text });
+      if (seen.has(whole)) continue;
+      seen.add(whole);
+      const isCut = bytes.length > room;
+      const text = textOf(bytes, room);
+      room -= Math.min(bytes.length, room);
+      if (isCut) notices.set(file, `${path} was cut: instruction files may have ${maxInstructionBytes} bytes together`);
+      if (text === "") continue;
+      blocks.set(file, { path, text: isCut ? `${text}\n[The rest of this file was left out: it is too long.]` : text });
     } catch (error) {
-      notices.push(`${path} was not read: ${error instanceof UnfitFile ? error.message : reasonOf(error)}`);
+      notices.set(file, `${path} was not read: ${error instanceof UnfitFile ? error.message : reasonOf(error)}`);
     }
   }
-  return { blocks, notices };
+  return {
+    blocks: found.flatMap((file) => blocks.get(file) ?? []),
+    notices: found.flatMap((file) => notices.get(file) ?? []),
+  };
+}
+
+/** The last folder first; those in one folder stay in their order. */
+function nearestFirst(found: readonly FoundInstructions[]): FoundInstructions[] {
+  const folders = [...new Set(found.map(({ path }) => dirname(path)))].toReversed();
+  return folders.flatMap((folder) => found.filter(({ path }) => dirname(path) === folder));
 }
 
 class UnfitFile extends Error {}
@@ -84,13 +102,8 @@ function reasonOf(error: unknown): string {
   return code === "EACCES" ? "permission denied" : code;
 }
 
-interface FileStart {
-  readonly text: string;
-  readonly bytes: number;
-  readonly isCut: boolean;
-}
-
-async function readStart({ path, root }: FoundInstructions, room: number): Promise<FileStart> {
+/** One byte more than can be told says that there is more. */
+async function readStart({ path, root }: FoundInstructions): Promise<Buffer> {
   // A device may act when it is opened, and a pipe is nobody's instructions.
   if (!(await stat(path)).isFile()) throw new UnfitFile("it is no regular file");
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
@@ -100,15 +113,18 @@ async function readStart({ path, root }: FoundInstructions, room: number): Promi
     if (root !== undefined && !(await realPathOf(file, path)).startsWith(root.endsWith(sep) ? root : root + sep)) {
       throw new UnfitFile("it leads out of the project");
     }
-    const bytes = await readBytes(file, room + 1);
+    const bytes = await readBytes(file, maxInstructionBytes + 1);
     if (bytes.includes(0)) throw new UnfitFile("it is no text");
-    const isCut = bytes.length > room;
-    const kept = bytes.subarray(0, room);
-    // A character that was cut in two is left out.
-    return { text: toldText(new TextDecoder().decode(kept, { stream: isCut })).trim(), bytes: kept.length, isCut };
+    return bytes;
   } finally {
     await file.close();
   }
+}
+
+/** A character that was cut in two is left out. */
+function textOf(bytes: Buffer, room: number): string {
+  const isCut = bytes.length > room;
+  return toldText(new TextDecoder().decode(bytes.subarray(0, room), { stream: isCut })).trim();
 }
 
 /** Of what was opened, where the system can tell: what the path leads to may be something else by now. */

@@ -289,6 +289,132 @@ compaction.keepTurns = 3
   expect(JSON.parse(shown.stdout)).toEqual([{ key: "sandbox", value: "read-only", said }]);
 });
 
+test("config shows what stands in tables, down to each value, and who said it", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { mode: 0o700 });
+  const config = {
+    models: { "lab-4.1": { provider: "my-lab", price: { input: 1, output: 2 }, aliases: ["lab", "big"] }, bare: {} },
+    limits: { openai: { concurrency: 3 } },
+    logins: { chatgpt: { issuer: "https://login.example" } },
+    mcp_servers: { files: { command: "files", args: ["-v", "here"], startup_timeout_sec: 5 } },
+    providers: { openai: { baseUrl: "http://lab/v1" } },
+  };
+  await writeFile(join(cli.home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+  const expected = {
+    "limits.openai.concurrency": 3,
+    "logins.chatgpt.issuer": "https://login.example",
+    "mcp_servers.files.args": ["-v", "here"],
+    "mcp_servers.files.command": "files",
+    "mcp_servers.files.startup_timeout_sec": 5,
+    "models.bare": {},
+    "models.lab-4.1.aliases": ["lab", "big"],
+    "models.lab-4.1.price.input": 1,
+    "models.lab-4.1.price.output": 2,
+    "models.lab-4.1.provider": "my-lab",
+    "providers.openai.baseUrl": "http://lab/v1",
+  };
+  const lines = Object.entries(expected);
+  const { stdout } = await cli.run(["config"]);
+  const shown = lines.map(([key, value]) => `${key} = ${textOf(value)}  (config.json)\n`);
+  expect(stdout.slice(stdout.indexOf("limits."))).toBe(shown.join(""));
+  const explained = await cli.run(["config", "--explain"]);
+  const file = join(cli.home, "config.json");
+  expect(explained.stdout).toBe(
+    lines.map(([key, value]) => `${key} = ${textOf(value)}\n  ${file} says ${textOf(value)}\n`).join(""),
+  );
+  expect(JSON.parse((await cli.run(["config", "--json"])).stdout)).toMatchObject({
+    values: expected,
+    sources: Object.fromEntries(Object.keys(expected).map((key) => [key, "config.json"])),
+  });
+  expect(JSON.parse((await cli.run(["config", "--explain", "--json"])).stdout)).toEqual(
+    Object.entries(expected).map(([key, value]) => {
+      return { key, value, said: [{ source: "config.json", value: textOf(value) }] };
+    }),
+  );
+  expect(await cli.run(["config", "get", "limits.openai.concurrency"])).toMatchObject({ code: 0, stdout: "3\n" });
+  expect(await cli.run(["config", "get", "limits.openai.frob"])).toMatchObject({ code: 1, stdout: "" });
+  expect(await cli.run(["config", "set", "limits.openai.concurrency", "4"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("limits.openai.concurrency is changed in the configuration itself"),
+  });
+});
+
+function textOf(value: string | number | string[] | object): string {
+  return typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : String(value);
+}
+
+test("of a server that two name the project's is shown, and that the other was there", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { mode: 0o700 });
+  await mkdir(join(cli.project, ".cody"));
+  const own = { mcp_servers: { files: { command: "mine", args: ["-v"] }, web: { url: "https://web.example/mcp" } } };
+  const ofProject = { model: "gpt-4o", mcp_servers: { files: { command: "theirs" } } };
+  await writeFile(join(cli.home, "config.json"), JSON.stringify(own), { mode: 0o600 });
+  await writeFile(join(cli.project, ".cody", "config.json"), JSON.stringify(ofProject));
+  const untrusted = await cli.run(["config"]);
+  expect(untrusted.stdout).toContain("mcp_servers.files.command = mine  (config.json)\n");
+  expect(untrusted.stdout).not.toContain("theirs");
+  await cli.run(["trust"]);
+  const env = { OPENAI_API_KEY: "canary-key-of-openai", OPENAI_BASE_URL: "https://proxy.example/v1" };
+  expect((await cli.run(["config", "--explain"], { env })).stdout).toBe(`model = gpt-4o
+  .cody/config.json of the project says gpt-4o
+mcp_servers.files.command = theirs
+  .cody/config.json of the project says theirs
+  ${join(cli.home, "config.json")} says mine
+mcp_servers.web.url = https://web.example/mcp
+  ${join(cli.home, "config.json")} says https://web.example/mcp
+providers.openai.apiKey = (set)
+  OPENAI_API_KEY says (set)
+providers.openai.baseUrl = https://proxy.example/v1
+  OPENAI_BASE_URL says https://proxy.example/v1
+mcp_servers.files.args = (not set)
+  ${join(cli.home, "config.json")} says -v
+`);
+});
+
+test("no secret is shown, wherever in the configuration it stands", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { mode: 0o700 });
+  await mkdir(join(cli.project, ".cody"));
+  const config = {
+    instructions: "The password: canary-1",
+    providers: { openai: { apiKey: "canary-2", baseUrl: "http://lab/v1?key=canary-3" } },
+    mcp_servers: {
+      files: {
+        command: "files",
+        args: [
+          "--token",
+          "canary-4",
+          "--api-key=canary-5",
+          "-e",
+          "GITHUB_TOKEN=canary-6",
+          "db://me:canary-7@host/",
+          "-v",
+        ],
+        env: { MODE: "canary-8" },
+      },
+      web: { url: "https://web.example/mcp?t=canary-9", http_headers: { "X-Mode": "canary-10" } },
+    },
+  };
+  const ofProject = { mcp_servers: { theirs: { command: "x", env: { A_TOKEN: "canary-11" }, args: ["canary-11"] } } };
+  await writeFile(join(cli.home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+  await writeFile(join(cli.project, ".cody", "config.json"), JSON.stringify(ofProject));
+  await cli.run(["trust"]);
+  const env = { ANTHROPIC_API_KEY: "canary-12", OPENAI_BASE_URL: "http://me:canary-13@lab/v1?x=canary-14" };
+  for (const args of [[], ["--json"], ["--explain"], ["--explain", "--json"], ["get", "mcp_servers.files.args"]]) {
+    const { code, stdout, stderr } = await cli.run(["config", ...args], { env });
+    expect(code).toBe(0);
+    expect(stdout + stderr).not.toContain("canary");
+    expect(stdout).toContain("GITHUB_TOKEN=[redacted]");
+  }
+  const { stdout } = await cli.run(["config"], { env });
+  expect(stdout).toContain("mcp_servers.files.env.MODE = (set)  (config.json)\n");
+  expect(stdout).toContain("mcp_servers.web.http_headers.X-Mode = (set)  (config.json)\n");
+  expect(stdout).toContain("mcp_servers.web.url = https://web.example/mcp?t=[redacted]  (config.json)\n");
+  expect(stdout).toContain("mcp_servers.theirs.env.A_TOKEN = (set)  (.cody/config.json)\n");
+  expect(stdout).toContain("providers.anthropic.apiKey = (set)  (environment)\n");
+});
+
 test("config --explain where nobody has said anything", async () => {
   const cli = await Cli.open();
   expect((await cli.run(["config", "--explain"])).stdout).toBe("Everything is as it is by default.\n");
@@ -299,6 +425,21 @@ test("a setting that is nearly right is suggested", async () => {
   const { code, stderr } = await cli.run(["config", "set", "compaction.keepTurn", "3"]);
   expect(code).toBe(2);
   expect(stderr).toContain("Did you mean compaction.keepTurns?");
+});
+
+test("a variable that is nearly one of a setting is told once, and is no error", async () => {
+  const cli = await Cli.open();
+  const env = { CODY_MODLE: "gpt-5", CODY_COLOUR: "red", CODY_DEBUG: "1", OPENAI_API_KEY: "k" };
+  const warning = "CODY_MODLE is not known and not used. Did you mean CODY_MODEL?\n";
+  expect(await cli.run(["config", "get", "model"], { env })).toMatchObject({
+    code: 0,
+    stdout: "gpt-4o\n",
+    stderr: warning,
+  });
+  const { stderr } = await cli.run(["chat", "--provider", "offline", "hello"], { env });
+  expect(stderr.split(warning)).toHaveLength(2);
+  expect(await cli.run(["list"], { env })).toMatchObject({ code: 0, stderr: "" });
+  expect(await cli.run(["--version"], { env })).toMatchObject({ code: 0, stderr: "" });
 });
 
 test("a key that is misspelled is named as it is, and not taken for a secret", async () => {

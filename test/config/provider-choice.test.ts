@@ -42,6 +42,19 @@ test.each<[string, ProviderChoice[], ProviderChoice]>([
   expect(choiceOf(layers, { env: key })).toEqual(expected);
 });
 
+test("a model whose provider nobody has said stays where it is, also when something else is said of it", () => {
+  const layers = [{ provider: "openai" }, { model: "mine" }];
+  expect(choiceOf(layers, { env: {} }, { mine: { contextWindow: 9000 } })).toEqual({
+    provider: "openai",
+    model: "mine",
+  });
+});
+
+test("an address without a name goes with a model nobody knows, where the key is", () => {
+  const layers = [{ baseUrl: "http://lab/v1" }, { model: "mine" }];
+  expect(choiceOf(layers, { env: key })).toEqual({ baseUrl: "http://lab/v1", model: "mine" });
+});
+
 test("an address without a name, where there is no key either, goes with whoever is named", () => {
   const layers = [{ baseUrl: "http://lab/v1" }, { provider: "ollama" }];
   expect(choiceOf(layers, { env: {} })).toEqual({ provider: "ollama", baseUrl: "http://lab/v1" });

@@ -22,6 +22,20 @@ test.each([
   [{ model: "4o" }, { ...openai, ...anthropic }, { ...atOpenai, model: "gpt-4o" }],
   [{ model: "haiku", provider: "ollama" }, {}, { ...atOllama, model: "haiku" }],
   [{ model: "unheard-of" }, anthropic, { ...atAnthropic, model: "unheard-of" }],
+  [{ model: "unheard-of" }, openai, { ...atOpenai, model: "unheard-of" }],
+  [{ model: "unheard/of" }, openrouter, { ...atOpenrouter, model: "unheard/of" }],
+  [{ model: "unheard-of" }, { ...openai, ...anthropic }, { ...atAnthropic, model: "unheard-of" }],
+  [
+    { model: "unheard-of", auth: "openai-api-key" as const },
+    { ...openai, ...anthropic },
+    { ...atOpenai, model: "unheard-of" },
+  ],
+  [{ model: "m", models: { m4: { aliases: ["m"], maxOutput: 9 } } }, openai, { ...atOpenai, model: "m4" }],
+  [
+    { model: "m", models: { m4: { aliases: ["m"], provider: "anthropic" } } },
+    anthropic,
+    { ...atAnthropic, model: "m4" },
+  ],
   [{ model: "mine", models: { "gpt-4o": { aliases: ["mine"] } } }, openai, { ...atOpenai, model: "gpt-4o" }],
   [{ model: "offline" }, {}, { provider: "offline", model: "offline" }],
   [{ provider: "openai" }, openai, { ...atOpenai, model: "gpt-4o" }],
@@ -49,6 +63,11 @@ test.each([
   [{ ...configured, provider: "anthropic" }, openai, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
   [{ providers: { anthropic: { apiKey: "sk-3" } } }, openai, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
   [{ providers: { openai: { baseUrl: "http://lab/v1" } } }, openai, { ...atLab, model: "gpt-4o" }],
+  [
+    { model: "unheard-of", providers: { openrouter: { apiKey: "k" } } },
+    openai,
+    { ...atOpenrouter, model: "unheard-of" },
+  ],
   [{ providers: { openrouter: { apiKey: "k" } } }, {}, { ...atOpenrouter, model: "openrouter/auto" }],
   [
     { provider: "my-lab", model: "m", providers: { "my-lab": { baseUrl: "http://lab/v1" } } },
@@ -106,6 +125,17 @@ test.each([
     "OPENROUTER_API_KEY environment variable is required for OpenRouter models.\nGet a key: https://openrouter.ai/keys",
   ],
 ])("%j named without its key is refused with where to get one", (config, env, message) => {
+  expect(resolveProvider({ config, env, inProcess, command })).toEqual({ ok: false, message });
+});
+
+test.each([
+  [{}, `${anthropicText}\nIf unheard-of is somebody else's model, say whose: --provider <name>`],
+  [
+    { ...openai, ...openrouter },
+    "Whose model unheard-of is, nobody knows, and there are several keys.\nSay it: --provider openai or --provider openrouter",
+  ],
+])("a model nobody knows, with the keys %j, is refused with what can be said", (env, message) => {
+  const config = { model: "unheard-of" };
   expect(resolveProvider({ config, env, inProcess, command })).toEqual({ ok: false, message });
 });
 

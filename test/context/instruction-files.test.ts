@@ -34,19 +34,44 @@ test("an override takes the place of AGENTS.md, and the same text is told once",
   expect(await read(root)).toEqual({ blocks: [{ path: join(root, "AGENTS.override.md"), text: "mine" }], notices: [] });
 });
 
-test("together they have a bound, and who was cut is said", async () => {
+test("together they have a bound, and the most general is cut first", async () => {
   const root = await temporaryFolder();
-  await mkdir(join(root, "a"));
-  await writeFile(join(root, "AGENTS.md"), "x".repeat(maxInstructionBytes - 10));
-  await writeFile(join(root, "CLAUDE.md"), `12345678${"ä".repeat(1_000_000)}`);
-  await writeFile(join(root, "a/AGENTS.md"), "deeper");
-  const { blocks, notices } = await read(root, "a");
+  await mkdir(join(root, "a/b"), { recursive: true });
+  await writeFile(join(root, "AGENTS.md"), "general");
+  await writeFile(join(root, "a/AGENTS.md"), `12345678${"ä".repeat(1_000_000)}`);
+  await writeFile(join(root, "a/b/AGENTS.md"), "deeper");
+  await writeFile(join(root, "a/b/CLAUDE.md"), "x".repeat(maxInstructionBytes - 16));
+  const { blocks, notices } = await read(root, "a", "a/b");
   expect(blocks.map(({ text }) => text.slice(-100))).toEqual([
-    "x".repeat(100),
     "12345678ä\n[The rest of this file was left out: it is too long.]",
+    "deeper",
+    "x".repeat(100),
   ]);
   const cut = (name: string) => `${join(root, name)} was cut: instruction files may have 32768 bytes together`;
-  expect(notices).toEqual([cut("CLAUDE.md"), cut("a/AGENTS.md")]);
+  expect(notices).toEqual([cut("AGENTS.md"), cut("a/AGENTS.md")]);
+});
+
+test("in one folder AGENTS.md has its room before CLAUDE.md", async () => {
+  const root = await temporaryFolder();
+  await writeFile(join(root, "AGENTS.md"), "a".repeat(maxInstructionBytes));
+  await writeFile(join(root, "CLAUDE.md"), "c");
+  const { blocks, notices } = await read(root);
+  expect(blocks.map(({ path }) => path)).toEqual([join(root, "AGENTS.md")]);
+  expect(notices).toEqual([expect.stringContaining("CLAUDE.md was cut")]);
+});
+
+test("a long text under two names is told once, and takes its room once", async () => {
+  const root = await temporaryFolder();
+  await mkdir(join(root, "a"));
+  await writeFile(join(root, "AGENTS.md"), "root");
+  await writeFile(join(root, "a/AGENTS.md"), "x".repeat(30_000));
+  await symlink("AGENTS.md", join(root, "a/CLAUDE.md"));
+  const { blocks, notices } = await read(root, "a");
+  expect(blocks).toEqual([
+    { path: join(root, "AGENTS.md"), text: "root" },
+    { path: join(root, "a/AGENTS.md"), text: "x".repeat(30_000) },
+  ]);
+  expect(notices).toEqual([]);
 });
 
 test("what is no text of the project is left out with a word, and the rest is still told", async () => {

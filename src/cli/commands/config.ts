@@ -1,16 +1,24 @@
-import { join } from "node:path";
 import { configPath } from "../../config/config-file.js";
-import { variableOf } from "../../config/environment-config.js";
-import type { ConfigSource } from "../../config/load-config.js";
 import { saveConfig } from "../../config/save-config.js";
-import { type ConfigKey, configKeys, settingIn } from "../../config/setting-keys.js";
+import { configKeys } from "../../config/setting-keys.js";
+import type { LeafValue } from "../../config/setting-leaves.js";
+import { visible } from "../../messages/visible.js";
 import { exitCodes, usageError } from "../command-error.js";
-import { changeOf, checkedKey, isSecret, providerNamed, type SettingKey, valueOf } from "../config-keys.js";
+import {
+  changeOf,
+  checkedKey,
+  isSecret,
+  providerNamed,
+  readableKey,
+  type SettingKey,
+  valueOf,
+} from "../config-keys.js";
 import { type CommandContext, printLine, printResult } from "../context.js";
-import { effectiveConfig, hiddenValue } from "../effective-config.js";
+import { effectiveConfig } from "../effective-config.js";
 import { watchSignals } from "../interruption.js";
-import { loadSettings } from "../load-settings.js";
 import { readSecret } from "../read-secret.js";
+import { placeOf } from "../said-settings.js";
+import { hiddenValue, valueText } from "../shown-value.js";
 import { tellSetAside } from "../tell-set-aside.js";
 
 export async function configCommand(context: CommandContext): Promise<number> {
@@ -21,7 +29,7 @@ export async function configCommand(context: CommandContext): Promise<number> {
     case "path":
       return await showPath(context);
     case "get":
-      return await showOne(context, checkedKey(key));
+      return await showOne(context, readableKey(key));
     case "set":
       return await change(context, checkedKey(key), value);
     case "unset":
@@ -34,39 +42,41 @@ export async function configCommand(context: CommandContext): Promise<number> {
 const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [--explain]";
 
 async function showAll(context: CommandContext): Promise<number> {
-  const settings = [...(await effectiveConfig(context))];
-  const lines = settings.map(([key, { value, source }]) => `${key} = ${String(value ?? "(not set)")}  (${source})`);
-  // Every setting has its place, those without a value too.
-  const values = Object.fromEntries(settings.map(([key, { value }]) => [key, value ?? null]));
-  const sources = Object.fromEntries(settings.map(([key, { source }]) => [key, source]));
+  const { settings, show } = await effectiveConfig(context);
+  const shown = [...settings].map(([key, { value, source }]) => ({
+    key,
+    source,
+    // Every setting has its place, those without a value too.
+    value: value === undefined ? null : show(key, value),
+  }));
+  const lines = shown.map(({ key, value, source }) => `${visible(key)} = ${textOf(value)}  (${source})`);
+  const values = Object.fromEntries(shown.map(({ key, value }) => [key, value]));
+  const sources = Object.fromEntries(shown.map(({ key, source }) => [key, source]));
   await printResult(context, { text: lines.join("\n"), json: { values, sources } });
   return 0;
 }
 
 /** For each setting somebody has said, all who have, the one that holds first. */
 async function explain(context: CommandContext): Promise<number> {
-  const settings = await effectiveConfig(context);
-  const { layers } = await loadSettings({ ...context, tell: () => Promise.resolve() });
-  const explained = configKeys.flatMap((key) => {
-    const said = layers.flatMap(({ source, config }) => {
-      const value = settingIn(config, key);
-      return value === undefined ? [] : [{ source, value: String(value) }];
-    });
-    return said.length === 0 ? [] : [{ key, value: settings.get(key)?.value ?? null, said: said.toReversed() }];
+  const { settings, said, show } = await effectiveConfig(context);
+  const others = [...said.keys()].filter((key) => !settings.has(key)).toSorted();
+  const explained = [...settings.keys(), ...others].flatMap((key) => {
+    const places = said.get(key)?.map((one) => ({ source: one.source, value: valueText(show(key, one.value)) }));
+    const value = settings.get(key)?.value;
+    return places === undefined ? [] : [{ key, value: value === undefined ? null : show(key, value), said: places }];
   });
-  const lines = explained.flatMap(({ key, value, said }) => [
-    `${key} = ${String(value ?? "(not set)")}`,
-    ...said.map((one) => `  ${placeOf(context, one.source, key)} says ${one.value}`),
+  const lines = explained.flatMap(({ key, value, said: places }) => [
+    `${visible(key)} = ${textOf(value)}`,
+    ...places.map((one) => `  ${placeOf(context, one.source, key)} says ${visible(one.value)}`),
   ]);
   const text = lines.length === 0 ? "Everything is as it is by default." : lines.join("\n");
   await printResult(context, { text, json: explained });
   return 0;
 }
 
-function placeOf({ home }: CommandContext, source: ConfigSource, key: ConfigKey): string {
-  if (source === "environment") return variableOf(key);
-  if (source === "flag") return "a flag";
-  return source.startsWith(".cody/") ? `${source} of the project` : join(home, source);
+/** On one line, so that a value cannot look like another setting. */
+function textOf(value: LeafValue | null): string {
+  return value === null ? "(not set)" : visible(valueText(value));
 }
 
 async function showPath(context: CommandContext): Promise<number> {
@@ -75,14 +85,17 @@ async function showPath(context: CommandContext): Promise<number> {
   return 0;
 }
 
-async function showOne(context: CommandContext, key: SettingKey): Promise<number> {
-  const value = (await effectiveConfig(context, providerNamed(key))).get(key)?.value;
-  if (value === undefined) {
+async function showOne(context: CommandContext, key: string): Promise<number> {
+  const { settings, show } = await effectiveConfig(context, providerNamed(key));
+  const found = settings.get(key)?.value;
+  if (found === undefined) {
     if (context.flags.json) await printLine(context, "null");
     await context.tell(`${key} is not set`);
     return exitCodes.failed;
   }
-  await printResult(context, { text: String(value), json: value });
+  // Whoever asks for one setting by its name wants it as it is, as a script does.
+  const value = configKeys.some((known) => known === key) ? found : show(key, found);
+  await printResult(context, { text: valueText(value), json: value });
   return 0;
 }
 

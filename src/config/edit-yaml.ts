@@ -1,0 +1,124 @@
+import type * as Yaml from "yaml";
+import type { ConfigEdit } from "./config-edits.js";
+import {
+  commentLines,
+  endedLine,
+  indentationAt,
+  indented,
+  isBlank,
+  lineEnd,
+  lineStart,
+  nextLine,
+  replaced,
+  type TextRange,
+} from "./text-lines.js";
+
+/**
+ * The text with these changes: every other setting, and every comment that has a line for itself, stays where it was.
+ * Undefined where what is to be changed is not written line by line.
+ */
+export function editYaml(yaml: typeof Yaml, text: string, edits: readonly ConfigEdit[]): string | undefined {
+  // What is taken out comes last: a table in which nothing is left is none any more, and nothing could be added to it.
+  const ordered = edits.toSorted((one, other) => Number(one.value === undefined) - Number(other.value === undefined));
+  return ordered.reduce<string | undefined>(
+    (changed, edit) => (changed === undefined ? undefined : edited(yaml, changed, edit)),
+    text,
+  );
+}
+
+function edited(yaml: typeof Yaml, text: string, { path, value }: ConfigEdit): string | undefined {
+  const { contents } = yaml.parseDocument(text);
+  if (contents === null) return value === undefined ? text : endedLine(text) + block(yaml, path, value);
+  const found = placeOf(yaml, contents, path);
+  if (found === undefined) return undefined;
+  const { table, depth, pair } = found;
+  if (pair === undefined) return value === undefined ? text : withPair(yaml, text, table, path.slice(depth), value);
+  const lines = linesOf(yaml, text, pair);
+  if (lines === undefined) return undefined;
+  const kept = commentLines(text, lines, commentsOf(yaml, text));
+  return replaced(text, lines, (value === undefined ? "" : pairLine(yaml, text, pair, value)) + kept);
+}
+
+interface Place {
+  readonly table: Yaml.YAMLMap;
+  /** How many parts of the path lead to the table. */
+  readonly depth: number;
+  /** The setting itself, where it is there. */
+  readonly pair: Yaml.Pair | undefined;
+}
+
+/** The innermost table that is there. */
+function placeOf({ isMap, isScalar }: typeof Yaml, contents: Yaml.Node, path: readonly string[]): Place | undefined {
+  let table: unknown = contents;
+  for (const [depth, name] of path.entries()) {
+    if (!isMap(table) || table.flow === true) return undefined;
+    const pair: Yaml.Pair | undefined = table.items.find(({ key }) => isScalar(key) && key.value === name);
+    if (pair === undefined || depth === path.length - 1) return { table, depth, pair };
+    table = pair.value;
+  }
+  return undefined;
+}
+
+function linesOf({ isNode }: typeof Yaml, text: string, { key, value }: Yaml.Pair): TextRange | undefined {
+  const [start, keyEnd] = (isNode(key) && key.range) || [];
+  if (start === undefined || keyEnd === undefined) return undefined;
+  const from = lineStart(text, start);
+  if (!isBlank(text.slice(from, start))) return undefined;
+  const end = Math.max(keyEnd, (isNode(value) && value.range?.[1]) || 0);
+  return { from, to: text[end - 1] === "\n" ? end : nextLine(text, end) };
+}
+
+/** With what is said behind it on its line. */
+function pairLine(yaml: typeof Yaml, text: string, pair: Yaml.Pair, value: unknown): string {
+  const { from = 0 } = linesOf(yaml, text, pair) ?? {};
+  const end = lineEnd(text, from);
+  const comment = commentsOf(yaml, text).find((one) => one.from >= from && one.from < end);
+  const behind =
+    comment === undefined ? "" : /[ \t]*$/.exec(text.slice(0, comment.from))?.[0] + text.slice(comment.from, end);
+  const colon = text.indexOf(":", (yaml.isNode(pair.key) && pair.key.range?.[1]) || from);
+  return `${text.slice(from, colon)}: ${inline(yaml, value)}${behind}\n`;
+}
+
+function withPair(
+  yaml: typeof Yaml,
+  text: string,
+  table: Yaml.YAMLMap,
+  path: readonly string[],
+  value: unknown,
+): string | undefined {
+  const lines = table.items.map((pair) => linesOf(yaml, text, pair));
+  const last = lines.at(-1);
+  const [first] = lines;
+  if (first === undefined || last === undefined) return undefined;
+  const indentation = indentationAt(text, lineEnd(text, first.from));
+  const added = indentation + indented(block(yaml, path, value).trimEnd(), indentation);
+  return `${endedLine(text.slice(0, last.to))}${added}\n${text.slice(last.to)}`;
+}
+
+function block({ stringify }: typeof Yaml, path: readonly string[], value: unknown): string {
+  const nested = path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value);
+  return stringify(nested, { lineWidth: 0 });
+}
+
+/** On one line: what has several is quoted. */
+function inline({ stringify }: typeof Yaml, value: unknown): string {
+  const text = stringify(value, { lineWidth: 0, collectionStyle: "flow" }).trimEnd();
+  return text.includes("\n") ? JSON.stringify(value) : text;
+}
+
+/** The marks the lexer puts between what it finds are no part of the text. */
+const marks = new Set(["\u0002", "\u0018", "\u001f"]);
+
+function commentsOf({ Lexer }: typeof Yaml, text: string): TextRange[] {
+  const comments: TextRange[] = [];
+  let from = 0;
+  let before = "";
+  for (const found of new Lexer().lex(text)) {
+    const isMark = marks.has(found);
+    // Behind a mark stands a value, whatever it begins with.
+    if (found.startsWith("#") && before !== "\u001f") comments.push({ from, to: from + found.length });
+    if (!isMark) from += found.length;
+    before = found;
+  }
+  return comments;
+}
