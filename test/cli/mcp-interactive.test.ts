@@ -31,7 +31,7 @@ test("a person who trusts a project has its servers, their tools and their promp
   await terminal.shows("Type /help for commands.");
   await terminal.shows(prompt);
   terminal.type("/mcp\r");
-  await terminal.shows("✓ theirs: 13 tools\nPrompts:\n  /mcp__theirs__greet who=…  Greets\n");
+  await terminal.shows("✓ theirs: 14 tools\nPrompts:\n  /mcp__theirs__greet who=…  Greets\n");
   terminal.type('/mcp__theirs__greet who="Ann"\r');
   await terminal.shows("Hello, Ann.\n");
   expect(JSON.stringify(model.requests[0]?.input)).toContain("Greet Ann");

@@ -163,7 +163,7 @@ test("what a yes does not say is not made up", async () => {
 });
 
 test.each([
-  ["picture", "[image image/png, 3000000 bytes, not shown]"],
+  ["picture", "[image image/png, 3000000 bytes, not shown: it is no png, jpeg, gif or webp image]"],
   ["structured", '{"degrees":21}'],
   ["fail", "it went wrong"],
   ["nothing", "MCP server one: what it answered is no result"],

@@ -23,6 +23,8 @@ const tools = {
   die: () => process.exit(3),
   fail: () => ({ ...text("it went wrong"), isError: true }),
   picture: () => ({ content: [{ type: "image", mimeType: "image/png", data: "A".repeat(4_000_000) }] }),
+  // As its arguments say, word for word.
+  content: ({ content }) => ({ content }),
   structured: () => ({ content: [], structuredContent: { degrees: 21 } }),
   huge: ({ bytes }) => text("x".repeat(bytes)),
   nothing: () => 42,
