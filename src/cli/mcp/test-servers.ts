@@ -3,6 +3,7 @@ import { SharedServer } from "../../actors/mcp/shared-server.js";
 import { mcpRedactor } from "../../config/mcp-redactor.js";
 import { shortened } from "../../messages/shortened.js";
 import { visible } from "../../messages/visible.js";
+import { counted } from "../age.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { watchSignals } from "../interruption.js";
@@ -72,9 +73,13 @@ async function tryOut(
 function textOf({ name, state, resources, prompts }: Tested): string {
   if (state.status === "failed") return `✗ ${name}: ${visible(state.error)}`;
   if (!("tools" in state)) return `✗ ${name}: ${state.status}`;
-  const counts = `${state.tools.length} tools, ${resources.length} resources, ${prompts.length} prompts`;
+  const counts = [
+    counted(state.tools.length, "tool"),
+    counted(resources.length, "resource"),
+    counted(prompts.length, "prompt"),
+  ];
   return [
-    `✓ ${name}: ${counts}`,
+    `✓ ${name}: ${counts.join(", ")}`,
     ...state.tools.map((tool) => `    ${shortened(visible(`${tool.name}  ${tool.description}`), maxShownChars)}`),
     ...state.leftOut.map((text) => `  left out: ${text}`),
   ].join("\n");

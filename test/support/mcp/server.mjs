@@ -102,9 +102,15 @@ async function answerTo({ method, params = {} }, send) {
     case "resources/read":
       return { contents: [{ uri: params.uri, text: `what is in ${params.uri}` }] };
     case "prompts/list":
-      return { prompts: [{ name: "greet", description: "Greets", arguments: [{ name: "who", required: true }] }] };
-    case "prompts/get":
-      return { messages: [{ role: "user", content: { type: "text", text: `Greet ${params.arguments?.who}` } }] };
+      return {
+        prompts: [
+          { name: "greet", description: "Greets", arguments: [{ name: "who", required: true }, { name: "how" }] },
+        ],
+      };
+    case "prompts/get": {
+      const { who, how = "as ever" } = params.arguments ?? {};
+      return { messages: [{ role: "user", content: { type: "text", text: `Greet ${who} ${how}` } }] };
+    }
     default:
       throw Object.assign(new Error(`no ${method}`), { code: -32_601 });
   }
