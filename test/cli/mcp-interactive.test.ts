@@ -32,7 +32,7 @@ test("a person who trusts a project has its servers, their tools and their promp
   await terminal.shows("Type /help for commands.");
   await terminal.shows(prompt);
   terminal.type("/mcp\r");
-  await terminal.shows(`✓ theirs: 14 tools\nPrompts:\n  /mcp__theirs__greet who="…" [how="…"]  Greets\n`);
+  await terminal.shows(`✓ theirs: 15 tools\nPrompts:\n  /mcp__theirs__greet who="…" [how="…"]  Greets\n`);
   terminal.type("/mcp__theirs__greet how=kindly\r");
   await terminal.tells('who is missing. Type: /mcp__theirs__greet who="…" [how="…"]');
   expect((await heard(file)).map(({ method }) => method)).not.toContain("prompts/get");

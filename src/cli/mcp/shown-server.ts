@@ -1,4 +1,5 @@
-import { createRedactor, isSecretName, secretsOf } from "../../config/redact.js";
+import { secretOfArgument } from "../../config/mcp-secrets.js";
+import { createRedactor } from "../../config/redact.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { quotedCommand } from "../../messages/quoted-command.js";
 import { mask } from "../../messages/redaction.js";
@@ -30,15 +31,7 @@ function shownUrl(url: string): string {
   return redactShapes(url.replaceAll(/([?&][^=&#]*=)[^&#]+/g, `$1${mask}`));
 }
 
-/** `--token x`, `--token=x`, `TOKEN=x`, or what looks like a secret by itself. */
 function shownArgument(argument: string, index: number, all: readonly string[]): string {
-  const before = all[index - 1] ?? "";
-  if (before.startsWith("-") && !argument.startsWith("-") && isSecretFlag(before)) return mask;
-  const [, name = "", value = ""] = /^([^=]+)=([^]+)$/.exec(argument) ?? [];
-  if (isSecretFlag(name) || secretsOf({ [name]: value }).includes(value)) return `${name}=${mask}`;
-  return redactShapes(argument);
-}
-
-function isSecretFlag(flag: string): boolean {
-  return isSecretName(flag.replace(/^-+/, "").replaceAll("-", "_"));
+  const secret = secretOfArgument(all, index);
+  return secret === undefined ? redactShapes(argument) : `${argument.slice(0, -secret.length)}${mask}`;
 }

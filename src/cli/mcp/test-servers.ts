@@ -1,6 +1,6 @@
 import type { ServerState } from "../../actors/mcp/mcp-server.js";
 import { SharedServer } from "../../actors/mcp/shared-server.js";
-import { mcpRedactor } from "../../config/mcp-redactor.js";
+import { McpRedactor } from "../../config/mcp-redactor.js";
 import { shortened } from "../../messages/shortened.js";
 import { visible } from "../../messages/visible.js";
 import { counted } from "../age.js";
@@ -46,8 +46,8 @@ async function tryOut(
   signal: AbortSignal,
 ): Promise<Tested> {
   const { env } = context.terminal;
-  const redact = mcpRedactor({ [name]: entry }, env);
-  const server = new SharedServer({ name, entry, root, env, redact, log: (text) => context.log("info", text) });
+  const redactor = new McpRedactor({ [name]: entry }, env);
+  const server = new SharedServer({ name, entry, root, env, redactor, log: (text) => context.log("info", text) });
   const stop = (): void => void server.stop();
   signal.addEventListener("abort", stop, { once: true });
   try {
