@@ -68,6 +68,8 @@ export interface Flags {
   readonly explain: boolean;
   /** Numbers instead of lines. */
   readonly stat: boolean;
+  /** Instead of what has that name. */
+  readonly replace: boolean;
   /** Also what somebody has changed since. */
   readonly overwrite: boolean;
   /** All there is: every place conversations are kept in, or every conversation instead of one, or of the old ones. */
@@ -258,6 +260,7 @@ export const mcpFlags: readonly Definition[] = [
     "--env <NAME=VALUE>",
     "With add: a variable for the server's process; may be given more than once. NAME=- takes the value from stdin",
   ],
+  ["--replace", "With add: in the place of the server that has this name"],
 ];
 
 export const trustFlags: readonly Definition[] = [

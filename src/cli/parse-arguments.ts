@@ -74,6 +74,7 @@ const nothingGiven: Flags = {
   undo: false,
   explain: false,
   stat: false,
+  replace: false,
   overwrite: false,
   all: false,
   trash: false,

@@ -5,13 +5,10 @@ import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
 import { FileProblem } from "./file-problem.js";
-import { imageType } from "./image-type.js";
+import { fitImage, maxImageBytes } from "./fit-image.js";
 import { openRegular } from "./open-regular.js";
 import { readAt } from "./read-at.js";
 import type { ToolContext } from "./tool.js";
-
-/** What every provider takes: in base64 it is a third more. */
-const maxImageBytes = 3_750_000;
 
 export const viewImage = defineTool({
   name: "view_image",
@@ -31,14 +28,12 @@ export const viewImage = defineTool({
 async function view(path: string, context: ToolContext): Promise<ToolOutput> {
   const bytes = await readImage(path, context);
   if (context.signal.aborted) throw new FileProblem("interrupted");
-  const image = imageType(bytes);
-  if (image === undefined) throw new FileProblem("it is no png, jpeg, gif or webp image");
-  // A provider refuses what is cut off, and then everything that is said after it.
-  if (!image.isWhole) throw new FileProblem(`it is a ${image.type} image whose end is missing`);
+  const image = fitImage(bytes);
+  if (!image.ok) throw new FileProblem(image.problem);
   return {
     content: `${path} (${image.type}, ${bytes.length} bytes)`,
     success: true,
-    images: [`data:${image.type};base64,${bytes.toString("base64")}`],
+    images: [image.url],
   };
 }
 

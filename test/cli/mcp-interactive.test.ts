@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readTrust } from "../../src/config/trust.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { gone, processesWith } from "../support/processes.js";
-import { markedEntry } from "../support/mcp/servers.js";
+import { heard, markedEntry } from "../support/mcp/servers.js";
 import { calls, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -18,7 +18,8 @@ async function projectWith(entry: unknown): Promise<string> {
 }
 
 test("a person who trusts a project has its servers, their tools and their prompts", async () => {
-  const { entry, mark } = markedEntry();
+  const file = join(await temporaryFolder(), "heard");
+  const { entry, mark } = markedEntry([], { env: { HEARD: file } });
   const cwd = await projectWith(entry);
   const model = scripted([says("Hello, Ann."), calls("mcp__theirs__echo", "c1", { text: "hi" }), says("Done.")]);
   const env = { PATH: process.env["PATH"] ?? "" };
@@ -31,10 +32,13 @@ test("a person who trusts a project has its servers, their tools and their promp
   await terminal.shows("Type /help for commands.");
   await terminal.shows(prompt);
   terminal.type("/mcp\r");
-  await terminal.shows("✓ theirs: 13 tools\nPrompts:\n  /mcp__theirs__greet who=…  Greets\n");
-  terminal.type('/mcp__theirs__greet who="Ann"\r');
+  await terminal.shows(`✓ theirs: 15 tools\nPrompts:\n  /mcp__theirs__greet who="…" [how="…"]  Greets\n`);
+  terminal.type("/mcp__theirs__greet how=kindly\r");
+  await terminal.tells('who is missing. Type: /mcp__theirs__greet who="…" [how="…"]');
+  expect((await heard(file)).map(({ method }) => method)).not.toContain("prompts/get");
+  terminal.type('/mcp__theirs__greet who="Ann Lee" how=kindly\r');
   await terminal.shows("Hello, Ann.\n");
-  expect(JSON.stringify(model.requests[0]?.input)).toContain("Greet Ann");
+  expect(JSON.stringify(model.requests[0]?.input)).toContain("Greet Ann Lee kindly");
   terminal.type("/mcp__theirs__nothing\r");
   await terminal.tells("There is no prompt /mcp__theirs__nothing.");
   terminal.type("echo\r");

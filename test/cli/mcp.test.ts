@@ -35,7 +35,7 @@ test("a server is added, listed, tried out and removed, and the rest of the file
   expect(shown.stdout).not.toContain("hidden-value");
   const tested = await cli.run(["mcp", "test"]);
   expect(tested).toMatchObject({ code: 0 });
-  expect(tested.stdout).toContain("✓ one: 13 tools, 1 resources, 1 prompts");
+  expect(tested.stdout).toContain("✓ one: 15 tools, 1 resource, 1 prompt\n");
   expect(await gone(mark, 2_000)).toEqual([]);
   expect(await cli.run(["mcp", "remove", "one"])).toMatchObject({ code: 0 });
   expect(await readFile(file, "utf8")).toBe(before);
@@ -54,6 +54,42 @@ test("the value of a variable comes from stdin, so that it is no argument", asyn
   expect(warned.stderr).not.toContain("shown-value");
   expect(await cli.run(add("three", "--env", "API_KEY=-"), { input: "" })).toMatchObject({ code: 2 });
   expect(await cli.run(add("three", "--env", "A=-", "--env", "B=-"), { input: "x" })).toMatchObject({ code: 2 });
+});
+
+test("a server that is there is replaced only by who says so, and shown without its secrets", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home);
+  const file = join(cli.home, "config.json");
+  const command = ["-e", "API_KEY=in-a-pair", "--api-key", "behind-a-flag", "--token=in-a-flag", "--level", "3"];
+  const servers = {
+    one: { command: "docker", args: command, env: { API_KEY: "in-the-env" }, tool_timeout_sec: 5 },
+    far: { url: "https://far.example/mcp?key=in-the-query", http_headers: { "X-Key": "in-a-header" } },
+  };
+  const before = JSON.stringify({ mcp_servers: servers });
+  await writeFile(file, before);
+  const refused = await cli.run(["mcp", "add", "one", "--", "other"]);
+  expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("--replace") });
+  expect(refused.stderr).toContain(
+    "docker -e 'API_KEY=[redacted]' --api-key '[redacted]' '--token=[redacted]' --level 3",
+  );
+  const far = await cli.run(["mcp", "add", "far", "--url", "https://other.example/mcp"]);
+  expect(far).toMatchObject({ code: 1, stderr: expect.stringContaining("https://far.example/mcp?key=[redacted]") });
+  // Nobody is asked for a secret that would not be kept.
+  expect(await cli.run(["mcp", "add", "one", "--env", "API_KEY=-", "--", "other"], { input: "" })).toMatchObject({
+    code: 1,
+  });
+  expect(await readFile(file, "utf8")).toBe(before);
+  const listed = [await cli.run(["mcp", "list"]), await cli.run(["mcp", "list", "--json"])];
+  const replaced = await cli.run(["mcp", "add", "one", "--replace", "--url", "https://new.example/mcp"]);
+  expect(replaced).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ Replaced one") });
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
+    mcp_servers: { one: { url: "https://new.example/mcp" }, far: servers.far },
+  });
+  const fresh = await cli.run(["mcp", "add", "new", "--replace", "--json", "--", "other"]);
+  expect(json(fresh)).toEqual({ name: "new", added: true, replaced: false });
+  for (const { stdout, stderr } of [refused, far, replaced, ...listed]) {
+    expect(stdout + stderr).not.toMatch(/in-a-pair|behind-a-flag|in-a-flag|in-the-env|in-the-query|in-a-header/);
+  }
 });
 
 test("a server on the network is added by its address", async () => {

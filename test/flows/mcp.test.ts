@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { setTrust } from "../../src/config/trust.js";
@@ -8,7 +8,7 @@ import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
 import type { McpServerEntries } from "../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../support/processes.js";
-import { heard, markedEntry, serverEntry } from "../support/mcp/servers.js";
+import { heard, markedEntry, openHttpServer, serverEntry } from "../support/mcp/servers.js";
 import { type EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { calls, type Reply, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -163,7 +163,7 @@ test("what a yes does not say is not made up", async () => {
 });
 
 test.each([
-  ["picture", "[image image/png, 3000000 bytes, not shown]"],
+  ["picture", "[image image/png, 3000000 bytes, not shown: it is no png, jpeg, gif or webp image]"],
   ["structured", '{"degrees":21}'],
   ["fail", "it went wrong"],
   ["nothing", "MCP server one: what it answered is no result"],
@@ -241,6 +241,49 @@ test("nothing of a project's configuration runs before the user trusts the proje
   expect(await processesWith(mark)).toHaveLength(2);
   await trusting.manager.shutdown();
   expect(await gone(mark, 2_000)).toEqual([]);
+});
+
+function canary(place: string): string {
+  return `canary-${place}-0123456789`;
+}
+
+test("a server that tells its own secrets tells them to nobody", async () => {
+  const places = ["env", "flag", "header", "bearer", "query", "project"];
+  const [home, root] = [await temporaryFolder(), await temporaryFolder()];
+  await mkdir(join(root, ".cody"));
+  const flags = ["--api-key", canary("flag")];
+  const theirs = serverEntry(flags, { env: { API_KEY: canary("project") } });
+  await writeFile(join(root, ".cody/config.json"), JSON.stringify({ mcp_servers: { theirs } }));
+  await setTrust(home, root, "trusted");
+  const { url } = await openHttpServer([], { API_KEY: "of-its-own" });
+  const far = {
+    url: `${url}?token=${canary("query")}`,
+    bearer_token_env_var: "FAR_BEARER",
+    http_headers: { "X-Key": canary("header") },
+  };
+  const own = serverEntry(flags, { env: { API_KEY: canary("env") } });
+  const names = ["own", "theirs", "far"];
+  const provider = scripted([...names.map((name) => calls(`mcp__${name}__secrets`, name)), says("done")]);
+  const { conversation, events, manager } = await openConversation({
+    provider,
+    home,
+    cwd: root,
+    env: { ...env, FAR_BEARER: canary("bearer") },
+    config: { ...fullAccess, mcp_servers: { own, far } },
+  });
+  await conversation.processMessage("go");
+  expect(outputs(conversation.getHistory())).toEqual([
+    expect.stringContaining("key [redacted], [redacted]"),
+    expect.stringContaining("key [redacted], [redacted]"),
+    expect.stringContaining("Bearer [redacted] [redacted]"),
+  ]);
+  await manager.shutdown();
+  const file = await readFile(conversation.rolloutPath ?? "", "utf8");
+  const everything = [file, JSON.stringify(events.seen), JSON.stringify(provider.requests)].join("\n");
+  for (const place of places) {
+    expect(everything).not.toContain(canary(place));
+    expect(everything).not.toContain(btoa(canary(place)));
+  }
 });
 
 test("a program that forgets to shut down ends all the same, and its servers with it", async () => {

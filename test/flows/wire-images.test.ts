@@ -2,8 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { images } from "../support/images.js";
+import { serverEntry } from "../support/mcp/servers.js";
 import { EventLog } from "../support/open-conversation.js";
-import { mockLlm, wireApis, wireManager } from "../support/wire-apis.js";
+import { mockLlm, wireApis, wireEnv, wireManager } from "../support/wire-apis.js";
 
 const data = images.png.toString("base64");
 
@@ -14,7 +15,44 @@ const shapes = {
   messages: { type: "image", source: { type: "base64", media_type: "image/png", data } },
 };
 
+const fullAccess = { approvalPolicy: "on-request", sandbox: "danger-full-access" } as const;
+
 describe.each(wireApis)("over $api", (spoken) => {
+  test("an image an MCP server gives is seen by the model, now and after a resume", async () => {
+    const content = [
+      { type: "text", text: "a dot" },
+      { type: "image", mimeType: "image/png", data },
+      { type: "resource", resource: { uri: "x://1", text: "what is embedded" } },
+      { type: "image", mimeType: "image/png", data: data.slice(0, 40) },
+    ];
+    const mock = await mockLlm([
+      { calls: [{ id: "call_one", name: "mcp__one__content", arguments: { content } }] },
+      { text: "A dot" },
+      { text: "Still a dot" },
+    ]);
+    const { provider, api, model } = spoken;
+    const { manager } = await wireManager(mock, spoken, {
+      env: { ...wireEnv(mock), PATH: process.env["PATH"] },
+      config: { provider, api, model, ...fullAccess, mcp_servers: { one: serverEntry() } },
+    });
+    const { conversation } = await manager.newConversation();
+    const events = new EventLog(conversation);
+    await conversation.submit("Look");
+    expect(JSON.stringify(await events.until("mcp_tool_call_end"))).toContain(`${images.png.length} bytes]`);
+    expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "A dot" });
+    await conversation.shutdown();
+    const resumed = await manager.resumeConversation(conversation.id);
+    await resumed.processMessage("Again");
+    expect(mock.requests.map(({ refusal }) => refusal)).toEqual([undefined, undefined, undefined]);
+    const sent = mock.requests.slice(1).map(({ body }) => JSON.stringify(body));
+    const shape = JSON.stringify(shapes[spoken.api]);
+    expect(sent.map((body) => body.split(shape).length - 1)).toEqual([1, 1]);
+    for (const body of sent) {
+      expect(body).toContain("[resource x://1]\\nwhat is embedded");
+      expect(body).toContain("not shown: it is a image/png image whose end is missing");
+    }
+  });
+
   test("an image a tool gives is seen by the model, now and after a resume", async () => {
     const mock = await mockLlm([
       {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { SharedServer } from "../../src/actors/mcp/shared-server.js";
+import { McpRedactor } from "../../src/config/mcp-redactor.js";
 import type { McpServerEntry } from "../../src/messages/mcp-config.js";
 import { Cli, finished } from "../support/cli.js";
 import { gone, type Mark, marked, running } from "../support/processes.js";
@@ -45,7 +46,7 @@ const asTasks = new Set(["simulate-research-query"]);
 
 async function tryEveryTool(entry: McpServerEntry): Promise<string[]> {
   const options = { name: "everything", entry, root: folder, env: process.env };
-  const server = new SharedServer({ ...options, log: () => undefined, redact: (text) => text });
+  const server = new SharedServer({ ...options, log: () => undefined, redactor: new McpRedactor({}, {}) });
   onTestFinished(() => server.stop());
   const state = await server.connect();
   if (state.status !== "ready") throw new Error(JSON.stringify(state));

@@ -27,6 +27,29 @@ test.each(Object.entries(images))("a %s image without its end is not shown", asy
   ]);
 });
 
+function png(width: number, height: number): Buffer {
+  const bytes = Buffer.from(images.png);
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return bytes;
+}
+
+test.each([
+  ["wide", png(8_001, 1), "it is wider or higher than 8000 pixels"],
+  ["high", png(1, 0x7f_ff_ff_ff), "it is wider or higher than 8000 pixels"],
+  ["of no size", png(0, 1), "it is a image/png image that does not say how large it is"],
+  [
+    "without a frame",
+    Buffer.from("ffd8ffe000020000ffd9", "hex"),
+    "it is a image/jpeg image that does not say how large it is",
+  ],
+])("an image %s is not shown", async (name, bytes, problem) => {
+  const context = await toolContext();
+  await writeFile(join(context.cwd, name), bytes);
+  const { content, success } = await call(viewImage, { path: name }, context);
+  expect([content.endsWith(`: ${problem}`), success]).toEqual([true, false]);
+});
+
 test.each([
   ["text.png", "it is no png, jpeg, gif or webp image"],
   ["empty", "it is no png, jpeg, gif or webp image"],

@@ -1,6 +1,7 @@
 import { CallToolResult, McpContent } from "../../messages/mcp.js";
 import { shortened } from "../../messages/shortened.js";
 import type { ToolOutput } from "../../messages/tool.js";
+import { ResultImages } from "./result-images.js";
 
 /** How much text of one result is looked at; the conversation cuts it further for the model. */
 const maxTextChars = 1024 * 1024;
@@ -13,24 +14,28 @@ export function callResult(answer: unknown): CallToolResult | undefined {
   return CallToolResult.safeParse({ content: [], ...Object(answer) }).data;
 }
 
-/** A result as text for the model. What is no text is named, with its kind and size. */
+/** A result for the model: its texts, and its images as far as a model can be shown them. What is neither is named. */
 export function resultOutput({ content, structuredContent, isError }: CallToolResult): ToolOutput {
-  const parts = content.slice(0, maxParts).map(partText);
+  const images = new ResultImages();
+  const parts = content.slice(0, maxParts).map((part) => partText(part, shownIn(images)));
   if (content.length > maxParts) parts.push(`[${content.length - maxParts} more parts left out]`);
   // Where there is text it says the same, by the protocol.
   const isTold = content.some(({ type }) => type === "text");
   if (!isTold && structuredContent !== undefined) parts.push(jsonText(structuredContent));
   const text = parts.join("\n");
   const cut = text.length > maxTextChars ? `\n[${text.length - maxTextChars} characters left out]` : "";
-  return { content: shortened(text, maxTextChars) + cut || "(no output)", success: isError !== true };
+  return {
+    content: shortened(text, maxTextChars) + cut || "(no output)",
+    success: isError !== true,
+    ...(images.urls.length === 0 ? {} : { images: [...images.urls] }),
+  };
 }
 
 /** The same for an event: all of its parts, none of them long. */
 export function toldResult({ content, structuredContent, isError }: CallToolResult): CallToolResult {
   let left = maxToldChars;
   const told = content.slice(0, maxParts).map((part): McpContent => {
-    if (part.type !== "text") return { type: "text", text: partText(part) };
-    const text = shortened(String(part["text"]), left);
+    const text = shortened(partText(part, unmentioned), left);
     left = Math.max(0, left - text.length);
     return { type: "text", text };
   });
@@ -42,28 +47,42 @@ export function toldResult({ content, structuredContent, isError }: CallToolResu
   };
 }
 
-function partText(part: McpContent): string {
+/** What is said of bytes besides what they are: whether they are shown. */
+type Shown = (base64: unknown, isImage: boolean) => string;
+
+const unmentioned: Shown = () => "";
+const unshown: Shown = () => ", not shown";
+
+function shownIn(images: ResultImages): Shown {
+  return (base64, isImage) => {
+    if (!isImage || typeof base64 !== "string") return unshown(base64, isImage);
+    const problem = images.add(base64);
+    return problem === undefined ? "" : `, not shown: ${problem}`;
+  };
+}
+
+function partText(part: McpContent, shown: Shown): string {
   const { type, text, mimeType, data, uri, name, resource } = part;
   switch (type) {
     case "text":
       return typeof text === "string" ? text : "";
     case "image":
     case "audio":
-      return `[${type} ${shortOf(mimeType)}, ${bytesOf(data)} bytes, not shown]`;
+      return `[${type} ${shortOf(mimeType)}, ${bytesOf(data)} bytes${shown(data, type === "image")}]`;
     case "resource_link":
       return `[resource ${shortOf(uri)}: ${shortOf(name)}]`;
     case "resource":
-      return resourceText(resource);
+      return resourceText(resource, shown);
     default:
       return `[${shortOf(type)}, not shown]`;
   }
 }
 
-/** A resource that is part of an answer, or read by itself. */
-export function resourceText(resource: unknown): string {
+function resourceText(resource: unknown, shown: Shown): string {
   const { uri, text, blob, mimeType } = Object(resource) as Readonly<Record<string, unknown>>;
   if (typeof text === "string") return `[resource ${shortOf(uri)}]\n${text}`;
-  return `[resource ${shortOf(uri)}, ${shortOf(mimeType)}, ${bytesOf(blob)} bytes, not shown]`;
+  const isImage = typeof mimeType === "string" && mimeType.startsWith("image/");
+  return `[resource ${shortOf(uri)}, ${shortOf(mimeType)}, ${bytesOf(blob)} bytes${shown(blob, isImage)}]`;
 }
 
 /** The messages of a prompt, one after another. */
@@ -71,13 +90,13 @@ export function promptText(answer: unknown): string {
   const { messages } = Object(answer) as { readonly messages?: unknown };
   const parts = (Array.isArray(messages) ? messages : []).slice(0, maxParts).map((message) => {
     const content = McpContent.safeParse(Object(message)["content"]);
-    return content.success ? partText(content.data) : "";
+    return content.success ? partText(content.data, unshown) : "";
   });
   return shortened(parts.join("\n\n"), maxTextChars);
 }
 
 function bytesOf(base64: unknown): number {
-  return typeof base64 === "string" ? Math.floor((base64.length * 3) / 4) : 0;
+  return typeof base64 === "string" ? Buffer.byteLength(base64, "base64") : 0;
 }
 
 function shortOf(value: unknown): string {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { McpRedactor } from "../../config/mcp-redactor.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { shortened } from "../../messages/shortened.js";
 import type { Actor } from "../system/actor.js";
@@ -51,8 +52,8 @@ export interface McpServerOptions {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string) => void;
-  /** Takes out of what it says of itself, and of what we say of it, what nobody else should read. */
-  readonly redact: (text: string) => string;
+  /** Takes out of all it says, and of what we say of it, what nobody else should read. */
+  readonly redactor: McpRedactor;
 }
 
 const defaultStartMs = 10_000;
@@ -78,9 +79,12 @@ type Own = { readonly type: "tried" };
 /** Owns the connection to one server, and finds it again when it was lost. */
 export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, McpServerMsg, Own> = {
   name: "mcp",
-  start: ({ name, entry, root, env, log, redact }, context) => {
+  start: ({ name, entry, root, env, log, redactor }, context) => {
     const window = new RestartWindow(budget);
-    const stderr = new StderrLog((line) => log(`mcp ${name}: ${line}`), redact);
+    const stderr = new StderrLog(
+      (line) => log(`mcp ${name}: ${line}`),
+      (text) => redactor.text(text),
+    );
     const calls = new Map<string, RunningCall>();
     const elicitations = new Map<number, (answer: ElicitationAnswer) => void>();
     let state: ServerState = { status: "starting" };
@@ -125,7 +129,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         const tools = await list(opened, deadline.signal);
         connection = opened;
         become({ status: "ready", offers: opened.offers, ...tools });
-        for (const text of tools.leftOut) log(`mcp ${name}: a tool is left out: ${redact(text)}`);
+        for (const text of tools.leftOut) log(`mcp ${name}: a tool is left out: ${redactor.text(text)}`);
         return opened;
       } catch (error) {
         await opened?.close();
@@ -148,7 +152,12 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
 
     /** A part is enough: it may be as long as a message. */
     function told(reason: string): string {
-      return shortened(redact(shortened(reason, 4 * maxErrorChars)), maxErrorChars);
+      return shortened(redactor.text(shortened(reason, 4 * maxErrorChars)), maxErrorChars);
+    }
+
+    /** A server has its own secrets, and may tell them to whoever asks. */
+    async function request(open: Connection, ...asked: Parameters<Connection["request"]>): Promise<unknown> {
+      return redactor.value(await open.request(...asked));
     }
 
     async function answered(work: () => Promise<unknown>): Promise<Answered> {
@@ -180,7 +189,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       let cursor: unknown;
       for (let page = 0; open.offers.tools && page < maxPages && !found.isFull; page += 1) {
         const params = typeof cursor === "string" ? { cursor } : {};
-        const answer = await open.request("tools/list", params, { signal, timeoutMs: noTimeoutMs });
+        const answer = await request(open, "tools/list", params, { signal, timeoutMs: noTimeoutMs });
         const { tools, nextCursor } = Object(answer) as { readonly tools?: unknown; readonly nextCursor?: unknown };
         if (Array.isArray(tools)) found.add(tools as unknown[]);
         if (typeof nextCursor !== "string" || nextCursor === "" || nextCursor === cursor) break;
@@ -217,7 +226,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     }
 
     /** Only when there is no doubt whose call it is about: another conversation must not be asked. */
-    async function elicit(request: Elicited): Promise<ElicitationAnswer> {
+    async function elicit({ message, schema }: Elicited): Promise<ElicitationAnswer> {
       const [only, ...others] = calls;
       if (only === undefined || others.length > 0) return { action: "decline" };
       const [callId, call] = only;
@@ -228,7 +237,13 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         elicitations.set(id, resolve);
         call.deadline.signal.addEventListener("abort", () => resolve({ action: "cancel" }), { once: true });
       });
-      context.publish({ type: "elicitation", id, callId, ...request });
+      context.publish({
+        type: "elicitation",
+        id,
+        callId,
+        message: redactor.text(message),
+        schema: redactor.value(schema),
+      });
       using _ = call.deadline.paused();
       return await answer.finally(() => elicitations.delete(id));
     }
@@ -254,7 +269,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
           await listing;
           if (revisionOf(op.tool) !== op.revision) throw new Error("the tool is not what it was; nothing was called");
           const params = { name: op.tool, arguments: op.arguments };
-          return await open.request("tools/call", params, { signal: deadline.signal, timeoutMs: noTimeoutMs });
+          return await request(open, "tools/call", params, { signal: deadline.signal, timeoutMs: noTimeoutMs });
         });
         calls.delete(op.callId);
         deadline.end();
@@ -262,7 +277,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         return { ok: false, error: `it did not answer within ${deadline.ms / 1_000} seconds, and was told to stop` };
       },
       ask: ({ method, params }, signal) =>
-        answered(async () => await (await connected()).request(method, params, { signal, timeoutMs: askMs })),
+        answered(async () => await request(await connected(), method, params, { signal, timeoutMs: askMs })),
       elicitation_answer: ({ id, answer }) => elicitations.get(id)?.(answer),
       tried: () => undefined,
       [Symbol.asyncDispose]: async () => {

@@ -1,4 +1,4 @@
-import { mcpRedactor } from "../../config/mcp-redactor.js";
+import { McpRedactor } from "../../config/mcp-redactor.js";
 import type { McpServerEntries } from "../../messages/mcp-config.js";
 import { SharedServer } from "./shared-server.js";
 
@@ -31,12 +31,12 @@ export class McpServers {
 
   lease(root: string, entries: McpServerEntries): Lease {
     const wanted = Object.entries(entries).filter(([, { enabled }]) => enabled !== false);
-    const redact = mcpRedactor(entries, this.#options.env);
+    const redactor = new McpRedactor(entries, this.#options.env);
     // Two projects, or two configurations of one name, must not meet in one process.
     const keys = wanted.map(([name, entry]) => {
       const key = JSON.stringify([root, name, entry]);
       const known = this.#used.get(key) ?? {
-        server: new SharedServer({ name, entry, root, ...this.#options, redact }),
+        server: new SharedServer({ name, entry, root, ...this.#options, redactor }),
         users: 0,
       };
       known.users += 1;

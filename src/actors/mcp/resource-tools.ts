@@ -3,7 +3,7 @@ import { shortened } from "../../messages/shortened.js";
 import type { ToolOutput } from "../../messages/tool.js";
 import { defineTool } from "../../tools/define-tool.js";
 import type { Tool } from "../../tools/tool.js";
-import { jsonText, resourceText } from "./call-output.js";
+import { jsonText, resultOutput } from "./call-output.js";
 import type { Answered } from "./mcp-server.js";
 import type { SharedServer } from "./shared-server.js";
 
@@ -49,8 +49,10 @@ export function resourceTools(servers: () => readonly SharedServer[]): readonly 
         const answered = await asked.ask("resources/read", { uri }, signal);
         if (!answered.ok) return { content: `MCP server ${server}: ${answered.error}`, success: false };
         const { contents } = Object(answered.value) as { readonly contents?: unknown };
-        const texts = Array.isArray(contents) ? contents.map(resourceText) : [];
-        return { content: texts.join("\n") || "(nothing)", success: true };
+        const parts = Array.isArray(contents)
+          ? contents.map((resource: unknown) => ({ type: "resource", resource }))
+          : [];
+        return resultOutput({ content: parts });
       },
     }),
   ] as readonly Tool[];

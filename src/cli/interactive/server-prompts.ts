@@ -1,9 +1,11 @@
 import { toolName } from "../../actors/mcp/tool-names.js";
 import type { ConversationServers } from "../../actors/mcp/conversation-servers.js";
+import { counted } from "../age.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import { shortened } from "../../messages/shortened.js";
 import { visible } from "../../messages/visible.js";
 import type { CurrentConversation } from "./current-conversation.js";
+import { givenArguments, type PromptArgument, promptUsage } from "./prompt-arguments.js";
 
 const maxDescriptionChars = 80;
 
@@ -13,7 +15,7 @@ interface ServerPrompt {
   readonly server: string;
   readonly name: string;
   readonly description: string;
-  readonly arguments: readonly string[];
+  readonly arguments: readonly PromptArgument[];
 }
 
 export function isPromptCommand(line: string): boolean {
@@ -29,10 +31,25 @@ export async function promptText(current: CurrentConversation, line: string, sig
   if (servers === undefined || prompt === undefined) {
     throw new CommandError(`There is no prompt /${command}. See: /mcp`, exitCodes.failed);
   }
-  const given = argumentsIn(line.slice(1 + command.length).trim(), prompt.arguments);
-  const said = await servers.prompt(prompt.server, prompt.name, given, signal);
+  const said = await servers.prompt(prompt.server, prompt.name, valuesFor(prompt, line), signal);
   if (!said.ok) throw new CommandError(`MCP server ${prompt.server}: ${visible(said.error)}`, exitCodes.failed);
   return said.text;
+}
+
+/** What is wrong with them is said before anybody is asked: a server would say it in its own words, or not at all. */
+function valuesFor({ command, arguments: known }: ServerPrompt, line: string): Readonly<Record<string, string>> {
+  const { values, missing, excess } = givenArguments(line.slice(1 + command.length).trim(), known);
+  if (missing.length === 0 && excess === "") return values;
+  const problem =
+    missing.length > 0
+      ? `${inWords(missing)} ${missing.length === 1 ? "is" : "are"} missing`
+      : `There is no argument for: ${visible(shortened(excess, maxDescriptionChars))}`;
+  throw new CommandError(`${problem}. Type: ${visible(promptUsage(command, known))}`, exitCodes.failed);
+}
+
+function inWords(names: readonly string[]): string {
+  const last = visible(names.at(-1) ?? "");
+  return names.length < 2 ? last : `${names.slice(0, -1).map(visible).join(", ")} and ${last}`;
 }
 
 /** The servers of the conversation, with what they offer. */
@@ -42,11 +59,11 @@ export async function serversText(current: CurrentConversation, signal: AbortSig
   await servers.ready(signal);
   const states = servers.servers.map(({ name, state }) => {
     if (state.status === "failed") return `✗ ${name}: ${visible(state.error)}`;
-    return "tools" in state ? `✓ ${name}: ${state.tools.length} tools` : `… ${name}: ${state.status}`;
+    return "tools" in state ? `✓ ${name}: ${counted(state.tools.length, "tool")}` : `… ${name}: ${state.status}`;
   });
   const prompts = (await promptsOf(servers, signal)).map(
-    ({ command, description, arguments: names }) =>
-      `  /${[command, ...names.map((name) => `${visible(name)}=…`)].join(" ")}  ${visible(shortened(description, maxDescriptionChars))}`,
+    ({ command, description, arguments: known }) =>
+      `  ${visible(promptUsage(command, known))}  ${visible(shortened(description, maxDescriptionChars))}`,
   );
   return [...states, ...(prompts.length === 0 ? [] : ["Prompts:", ...prompts])];
 }
@@ -59,19 +76,14 @@ async function promptsOf(servers: ConversationServers | undefined, signal: Abort
       const { name, description, arguments: given } = Object(each) as Record<string, unknown>;
       const command = toolName(server, String(name), taken);
       taken.add(command);
-      const names = Array.isArray(given) ? given.map((one) => String(Object(one)["name"])) : [];
+      const known = Array.isArray(given) ? given.map(argumentOf) : [];
       const about = typeof description === "string" ? description : "";
-      return { command, server, name: String(name), description: about, arguments: names };
+      return { command, server, name: String(name), description: about, arguments: known };
     }),
   );
 }
 
-/** `name=value` words, values in quotes where they have blanks; anything else is the first argument. */
-function argumentsIn(text: string, names: readonly string[]): Record<string, string> {
-  if (text === "") return {};
-  const pairs = [...text.matchAll(/([\w-]+)=(?:"([^"]*)"|(\S*))/g)].filter(([, name = ""]) => names.includes(name));
-  if (pairs.length > 0)
-    return Object.fromEntries(pairs.map(([, name, quoted, plain]) => [name, quoted ?? plain ?? ""]));
-  const [first] = names;
-  return first === undefined ? {} : { [first]: text };
+function argumentOf(given: unknown): PromptArgument {
+  const { name, required } = Object(given) as Readonly<Record<string, unknown>>;
+  return { name: String(name), isRequired: required === true };
 }

@@ -1,20 +1,29 @@
-import { readConfigFile, parseConfig } from "../../config/config-file.js";
+import { parseConfig, readConfigFile, salvageConfig } from "../../config/config-file.js";
 import { secretsOf } from "../../config/redact.js";
 import { saveConfig } from "../../config/save-config.js";
-import { McpServerEntry, McpServerName } from "../../messages/mcp-config.js";
+import { type McpServerEntries, McpServerEntry, McpServerName } from "../../messages/mcp-config.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { type Interruption, watchSignals } from "../interruption.js";
 import { readSecret } from "../read-secret.js";
 import { tellSetAside } from "../tell-set-aside.js";
+import { serverText } from "./shown-server.js";
 
 const usage = "Usage: cody mcp add <name> -- <command> [arguments], or cody mcp add <name> --url <url>";
 
-/** Writes a server into the configuration in the home, and leaves the rest of it as it is written. */
+/**
+ * Writes a server into the configuration in the home, and leaves the rest of it as it is written. One that is there is
+ * replaced only when that is asked for: what it was is kept nowhere else.
+ */
 export async function addServer(context: CommandContext, name: string, command: readonly string[]): Promise<number> {
   const checked = McpServerName.safeParse(name);
   if (!checked.success) throw usageError(checked.error.issues[0]?.message ?? "not a name", usage);
-  const { url, bearerTokenEnvVar, env = [] } = context.flags;
+  const { url, bearerTokenEnvVar, env = [], replace } = context.flags;
+  const before = (await ownServers(context.home))[name];
+  if (before !== undefined && !replace) {
+    const hints = [serverText(before), `To have another in its place: cody mcp add ${name} --replace …`];
+    throw new CommandError(`There is an MCP server named ${name} already`, exitCodes.failed, hints);
+  }
   const [program, ...args] = command;
   using interruption = watchSignals(context.terminal);
   const variables = program === undefined ? {} : await variablesOf(context, env, interruption);
@@ -31,9 +40,10 @@ export async function addServer(context: CommandContext, name: string, command: 
   const result = McpServerEntry.safeParse(JSON.parse(JSON.stringify(wanted)));
   if (!result.success) throw usageError(result.error.issues[0]?.message ?? "not a server", usage);
   await tellSetAside(context, await saveConfig(context.home, { mcp_servers: { [name]: result.data } }));
+  const done = before === undefined ? `Added ${name}` : `Replaced ${name}, which was: ${serverText(before)}`;
   await printResult(context, {
-    text: `✓ Added ${name}. To try it: cody mcp test ${name}`,
-    json: { name, added: true },
+    text: [`✓ ${done}`, `To try it: cody mcp test ${name}`].join("\n"),
+    json: { name, added: true, replaced: before !== undefined },
   });
   return 0;
 }
@@ -49,6 +59,13 @@ export async function removeServer(context: CommandContext, name: string): Promi
   await tellSetAside(context, await saveConfig(context.home, { mcp_servers: { [name]: undefined } }));
   await printResult(context, { text: `✓ Removed ${name}`, json: { name, removed: true } });
   return 0;
+}
+
+/** Those in the home; of a configuration that does not parse what can be kept of it, as when it is saved. */
+async function ownServers(home: string): Promise<McpServerEntries> {
+  const file = await readConfigFile(home);
+  if (file === undefined) return {};
+  return (await parseConfig(file).catch(() => salvageConfig(file))).mcp_servers ?? {};
 }
 
 /** The value of `NAME=-` is read from stdin: an argument can be read in the shell's history and in the list of processes. */

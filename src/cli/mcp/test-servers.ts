@@ -1,8 +1,9 @@
 import type { ServerState } from "../../actors/mcp/mcp-server.js";
 import { SharedServer } from "../../actors/mcp/shared-server.js";
-import { mcpRedactor } from "../../config/mcp-redactor.js";
+import { McpRedactor } from "../../config/mcp-redactor.js";
 import { shortened } from "../../messages/shortened.js";
 import { visible } from "../../messages/visible.js";
+import { counted } from "../age.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { watchSignals } from "../interruption.js";
@@ -45,8 +46,8 @@ async function tryOut(
   signal: AbortSignal,
 ): Promise<Tested> {
   const { env } = context.terminal;
-  const redact = mcpRedactor({ [name]: entry }, env);
-  const server = new SharedServer({ name, entry, root, env, redact, log: (text) => context.log("info", text) });
+  const redactor = new McpRedactor({ [name]: entry }, env);
+  const server = new SharedServer({ name, entry, root, env, redactor, log: (text) => context.log("info", text) });
   const stop = (): void => void server.stop();
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -72,9 +73,13 @@ async function tryOut(
 function textOf({ name, state, resources, prompts }: Tested): string {
   if (state.status === "failed") return `✗ ${name}: ${visible(state.error)}`;
   if (!("tools" in state)) return `✗ ${name}: ${state.status}`;
-  const counts = `${state.tools.length} tools, ${resources.length} resources, ${prompts.length} prompts`;
+  const counts = [
+    counted(state.tools.length, "tool"),
+    counted(resources.length, "resource"),
+    counted(prompts.length, "prompt"),
+  ];
   return [
-    `✓ ${name}: ${counts}`,
+    `✓ ${name}: ${counts.join(", ")}`,
     ...state.tools.map((tool) => `    ${shortened(visible(`${tool.name}  ${tool.description}`), maxShownChars)}`),
     ...state.leftOut.map((text) => `  left out: ${text}`),
   ].join("\n");

@@ -1,10 +1,66 @@
 import { expect, test } from "vitest";
+import { images } from "../../support/images.js";
 import { callResult, promptText, resultOutput, toldResult } from "../../../src/actors/mcp/call-output.js";
 
 function outputOf(answer: unknown) {
   const result = callResult(answer);
   return result === undefined ? undefined : resultOutput(result);
 }
+
+test("images are shown, and what is shown of an embedded resource is what it holds", () => {
+  const data = images.png.toString("base64");
+  const blob = images.gif.toString("base64");
+  const content = [
+    { type: "text", text: "look" },
+    // What a server says of it is not what it is.
+    { type: "image", mimeType: "image/jpeg", data },
+    { type: "resource", resource: { uri: "x://1", mimeType: "image/gif", blob } },
+    { type: "audio", mimeType: "audio/wav", data },
+  ];
+  expect(outputOf({ content })).toEqual({
+    success: true,
+    content: [
+      "look",
+      `[image image/jpeg, ${images.png.length} bytes]`,
+      `[resource x://1, image/gif, ${images.gif.length} bytes]`,
+      `[audio audio/wav, ${images.png.length} bytes, not shown]`,
+    ].join("\n"),
+    images: [`data:image/png;base64,${data}`, `data:image/gif;base64,${blob}`],
+  });
+});
+
+function image(data: unknown) {
+  return { type: "image", mimeType: "image/png", data };
+}
+
+test("what is no image, or too large, or too much, is named with the reason", () => {
+  const data = images.png.toString("base64");
+  const large = Buffer.concat([images.png, Buffer.alloc(3_750_000)]).toString("base64");
+  const odd = outputOf({ content: [image(large), image(data.slice(0, 40)), image("<svg/>"), image(7)] });
+  expect(odd?.images).toBeUndefined();
+  expect(odd?.content.split("\n")).toEqual([
+    expect.stringMatching(/, not shown: it is larger than 3750000 bytes\]$/),
+    expect.stringMatching(/, not shown: it is a image\/png image whose end is missing\]$/),
+    expect.stringMatching(/, not shown: it is no png, jpeg, gif or webp image\]$/),
+    "[image image/png, 0 bytes, not shown]",
+  ]);
+  const many = outputOf({ content: Array.from({ length: 10 }, () => image(data)) });
+  expect(many?.images).toHaveLength(8);
+  expect(many?.content.match(/not shown: there are more than 8 images/g)).toHaveLength(2);
+});
+
+test("an event has no bytes, and not much of what is embedded", () => {
+  const result = callResult({
+    content: [
+      { type: "image", mimeType: "image/png", data: images.png.toString("base64") },
+      { type: "resource", resource: { uri: "x://1", text: "x".repeat(1_000_000) } },
+    ],
+  });
+  if (result === undefined) throw new Error("no result");
+  const told = toldResult(result);
+  expect(told.content[0]).toEqual({ type: "text", text: `[image image/png, ${images.png.length} bytes]` });
+  expect(JSON.stringify(told).length).toBeLessThan(40_000);
+});
 
 test("texts are told, and of everything else what it is", () => {
   const content = [
@@ -19,7 +75,7 @@ test("texts are told, and of everything else what it is", () => {
     success: true,
     content: [
       "one",
-      "[image image/png, 3 bytes, not shown]",
+      "[image image/png, 3 bytes, not shown: it is no png, jpeg, gif or webp image]",
       "[resource x://1: a file]",
       "[resource x://2]\ninside",
       "[resource x://3, a/b, 3 bytes, not shown]",

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { RetryPause } from "../../../src/actors/mcp/retry-pause.js";
 import { SharedServer } from "../../../src/actors/mcp/shared-server.js";
-import { mcpRedactor } from "../../../src/config/mcp-redactor.js";
+import { McpRedactor } from "../../../src/config/mcp-redactor.js";
 import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../../support/processes.js";
 import { heard, markedEntry, openHttpServer, serverEntry } from "../../support/mcp/servers.js";
@@ -15,7 +15,7 @@ async function open(entry: McpServerEntry, env: Record<string, string> = {}) {
   const logged: string[] = [];
   const root = await temporaryFolder();
   const all = { PATH: process.env["PATH"], ...env };
-  const options = { name: "test", entry, root, env: all, redact: mcpRedactor({ test: entry }, all) };
+  const options = { name: "test", entry, root, env: all, redactor: new McpRedactor({ test: entry }, all) };
   const server = new SharedServer({ ...options, log: (text) => logged.push(text) });
   onTestFinished(() => server.stop());
   return { server, logged, root };
@@ -153,7 +153,7 @@ test("what has failed is tried again when its pause is over", async () => {
   const root = await temporaryFolder();
   const entry = serverEntry(["crash"], { env: { ONCE: join(root, "once") } });
   const options = { name: "test", entry, root, env: { PATH: process.env["PATH"] } };
-  const told = { log: () => undefined, redact: (text: string) => text };
+  const told = { log: () => undefined, redactor: new McpRedactor({}, {}) };
   const server = new SharedServer({ ...options, ...told }, new RetryPause(() => now));
   onTestFinished(() => server.stop());
   await server.connect();

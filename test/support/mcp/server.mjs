@@ -8,6 +8,8 @@ import { createInterface } from "node:readline";
 const traits = new Set(process.argv.slice(2));
 let description = "Says it again";
 let elicitations = 0;
+/** Of the last request over HTTP. */
+let headers = {};
 /** Who waits for what was asked, by id. */
 const waiting = new Map();
 
@@ -17,12 +19,21 @@ const object = (properties = {}) => ({ type: "object", properties });
 const tools = {
   echo: ({ text: said }) => text(`echo: ${said}`),
   env: () => text(JSON.stringify(process.env)),
+  secrets: () => ({
+    content: [
+      { type: "text", text: `key ${process.env.API_KEY}, ${btoa(process.env.API_KEY)}, ${process.argv.join(" ")}` },
+      { type: "resource", resource: { uri: "x://1", text: `${headers.authorization} ${headers["x-key"]}` } },
+    ],
+    structuredContent: { [process.env.API_KEY]: [process.env.API_KEY] },
+  }),
   pid: () => text(String(process.pid)),
   // Never answers.
   wait: () => new Promise(() => {}),
   die: () => process.exit(3),
   fail: () => ({ ...text("it went wrong"), isError: true }),
   picture: () => ({ content: [{ type: "image", mimeType: "image/png", data: "A".repeat(4_000_000) }] }),
+  // As its arguments say, word for word.
+  content: ({ content }) => ({ content }),
   structured: () => ({ content: [], structuredContent: { degrees: 21 } }),
   huge: ({ bytes }) => text("x".repeat(bytes)),
   nothing: () => 42,
@@ -100,9 +111,15 @@ async function answerTo({ method, params = {} }, send) {
     case "resources/read":
       return { contents: [{ uri: params.uri, text: `what is in ${params.uri}` }] };
     case "prompts/list":
-      return { prompts: [{ name: "greet", description: "Greets", arguments: [{ name: "who", required: true }] }] };
-    case "prompts/get":
-      return { messages: [{ role: "user", content: { type: "text", text: `Greet ${params.arguments?.who}` } }] };
+      return {
+        prompts: [
+          { name: "greet", description: "Greets", arguments: [{ name: "who", required: true }, { name: "how" }] },
+        ],
+      };
+    case "prompts/get": {
+      const { who, how = "as ever" } = params.arguments ?? {};
+      return { messages: [{ role: "user", content: { type: "text", text: `Greet ${who} ${how}` } }] };
+    }
     default:
       throw Object.assign(new Error(`no ${method}`), { code: -32_601 });
   }
@@ -184,6 +201,7 @@ function serveHttp() {
       response.writeHead(request.method === "DELETE" ? 200 : 405).end();
       return;
     }
+    headers = request.headers;
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const message = JSON.parse(Buffer.concat(chunks).toString());
@@ -192,14 +210,14 @@ function serveHttp() {
       response.writeHead(404).end();
       return;
     }
-    const headers = { "mcp-session-id": `session-${session}` };
+    const given = { "mcp-session-id": `session-${session}` };
     if (message.id === undefined || message.method === undefined) {
       await hear(message, () => {});
-      response.writeHead(202, headers).end();
+      response.writeHead(202, given).end();
       return;
     }
     if (message.params?.name === "forget") session += 1;
-    response.writeHead(200, { ...headers, "content-type": "text/event-stream" });
+    response.writeHead(200, { ...given, "content-type": "text/event-stream" });
     const send = (sent) => {
       const data = typeof sent === "string" ? sent : JSON.stringify({ jsonrpc: "2.0", ...sent });
       response.write(`data: ${data}\n\n`);

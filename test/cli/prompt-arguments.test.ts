@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { givenArguments, promptUsage } from "../../src/cli/interactive/prompt-arguments.js";
+
+const known = [
+  { name: "who", isRequired: true },
+  { name: "how", isRequired: false },
+];
+
+test.each([
+  ["who=Ann", { who: "Ann" }],
+  ["who=\"Ann Lee\" how='very kindly'", { who: "Ann Lee", how: "very kindly" }],
+  ['how="say \\"hi\\" \\\\o/" who=Ann', { how: 'say "hi" \\o/', who: "Ann" }],
+  ['who=""', { who: "" }],
+  ["Ann Lee", { who: "Ann Lee" }],
+  ['"Ann Lee"', { who: "Ann Lee" }],
+  ['"Ann Lee" "very kindly"', { who: "Ann Lee", how: "very kindly" }],
+  ["how=kindly Ann Lee", { who: "Ann Lee", how: "kindly" }],
+  ["who=Ann very kindly", { who: "Ann", how: "very kindly" }],
+  ["Ann's house", { who: "Ann's house" }],
+  ["x=1 + y=2", { who: "x=1 + y=2" }],
+  ['"Ann" and "Bob"', { who: '"Ann" and "Bob"' }],
+])("%s is %j", (text, values) => {
+  expect(givenArguments(text, known)).toEqual({ values, missing: [], excess: "" });
+});
+
+test("what is required and not there is missing, and what nobody takes is left over", () => {
+  expect(givenArguments("", known)).toEqual({ values: {}, missing: ["who"], excess: "" });
+  expect(givenArguments("how=kindly", known)).toMatchObject({ missing: ["who"] });
+  expect(givenArguments("who=Ann how=kindly now", known)).toMatchObject({ missing: [], excess: "now" });
+  expect(givenArguments("now", [])).toEqual({ values: {}, missing: [], excess: "now" });
+});
+
+test("a prompt says how it is typed", () => {
+  expect(promptUsage("mcp__one__greet", known)).toBe('/mcp__one__greet who="…" [how="…"]');
+});
