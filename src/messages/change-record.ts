@@ -1,12 +1,13 @@
 import * as z from "zod";
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const Permissions = z.number().int().min(0).max(0o777);
 
 /** A file as it was or became; the content is the file of this name beside the record. */
 export const KeptVersion = z.object({
   mode: z.enum(["100644", "100755", "120000"]),
   /** Who may do what with it; absent for a link, and in records that were made before this was kept. */
-  permissions: z.number().int().min(0).max(0o777).optional(),
+  permissions: Permissions.optional(),
   sha256: Sha256,
   bytes: z.number().int().nonnegative(),
 });
@@ -20,6 +21,14 @@ export const KeptFile = z.object({
   after: KeptVersion.nullable(),
 });
 export type KeptFile = z.infer<typeof KeptFile>;
+
+/** A folder that was made or removed: who might do what with it, or null where it was not there. */
+export const KeptFolder = z.object({
+  path: z.string(),
+  before: Permissions.nullable(),
+  after: Permissions.nullable(),
+});
+export type KeptFolder = z.infer<typeof KeptFolder>;
 
 /** A file that has changed, and why it cannot be shown or restored. */
 export const LeftOutFile = z.object({ path: z.string(), why: z.enum(["too_large", "unreadable", "secret"]) });
@@ -35,6 +44,8 @@ export const ChangeRecord = z.object({
   root: z.string(),
   at: z.string(),
   files: z.array(KeptFile),
+  /** Absent in records that were made before this was kept. */
+  folders: z.array(KeptFolder).optional(),
   left_out: z.array(LeftOutFile),
 });
 export type ChangeRecord = z.infer<typeof ChangeRecord>;
@@ -45,6 +56,8 @@ export const OpenSnapshot = z.object({
   turn_id: z.string(),
   root: z.string(),
   tree: Sha256,
+  /** The content that has its folders; absent in what was written before they were kept. */
+  folders: Sha256.optional(),
   at: z.string(),
 });
 export type OpenSnapshot = z.infer<typeof OpenSnapshot>;

@@ -106,6 +106,18 @@ test("undo says first what it would do, takes back a turn after another, and can
   expect(await readdir(cwd)).toEqual(["a.txt"]);
 });
 
+test("a folder that was moved is put back, and it is said when something stays in the new one", async () => {
+  const { cwd, cody } = await changedBy(["mv a b"], { "a/x": "one\n", "a/deep/y": "two\n" });
+  await mkdir(join(cwd, "b", "node_modules"));
+  expect((await cody("undo")).stdout).toContain("  b/: stays, because there is more in it\n");
+  expect(await cody("undo", "--yes")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("  b/: stays, because there is more in it\n"),
+  });
+  const names = (await readdir(cwd, { recursive: true })).toSorted();
+  expect(names).toEqual(["a", "a/deep", "a/deep/y", "a/x", "b", "b/node_modules"]);
+});
+
 test("a file that has changed since is in the way, unless it may be overwritten, and then it is kept", async () => {
   const { cody, file, cwd } = await changed();
   await writeFile(join(cwd, "a.txt"), "mine\n");

@@ -7,6 +7,9 @@ export type Obstacle =
   /** Something else stands in its place, or on the way to it. */
   | "blocked";
 
+/** Of a folder that the change made and that cannot go; for a person. */
+export const stayingWords = "stays, because there is more in it";
+
 /** For a person. */
 export const obstacleWords = {
   changed: "has changed since",

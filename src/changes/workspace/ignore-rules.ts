@@ -88,7 +88,7 @@ function excludeFile(repository: string): string {
 }
 
 /** What is a link, a pipe or too large says nothing: a clone may bring any of them. */
-function textOf(file: string): string {
+export function textOf(file: string): string {
   try {
     return readRegularFile(file, maxRulesBytes).toString();
   } catch {

@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { KeptFile, ChangeRecord, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
+import type { KeptFile, ChangeRecord, KeptFolder, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
-import { compareTrees } from "./compare-trees.js";
+import { compareFolders, compareTrees } from "./compare-trees.js";
 import { ContentStore } from "./content-store.js";
+import { rulesBefore } from "./rules-before.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
 import { sweepStray } from "./sweep-stray.js";
 import { takeAgain, takeTree, type TreeFile } from "./take-tree.js";
-import type { Walk } from "./walk.js";
+import { folderAt, type FoundFolder, type Walk } from "./walk.js";
 
 /** Where what is needed to know the changes of a conversation's turns is kept. */
 export interface SnapshotPlaces {
@@ -35,6 +36,8 @@ export interface SnapshotRequest extends SnapshotPlaces {
 export interface KeptChanges {
   readonly turnId: string;
   readonly files: readonly KeptFile[];
+  /** Those that were made or removed. */
+  readonly keptFolders: readonly KeptFolder[];
   readonly leftOut: readonly LeftOutFile[];
   /** Where contents are looked for. */
   readonly folders: readonly string[];
@@ -72,13 +75,13 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
     if (where.outside.some((folder) => `${root}/`.startsWith(`${folder}/`))) return { status: "outside" };
     forgetOld(request.workspaces, now);
     const store = storeOf(request.workspaces, root);
-    const tree = store.put(
-      Buffer.from(
-        JSON.stringify(takeTree(store, { ...where, onStray: (path) => sweepStray(join(root, path), now) }, now)),
-      ),
-    );
+    const found: FoundFolder[] = [];
+    const onStray = (path: string): void => sweepStray(join(root, path), now);
+    const files = takeTree(store, { ...where, onStray, onFolder: (folder) => found.push(folder) }, now);
+    const tree = store.put(Buffer.from(JSON.stringify(files)));
+    const folders = store.put(Buffer.from(JSON.stringify(found)));
     store.flush();
-    changes.begin({ version: 1, turn_id: turnId, root, tree, at: new Date(now).toISOString() });
+    changes.begin({ version: 1, turn_id: turnId, root, tree, folders, at: new Date(now).toISOString() });
     return { status: "taken", ...said };
   } catch (error) {
     return { status: "untracked", reason: reasonOf(error), ...said };
@@ -98,27 +101,41 @@ export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: 
   const written = store.get(open.tree);
   if (written === undefined) return undefined;
   const before = JSON.parse(written.toString()) as TreeFile[];
-  const { tree, incomplete } = treeNow(store, walkOf(places, root), before, now);
+  const old = foldersBefore(store, open);
+  const { tree, found, incomplete } = treeNow(store, walkOf(places, root), before, old, now);
   const { files, leftOut } = compareTrees(store, before, tree);
   if (files.length + leftOut.length === 0 && incomplete === undefined) return undefined;
-  return { turnId, files, leftOut, folders: [places.folder, store.folder], ...(incomplete && { incomplete }) };
+  const keptFolders = old === undefined ? [] : compareFolders(old, found);
+  const folders = [places.folder, store.folder];
+  return { turnId, files, keptFolders, leftOut, folders, ...(incomplete && { incomplete }) };
+}
+
+/** Undefined where nobody kept them. */
+function foldersBefore(store: ContentStore, { folders }: OpenSnapshot): FoundFolder[] | undefined {
+  const written = folders === undefined ? undefined : store.get(folders);
+  return written && (JSON.parse(written.toString()) as FoundFolder[]);
 }
 
 /**
  * The files now, by the rules that held before: a turn that changes what is ignored has made and deleted nothing by that.
  * Where they have become too many, those there were before.
  */
-function treeNow(store: ContentStore, where: Walk, before: readonly TreeFile[], now: number) {
-  const old = new Map(before.map(({ path, content }) => [join(where.root, path), content]));
-  const readRules = (file: string): string => {
-    const content = old.get(file);
-    return content !== undefined && "sha256" in content ? (store.get(content.sha256)?.toString() ?? "") : "";
-  };
+function treeNow(
+  store: ContentStore,
+  where: Walk,
+  before: readonly TreeFile[],
+  folders: readonly FoundFolder[] | undefined,
+  now: number,
+) {
+  const readRules = rulesBefore(store, where.root, before, folders);
+  const found: FoundFolder[] = [];
   try {
-    return { tree: takeTree(store, { ...where, readRules }, now) };
+    const tree = takeTree(store, { ...where, readRules, onFolder: (folder) => found.push(folder) }, now);
+    return { tree, found };
   } catch (error) {
     if (!(error instanceof UntrackedError)) throw error;
-    return { tree: takeAgain(store, where, before), incomplete: error.message };
+    const left = folders?.filter(({ path }) => folderAt(where.root, path) !== undefined) ?? [];
+    return { tree: takeAgain(store, where, before), found: left, incomplete: error.message };
   }
 }
 
@@ -146,7 +163,7 @@ function kept(
   { maxBytes, workspaces, now }: SnapshotRequest,
   changes: ChangeFolder,
   { root, turn_id }: OpenSnapshot,
-  { files, leftOut }: KeptChanges,
+  { files, keptFolders, leftOut }: KeptChanges,
 ): Pick<KeptChanges, "record" | "notKept"> {
   const source = storeOf(workspaces, root);
   const versions = files.flatMap(({ before, after }) => [before, after].filter((version) => version !== null));
@@ -168,6 +185,7 @@ function kept(
     root,
     at,
     files: [...files],
+    folders: [...keptFolders],
     left_out: [...leftOut],
   };
   return { record: changes.add(record) };

@@ -17,6 +17,12 @@ export interface FoundFile {
   readonly touchedMs: number;
 }
 
+/** A folder that git does not ignore, and who may do what with it. */
+export interface FoundFolder {
+  readonly path: string;
+  readonly permissions: number;
+}
+
 export interface Walk {
   readonly root: string;
   /** Folders that are not part of the workspace though they lie in it, such as our own. */
@@ -28,13 +34,14 @@ export interface Walk {
   readonly readRules?: ReadRules;
   /** What is put beside a file while it is replaced is no part of the workspace; its path is said here. */
   readonly onStray?: (path: string) => void;
+  readonly onFolder?: (folder: FoundFolder) => void;
 }
 
 const anyExecute = 0o111n;
 const permissionBits = 0o777n;
 
 /** Every file of a workspace git does not ignore, in the order of their paths; throws when they are too many. */
-export function walk({ root, outside, limits, readRules, onStray }: Walk): FoundFile[] {
+export function walk({ root, outside, limits, readRules, onStray, onFolder }: Walk): FoundFile[] {
   const found: FoundFile[] = [];
   let entries = 0;
   let bytes = 0;
@@ -49,7 +56,10 @@ export function walk({ root, outside, limits, readRules, onStray }: Walk): Found
       }
       if (rules.ignores(path, entry.name, entry.isDirectory())) continue;
       if (entry.isDirectory()) {
-        if (!outside.includes(join(root, path))) enter(path, rules.within(root, path));
+        if (outside.includes(join(root, path))) continue;
+        const inner = onFolder && folderAt(root, path);
+        if (inner !== undefined) onFolder?.(inner);
+        enter(path, rules.within(root, path));
         continue;
       }
       const file = fileAt(root, path);
@@ -74,6 +84,12 @@ export function fileAt(root: string, path: string): FoundFile | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** One folder, or nothing where there is none, or something else. */
+export function folderAt(root: string, path: string): FoundFolder | undefined {
+  const stats = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
+  return stats?.isDirectory() === true ? { path, permissions: Number(stats.mode & permissionBits) } : undefined;
 }
 
 /** A folder nobody may look into, or that is gone, has nothing we could track. */

@@ -1,4 +1,4 @@
-import { obstacleWords } from "../../changes/restore/obstacle.js";
+import { obstacleWords, stayingWords } from "../../changes/restore/obstacle.js";
 import type { RestorePlan } from "../../changes/restore/plan-restore.js";
 import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
 import type { NumberedRecord } from "../../changes/workspace/change-folder.js";
@@ -26,6 +26,11 @@ export function obstacleLines(steps: RestorePlan["steps"]): string[] {
   return steps.map(
     ({ path, obstacle }) => `  ✗ ${visible(path)}: ${obstacle === undefined ? "" : obstacleWords[obstacle]}`,
   );
+}
+
+/** Folders that are not as they were, because something is in them that is not known here. */
+export function stayingLines({ staying }: RestorePlan): string[] {
+  return staying.map((path) => `  ${visible(path)}/: ${stayingWords}`);
 }
 
 const leftOutWords = {

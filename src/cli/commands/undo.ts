@@ -8,7 +8,7 @@ import { visible } from "../../messages/visible.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { chosenRollout } from "../changes/chosen-rollout.js";
 import { placesOfChanges, SavedChanges } from "../changes/saved-changes.js";
-import { leftOutLines, obstacleLines, previewLines, whatText } from "../changes/undo-text.js";
+import { leftOutLines, obstacleLines, previewLines, stayingLines, whatText } from "../changes/undo-text.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { withRolloutLocked } from "../locked-rollout.js";
@@ -77,6 +77,7 @@ async function show(context: CommandContext, choice: Chosen): Promise<number> {
     `To take back ${what} in ${plan.root}:`,
     ...previewLines(ready),
     ...obstacleLines(obstructed),
+    ...stayingLines(plan),
     ...leftOutLines(choice.record.left_out),
   ];
   if (plan.steps.length === 0) lines.push("  Everything is as it was already.");
@@ -100,6 +101,7 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
     ready.length === 0 ? `Everything is as it was before ${what}` : `✓ Took back ${what} in ${plan.root}:`,
     ...previewLines(done),
     ...failed.map(({ path, reason }) => `  ${visible(path)}: ${reason}`),
+    ...stayingLines(plan),
     ...leftOutLines(record.left_out),
     ...(done.length > 0 ? [`To take this back: cody undo ${choice.rollout.id} --undo --yes`] : []),
   ];
