@@ -43,7 +43,7 @@ export interface RestorePlan {
 export function planRestore(record: ChangeRecord, folder: string): RestorePlan {
   const { root, files } = record;
   if (realOf(root) !== root) {
-    const steps = files.map(({ path }) => ({ ...unknown, path, obstacle: "blocked" as const }));
+    const steps = files.map(({ path }) => ({ ...unknown, path, obstacle: "no_root" as const }));
     return { root, steps, folders: [], staying: [] };
   }
   const store = new ContentStore(folder);

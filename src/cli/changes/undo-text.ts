@@ -28,6 +28,16 @@ export function obstacleLines(steps: RestorePlan["steps"]): string[] {
   );
 }
 
+/** What helps against obstacles: first what must be done, and nothing that would not be enough. */
+export function wayOut({ root, steps }: RestorePlan, overwrite: string): string {
+  const met = new Set(steps.map(({ obstacle }) => obstacle));
+  if (met.has("no_root")) return `It can be taken back once this folder is there again: ${visible(root)}`;
+  if (met.has("not_kept")) return "It cannot be taken back any more; git or a backup may have what the files were.";
+  if (!met.has("blocked")) return `To restore also what has changed since: ${overwrite}`;
+  const rest = met.has("changed") ? `, and to restore also what has changed since: ${overwrite}` : ".";
+  return `To go on, move what stands in their place somewhere else, then try again${rest}`;
+}
+
 /** Folders that are not as they were, because something is in them that is not known here. */
 export function stayingLines({ staying }: RestorePlan): string[] {
   return staying.map((path) => `  ${visible(path)}/: ${stayingWords}`);
