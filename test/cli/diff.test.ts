@@ -126,6 +126,7 @@ test("a file that has changed since is in the way, unless it may be overwritten,
   const help = `To restore also what has changed since: cody undo ${id} --turn 1 --overwrite --yes\n`;
   expect(preview.stdout).toContain(help);
   const refused = await cody("undo", "--turn", "1", "--yes");
+  expect(refused.stdout).toMatch(/^Nothing was changed, and turn 1 \(.*\) was not taken back:\n/);
   expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining(`✗ a.txt: has changed since\n${help}`) });
   expect(await file("a.txt")).toBe("mine\n");
   expect(await cody("undo", "--turn", "1", "--yes", "--overwrite")).toMatchObject({ code: 0 });

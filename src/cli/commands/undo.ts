@@ -86,7 +86,7 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
   const { plan, what, record, changes } = choice;
   const { ready, obstructed } = sorted(plan, context);
   if (obstructed.length > 0) {
-    const head = `${what} was not taken back, and nothing was changed:`;
+    const head = `Nothing was changed, and ${what} was not taken back:`;
     const lines = [head, ...obstacleLines(obstructed), helpFor(context, choice, obstructed)];
     await printResult(context, { text: lines.join("\n"), json: report(choice, "conflict", []) });
     return exitCodes.failed;
