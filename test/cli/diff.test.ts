@@ -118,6 +118,25 @@ test("a folder that was moved is put back, and it is said when something stays i
   expect(names).toEqual(["a", "a/deep", "a/deep/y", "a/x", "b", "b/node_modules"]);
 });
 
+test("diff says which turns were taken back, and shows one of them all the same", async () => {
+  const { cody } = await changed();
+  await cody("undo", "--turn", "1", "--yes");
+  expect(await cody("diff", "--stat")).toMatchObject({
+    stdout: expect.stringMatching(/^A  b\.txt .*\n1 file changed/),
+    stderr: expect.stringMatching(/^Taken back: turn 1 \([^)]+\)\.\n$/),
+  });
+  await cody("undo", "--yes");
+  const taken =
+    /^Taken back: turn 1 \([^)]+\), turn 2 \([^)]+\)\.\nNothing is left of what this conversation changed\.\n$/;
+  expect(await cody("diff")).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(taken) });
+  expect(await cody("diff", "--turn", "1")).toMatchObject({
+    stdout: first,
+    stderr: expect.stringMatching(/^Taken back: turn 1 \([^)]+\)\.\n$/),
+  });
+  await cody("undo", "--undo", "--yes");
+  expect((await cody("diff")).stderr).toMatch(/^Taken back: turn 1 \([^)]+\)\.\n$/);
+});
+
 test("a file that has changed since is in the way, unless it may be overwritten, and then it is kept", async () => {
   const { cody, file, cwd, id } = await changed();
   await writeFile(join(cwd, "a.txt"), "mine\n");

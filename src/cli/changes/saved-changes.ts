@@ -75,6 +75,16 @@ export class SavedChanges {
     return [...new Map(files.map((file) => [file.path, file])).values()];
   }
 
+  /** What one turn changed, or all of them, and was taken back and not restored since. */
+  takenBack(turn: number | undefined): readonly NumberedRecord[] {
+    const turnId = turn === undefined ? undefined : this.idOf(turn);
+    const isTakenBack = ({ number }: NumberedRecord): boolean =>
+      this.records.some((record) => record.of === number && !isTakenBack(record));
+    const isMeant = ({ kind, turn_id }: NumberedRecord): boolean =>
+      kind === "turn" && (turnId === undefined || turn_id === turnId);
+    return this.records.filter((record) => isMeant(record) && isTakenBack(record));
+  }
+
   idOf(turn: number): string {
     const id = [...this.turns].find(([, number]) => number === turn)?.[0];
     if (id !== undefined) return id;

@@ -7,11 +7,22 @@ import { visible } from "../../messages/visible.js";
 import { localTime } from "../local-time.js";
 import { statText } from "./stat-text.js";
 
+/** More turns are only counted. */
+const maxNamed = 10;
+
 /** What is taken back, for a person; `turns` are the numbers of turns by their ids. */
 export function whatText({ kind, turn_id, at }: NumberedRecord, turns: ReadonlyMap<string, number>): string {
   const number = turns.get(turn_id);
   const name = number === undefined ? "a turn" : `turn ${number}`;
   return `${kind === "undo" ? `the undo of ${name}` : name} (${localTime(Date.parse(at))})`;
+}
+
+/** What a diff does not show, or shows though it is not so any more. */
+export function takenBackLines(records: readonly NumberedRecord[], turns: ReadonlyMap<string, number>): string[] {
+  if (records.length === 0) return [];
+  const named = records.slice(-maxNamed).map((record) => whatText(record, turns));
+  const rest = records.length > maxNamed ? [`${records.length - maxNamed} before`] : [];
+  return [`Taken back: ${[...rest, ...named].join(", ")}.`];
 }
 
 /** What would become of files, or became of them. */
