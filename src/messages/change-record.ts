@@ -58,6 +58,8 @@ export const OpenSnapshot = z.object({
   tree: Sha256,
   /** The content that has its folders; absent in what was written before they were kept. */
   folders: Sha256.optional(),
+  /** The content that has the rules by which files were ignored that stand in no `.gitignore`. */
+  excludes: Sha256.optional(),
   at: z.string(),
 });
 export type OpenSnapshot = z.infer<typeof OpenSnapshot>;

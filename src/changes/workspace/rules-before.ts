@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { type ContentStore, hashOf } from "./content-store.js";
-import { type ReadRules, textOf } from "./ignore-rules.js";
+import type { ReadRules } from "./ignore-rules.js";
+import { rulesIn } from "./rules-in.js";
 import type { TreeFile } from "./take-tree.js";
 import type { FoundFolder } from "./walk.js";
 
@@ -21,7 +22,7 @@ export function rulesBefore(
     const [hash] = hashIn(old.get(file));
     if (hash !== undefined) return store.get(hash)?.toString() ?? "";
     if (places === undefined || places.has(dirname(file))) return "";
-    const text = textOf(file);
+    const text = rulesIn(file);
     return known.has(hashOf(Buffer.from(text))) ? text : "";
   };
 }

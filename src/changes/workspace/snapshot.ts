@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { GitUser } from "../../config/git-user.js";
 import type { KeptFile, ChangeRecord, KeptFolder, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
 import { compareFolders, compareTrees } from "./compare-trees.js";
 import { ContentStore } from "./content-store.js";
+import { readExcludes } from "./git-excludes.js";
 import { rulesBefore } from "./rules-before.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
 import { sweepStray } from "./sweep-stray.js";
@@ -23,6 +25,8 @@ export interface SnapshotPlaces {
   readonly maxBytes: number;
   /** What must not be kept. */
   readonly secrets: readonly string[];
+  /** Whose git it is; without it only what the repository itself says counts. */
+  readonly gitUser?: GitUser;
 }
 
 export interface SnapshotRequest extends SnapshotPlaces {
@@ -77,11 +81,14 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
     const store = storeOf(request.workspaces, root);
     const found: FoundFolder[] = [];
     const onStray = (path: string): void => sweepStray(join(root, path), now);
-    const files = takeTree(store, { ...where, onStray, onFolder: (folder) => found.push(folder) }, now);
+    const rules = readExcludes(root, request.gitUser);
+    const onFolder = (folder: FoundFolder) => found.push(folder);
+    const files = takeTree(store, { ...where, excludes: rules, onStray, onFolder }, now);
     const tree = store.put(Buffer.from(JSON.stringify(files)));
     const folders = store.put(Buffer.from(JSON.stringify(found)));
+    const excludes = store.put(Buffer.from(JSON.stringify(rules)));
     store.flush();
-    changes.begin({ version: 1, turn_id: turnId, root, tree, folders, at: new Date(now).toISOString() });
+    changes.begin({ version: 1, turn_id: turnId, root, tree, folders, excludes, at: new Date(now).toISOString() });
     return { status: "taken", ...said };
   } catch (error) {
     return { status: "untracked", reason: reasonOf(error), ...said };
@@ -101,8 +108,9 @@ export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: 
   const written = store.get(open.tree);
   if (written === undefined) return undefined;
   const before = JSON.parse(written.toString()) as TreeFile[];
-  const old = foldersBefore(store, open);
-  const { tree, found, incomplete } = treeNow(store, walkOf(places, root), before, old, now);
+  const old = keptJson(store, open.folders) as FoundFolder[] | undefined;
+  const excludes = (keptJson(store, open.excludes) as string[] | undefined) ?? readExcludes(root, places.gitUser);
+  const { tree, found, incomplete } = treeNow(store, { ...walkOf(places, root), excludes }, before, old, now);
   const { files, leftOut } = compareTrees(store, before, tree);
   if (files.length + leftOut.length === 0 && incomplete === undefined) return undefined;
   const keptFolders = old === undefined ? [] : compareFolders(old, found);
@@ -110,10 +118,10 @@ export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: 
   return { turnId, files, keptFolders, leftOut, folders, ...(incomplete && { incomplete }) };
 }
 
-/** Undefined where nobody kept them. */
-function foldersBefore(store: ContentStore, { folders }: OpenSnapshot): FoundFolder[] | undefined {
-  const written = folders === undefined ? undefined : store.get(folders);
-  return written && (JSON.parse(written.toString()) as FoundFolder[]);
+/** Undefined where nobody kept it. */
+function keptJson(store: ContentStore, name: string | undefined): unknown {
+  const written = name === undefined ? undefined : store.get(name);
+  return written && JSON.parse(written.toString());
 }
 
 /**

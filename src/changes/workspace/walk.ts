@@ -32,6 +32,8 @@ export interface Walk {
   readonly secrets: readonly string[];
   /** The rules by which files are ignored, where they are not to be those of now. */
   readonly readRules?: ReadRules;
+  /** What is ignored besides, outside of any `.gitignore`; the last counts first. */
+  readonly excludes?: readonly string[];
   /** What is put beside a file while it is replaced is no part of the workspace; its path is said here. */
   readonly onStray?: (path: string) => void;
   readonly onFolder?: (folder: FoundFolder) => void;
@@ -41,7 +43,7 @@ const anyExecute = 0o111n;
 const permissionBits = 0o777n;
 
 /** Every file of a workspace git does not ignore, in the order of their paths; throws when they are too many. */
-export function walk({ root, outside, limits, readRules, onStray, onFolder }: Walk): FoundFile[] {
+export function walk({ root, outside, limits, readRules, excludes, onStray, onFolder }: Walk): FoundFile[] {
   const found: FoundFile[] = [];
   let entries = 0;
   let bytes = 0;
@@ -70,7 +72,7 @@ export function walk({ root, outside, limits, readRules, onStray, onFolder }: Wa
       if (bytes > limits.maxBytes) throw tooManyBytes(limits);
     }
   };
-  enter("", IgnoreRules.of(root, readRules));
+  enter("", IgnoreRules.of(root, readRules, excludes));
   return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 

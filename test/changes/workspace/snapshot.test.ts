@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ChangeFolder } from "../../../src/changes/workspace/change-folder.js";
 import { defaultLimits } from "../../../src/changes/workspace/limits.js";
@@ -132,6 +132,18 @@ test("a turn that changes what is ignored has made and deleted nothing by that",
   await takeSnapshot(request);
   await writeFile(join(cwd, ".gitignore"), "a\n");
   expect((await endSnapshot(request))?.files.map(({ path }) => path)).toEqual([".gitignore"]);
+});
+
+test("nor does a turn that changes what the clone alone ignores", async () => {
+  const request = await workspace();
+  const exclude = join(request.cwd, ".git", "info", "exclude");
+  await mkdir(dirname(exclude), { recursive: true });
+  await writeFile(exclude, "data\n");
+  await writeFile(join(request.cwd, "data"), "the user's own");
+  await takeSnapshot(request);
+  await writeFile(exclude, "*\n");
+  await writeFile(join(request.cwd, "a"), "2\n");
+  expect((await endSnapshot(request))?.files.map(({ path, after }) => [path, after !== null])).toEqual([["a", true]]);
 });
 
 test("of a folder that a turn fills with too many files it is known what became of those there were", async () => {
