@@ -31,7 +31,10 @@ export const KeptFolder = z.object({
 export type KeptFolder = z.infer<typeof KeptFolder>;
 
 /** A file that has changed, and why it cannot be shown or restored. */
-export const LeftOutFile = z.object({ path: z.string(), why: z.enum(["too_large", "unreadable", "secret"]) });
+export const LeftOutFile = z.object({
+  path: z.string(),
+  why: z.enum(["too_large", "unreadable", "secret", "odd_name"]),
+});
 export type LeftOutFile = z.infer<typeof LeftOutFile>;
 
 /** What a turn, or taking one back, has made of the files in a folder; one file of its own beside the rollout. */

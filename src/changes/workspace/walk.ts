@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { strayKind } from "../../tools/stray-name.js";
 import type { FileMode } from "../changed-file.js";
 import { IgnoreRules, type ReadRules } from "./ignore-rules.js";
+import { oddEntries } from "./odd-names.js";
 import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
 
 /** A file of a workspace as it is found, unread. */
@@ -15,6 +16,8 @@ export interface FoundFile {
   /** The same as long as nobody has touched the file. */
   readonly stamp: string;
   readonly touchedMs: number;
+  /** Its name is no UTF-8: the path only shows it, and leads nowhere. */
+  readonly isOdd?: true;
 }
 
 /** A folder that git does not ignore, and who may do what with it. */
@@ -47,11 +50,21 @@ export function walk({ root, outside, limits, readRules, excludes, onStray, onFo
   const found: FoundFile[] = [];
   let entries = 0;
   let bytes = 0;
+  const count = (): void => {
+    entries += 1;
+    if (entries > limits.maxEntries) throw tooManyFiles(limits, found.length);
+  };
   const enter = (folder: string, rules: IgnoreRules): void => {
-    for (const entry of entriesIn(join(root, folder))) {
-      entries += 1;
-      if (entries > limits.maxEntries) throw tooManyFiles(limits, found.length);
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    const within = folder === "" ? "" : `${folder}/`;
+    const all = entriesIn(join(root, folder));
+    const names = all.map(({ name }) => name);
+    for (const { name, isFolder, stamp } of oddEntries(join(root, folder), names, count)) {
+      if (rules.ignores(within + name, name, isFolder)) continue;
+      found.push({ path: within + name, mode: "100644", size: 0, stamp, touchedMs: 0, isOdd: true });
+    }
+    for (const entry of all) {
+      count();
+      const path = within + entry.name;
       if (strayKind(entry.name) !== undefined && !entry.isDirectory()) {
         onStray?.(path);
         continue;

@@ -58,6 +58,7 @@ const leftOutWords = {
   too_large: "too large",
   unreadable: "not readable",
   secret: "holds secrets",
+  odd_name: "its name is no UTF-8",
 } satisfies Record<LeftOutFile["why"], string>;
 
 /** What a turn changed and nobody kept. */

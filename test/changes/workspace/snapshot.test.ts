@@ -156,3 +156,20 @@ test("of a folder that a turn fills with too many files it is known what became 
     incomplete: expect.stringContaining("more than 2 files") as string,
   });
 });
+
+test("of what has a name that is no UTF-8 it is known that it has changed, in whatever folder", async () => {
+  const request = await workspace();
+  const at = (name: string) => Buffer.concat([Buffer.from(`${request.cwd}/`), Buffer.from(name, "latin1")]);
+  await writeFile(join(request.cwd, ".gitignore"), "*.log\n");
+  await mkdir(at("d\xe9"));
+  for (const name of ["caf\xe9", "same\xff", "d\xe9/in", "d\xe9/same"]) await writeFile(at(name), "1\n");
+  await takeSnapshot(request);
+  await writeFile(at("caf\xe9"), "2\n");
+  await writeFile(at("d\xe9/in"), "2\n");
+  for (const name of ["new\xe9", "new\xe9.log"]) await writeFile(at(name), "1\n");
+  await writeFile(join(request.cwd, "\uFFFD"), "a name like any other");
+  expect(await endSnapshot(request)).toMatchObject({
+    files: [{ path: "\uFFFD" }],
+    leftOut: ["caf\\351", "d\\351", "new\\351"].map((path) => ({ path, why: "odd_name" })),
+  });
+});
