@@ -8,18 +8,26 @@ export async function commonGitDirectory(root: string): Promise<string> {
   return await findCommonDirectory(await findGitDirectory(root));
 }
 
-/** A worktree's `.git` is a file that names its directory. */
 export async function findGitDirectory(root: string): Promise<string> {
   const path = join(root, ".git");
-  if ((await stat(path)).isDirectory()) return path;
-  const target = /^gitdir: (.+)$/m.exec((await readSmall(path)) ?? "")?.[1];
-  return target === undefined ? path : resolve(root, target.trim());
+  return (await stat(path)).isDirectory() ? path : gitDirectoryNamed(root, (await readSmall(path)) ?? "");
+}
+
+/** A worktree's `.git` is a file that names its directory; `text` is what the file says, or nothing. */
+export function gitDirectoryNamed(root: string, text: string): string {
+  const target = /^gitdir: (.+)$/m.exec(text)?.[1];
+  return target === undefined ? join(root, ".git") : resolve(root, target.trim());
 }
 
 /** Branches, packed refs and the configuration of a worktree lie with its main repository. */
 export async function findCommonDirectory(gitDirectory: string): Promise<string> {
-  const common = (await readSmall(join(gitDirectory, "commondir")))?.trim();
-  return common === undefined || common === "" ? gitDirectory : resolve(gitDirectory, common);
+  return commonDirectoryNamed(gitDirectory, (await readSmall(join(gitDirectory, "commondir"))) ?? "");
+}
+
+/** The same where the text of its `commondir` is known. */
+export function commonDirectoryNamed(gitDirectory: string, text: string): string {
+  const common = text.trim();
+  return common === "" ? gitDirectory : resolve(gitDirectory, common);
 }
 
 /** A file's text; undefined when there is none or it is far larger than git makes it. */

@@ -1,12 +1,13 @@
 import * as z from "zod";
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const Permissions = z.number().int().min(0).max(0o777);
 
 /** A file as it was or became; the content is the file of this name beside the record. */
 export const KeptVersion = z.object({
   mode: z.enum(["100644", "100755", "120000"]),
   /** Who may do what with it; absent for a link, and in records that were made before this was kept. */
-  permissions: z.number().int().min(0).max(0o777).optional(),
+  permissions: Permissions.optional(),
   sha256: Sha256,
   bytes: z.number().int().nonnegative(),
 });
@@ -21,8 +22,19 @@ export const KeptFile = z.object({
 });
 export type KeptFile = z.infer<typeof KeptFile>;
 
+/** A folder that was made or removed: who might do what with it, or null where it was not there. */
+export const KeptFolder = z.object({
+  path: z.string(),
+  before: Permissions.nullable(),
+  after: Permissions.nullable(),
+});
+export type KeptFolder = z.infer<typeof KeptFolder>;
+
 /** A file that has changed, and why it cannot be shown or restored. */
-export const LeftOutFile = z.object({ path: z.string(), why: z.enum(["too_large", "unreadable", "secret"]) });
+export const LeftOutFile = z.object({
+  path: z.string(),
+  why: z.enum(["too_large", "unreadable", "secret", "odd_name"]),
+});
 export type LeftOutFile = z.infer<typeof LeftOutFile>;
 
 /** What a turn, or taking one back, has made of the files in a folder; one file of its own beside the rollout. */
@@ -35,6 +47,8 @@ export const ChangeRecord = z.object({
   root: z.string(),
   at: z.string(),
   files: z.array(KeptFile),
+  /** Absent in records that were made before this was kept. */
+  folders: z.array(KeptFolder).optional(),
   left_out: z.array(LeftOutFile),
 });
 export type ChangeRecord = z.infer<typeof ChangeRecord>;
@@ -45,6 +59,10 @@ export const OpenSnapshot = z.object({
   turn_id: z.string(),
   root: z.string(),
   tree: Sha256,
+  /** The content that has its folders; absent in what was written before they were kept. */
+  folders: Sha256.optional(),
+  /** The content that has the rules by which files were ignored that stand in no `.gitignore`. */
+  excludes: Sha256.optional(),
   at: z.string(),
 });
 export type OpenSnapshot = z.infer<typeof OpenSnapshot>;

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdir, readFile, symlink, writeFile, rm, mkdir } from "node:fs/promises";
+import { readdir, readFile, rename, symlink, writeFile, rm, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { FakeTerminal } from "../support/cli-terminal.js";
@@ -106,18 +106,76 @@ test("undo says first what it would do, takes back a turn after another, and can
   expect(await readdir(cwd)).toEqual(["a.txt"]);
 });
 
+test("a folder that was moved is put back, and it is said when something stays in the new one", async () => {
+  const { cwd, cody } = await changedBy(["mv a b"], { "a/x": "one\n", "a/deep/y": "two\n" });
+  await mkdir(join(cwd, "b", "node_modules"));
+  expect((await cody("undo")).stdout).toContain("  b/: stays, because there is more in it\n");
+  expect(await cody("undo", "--yes")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("  b/: stays, because there is more in it\n"),
+  });
+  const names = (await readdir(cwd, { recursive: true })).toSorted();
+  expect(names).toEqual(["a", "a/deep", "a/deep/y", "a/x", "b", "b/node_modules"]);
+});
+
+test("diff says which turns were taken back, and shows one of them all the same", async () => {
+  const { cody } = await changed();
+  await cody("undo", "--turn", "1", "--yes");
+  expect(await cody("diff", "--stat")).toMatchObject({
+    stdout: expect.stringMatching(/^A  b\.txt .*\n1 file changed/),
+    stderr: expect.stringMatching(/^Taken back: turn 1 \([^)]+\)\.\n$/),
+  });
+  await cody("undo", "--yes");
+  const taken =
+    /^Taken back: turn 1 \([^)]+\), turn 2 \([^)]+\)\.\nNothing is left of what this conversation changed\.\n$/;
+  expect(await cody("diff")).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(taken) });
+  expect(await cody("diff", "--turn", "1")).toMatchObject({
+    stdout: first,
+    stderr: expect.stringMatching(/^Taken back: turn 1 \([^)]+\)\.\n$/),
+  });
+  await cody("undo", "--undo", "--yes");
+  expect((await cody("diff")).stderr).toMatch(/^Taken back: turn 1 \([^)]+\)\.\n$/);
+});
+
 test("a file that has changed since is in the way, unless it may be overwritten, and then it is kept", async () => {
-  const { cody, file, cwd } = await changed();
+  const { cody, file, cwd, id } = await changed();
   await writeFile(join(cwd, "a.txt"), "mine\n");
   const preview = await cody("undo", "--turn", "1");
   expect(preview.stdout).toContain("  ✗ a.txt: has changed since\n");
+  const help = `To restore also what has changed since: cody undo ${id} --turn 1 --overwrite --yes\n`;
+  expect(preview.stdout).toContain(help);
   const refused = await cody("undo", "--turn", "1", "--yes");
-  expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("✗ a.txt: has changed since") });
+  expect(refused.stdout).toMatch(/^Nothing was changed, and turn 1 \(.*\) was not taken back:\n/);
+  expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining(`✗ a.txt: has changed since\n${help}`) });
   expect(await file("a.txt")).toBe("mine\n");
   expect(await cody("undo", "--turn", "1", "--yes", "--overwrite")).toMatchObject({ code: 0 });
   expect(await file("a.txt")).toBe("one\n");
   await cody("undo", "--undo", "--yes");
   expect(await file("a.txt")).toBe("mine\n");
+});
+
+test("it is said what helps against what is in the way, and --overwrite only where it does", async () => {
+  const { cli, cody, cwd, id } = await changedBy(["rm a; echo two > b"], { a: "one\n", b: "one\n" });
+  const help = async () =>
+    (await cody("undo")).stdout
+      .split("\n")
+      .at(-2)
+      ?.replace(/^Nothing .* while this is so\. /, "");
+  await mkdir(join(cwd, "a"));
+  expect(await help()).toBe("To go on, move what stands in their place somewhere else, then try again.");
+  await writeFile(join(cwd, "b"), "mine\n");
+  expect(await help()).toBe(
+    `To go on, move what stands in their place somewhere else, then try again, and to restore also what has changed since: cody undo ${id} --overwrite --yes`,
+  );
+  await rename(cwd, `${cwd}.moved`);
+  await symlink(`${cwd}.moved`, cwd);
+  expect(await help()).toBe(`It can be taken back once this folder is there again: ${cwd}`);
+  await rm(cwd);
+  await rename(`${cwd}.moved`, cwd);
+  const folder = join(cli.conversations, `${id}.jsonl.snapshots`);
+  for (const name of await readdir(folder)) if (name.length === 64) await rm(join(folder, name));
+  await rm(join(cwd, "a"), { recursive: true });
+  expect(await help()).toBe("It cannot be taken back any more; git or a backup may have what the files were.");
 });
 
 test("what a turn had changed when its process was killed is shown and taken back", async () => {

@@ -42,3 +42,16 @@ export function plainTree(tree: Tree): Record<string, string> {
     [...tree].map(([name, { mode, bytes }]) => [name, `${mode} ${Buffer.from(bytes).toString("hex")}`]),
   );
 }
+
+/** What is in a folder, other folders too, with who may do what with it. */
+export async function placesIn(folder: string, under = ""): Promise<string[]> {
+  const places: string[] = [];
+  for (const name of (await readdir(join(folder, under))).toSorted()) {
+    const path = join(under, name);
+    const stats = await lstat(join(folder, path));
+    const kind = stats.isDirectory() ? "folder" : stats.isFile() ? "file" : stats.isFIFO() ? "pipe" : "link";
+    places.push(`${path} ${kind}${kind === "link" ? "" : ` ${(stats.mode & 0o777).toString(8)}`}`);
+    if (kind === "folder") places.push(...(await placesIn(folder, path)));
+  }
+  return places;
+}

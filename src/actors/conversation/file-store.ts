@@ -1,3 +1,4 @@
+import type { GitUser } from "../../config/git-user.js";
 import { lstat, realpath } from "node:fs/promises";
 import { sep } from "node:path";
 import { type ConversationPlaces, namedDirectories, namesFile, pinsFile } from "../../config/places.js";
@@ -41,13 +42,15 @@ export interface FileStoreParts {
   readonly redactor: TextRedactor;
   /** The secrets it knows: a file of a workspace that has one in it is not kept. */
   readonly secrets: readonly string[];
+  /** Whose git says which files of a workspace are ignored. */
+  readonly gitUser?: GitUser;
   /** How much of outputs that are too long for the model is kept for each conversation. */
   readonly maxBlobBytes: number;
 }
 
 /** Conversations as files: new ones in one layout, those that are there in any. */
 export function fileStore(parts: FileStoreParts): Store {
-  const { places, outbox, codexLocks, pool, redactor, secrets, maxBlobBytes } = parts;
+  const { places, outbox, codexLocks, pool, redactor, secrets, gitUser, maxBlobBytes } = parts;
   const { layout, directory, elsewhere, codexHome } = places;
   const named = namedDirectories(places);
   const directories = [directory, ...elsewhere];
@@ -133,7 +136,7 @@ export function fileStore(parts: FileStoreParts): Store {
       return {
         ...opened,
         blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }),
-        snapshots: snapshotPlaces(places, path, { maxBytes: maxBlobBytes, secrets }),
+        snapshots: snapshotPlaces(places, path, { maxBytes: maxBlobBytes, secrets, ...(gitUser && { gitUser }) }),
       };
     },
     indexName: async (conversationId, { name, timestamp }, mode) => {

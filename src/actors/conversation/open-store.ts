@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { gitUser } from "../../config/git-user.js";
 import { codexHome, codyHome } from "../../config/paths.js";
 import { conversationPlaces, defaultBlobMegabytes } from "../../config/places.js";
 import type { LearningRedactor } from "../../config/redaction/learning-redactor.js";
@@ -37,6 +38,7 @@ export function openStore(options: ManagerOptions, config: Config, { cpu, redact
     pool: cpu,
     redactor,
     secrets: redactor.secrets,
+    gitUser: gitUser({ env, homedir }),
     maxBlobBytes,
   });
 }

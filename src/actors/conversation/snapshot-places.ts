@@ -7,7 +7,7 @@ import { snapshotFolder } from "../../rollouts/snapshot-folder.js";
 export function snapshotPlaces(
   { home, directory, codexHome }: ConversationPlaces,
   rolloutPath: string,
-  { maxBytes, secrets }: Pick<SnapshotPlaces, "maxBytes" | "secrets">,
+  { maxBytes, secrets, gitUser }: Pick<SnapshotPlaces, "maxBytes" | "secrets" | "gitUser">,
 ): SnapshotPlaces {
   return {
     workspaces: homePaths(home).workspaces,
@@ -15,5 +15,6 @@ export function snapshotPlaces(
     outside: [home, directory, ...(codexHome === undefined ? [] : [codexHome])],
     maxBytes,
     secrets,
+    ...(gitUser && { gitUser }),
   };
 }

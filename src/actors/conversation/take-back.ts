@@ -1,5 +1,5 @@
 import type { UndoOutcome } from "../../changes/restore/undo-turn.js";
-import { obstacleWords } from "../../changes/restore/obstacle.js";
+import { obstacleWords, stayingWords } from "../../changes/restore/obstacle.js";
 import { visible } from "../../messages/visible.js";
 import type { TurnWorld } from "./play-turn.js";
 
@@ -33,10 +33,11 @@ function reportOf(outcome: UndoOutcome): UndoReport {
     const lines = outcome.obstacles.map(({ path, obstacle }) => `  ${visible(path)}: ${obstacleWords[obstacle]}`);
     return { success: false, message: listed("Nothing was taken back, because files are in the way:", lines) };
   }
-  const { root, restored, failed } = outcome;
+  const { root, restored, failed, staying } = outcome;
   const head = `Restored in ${root}, as before the last turn that changed files:`;
   const failures = failed.map(({ path, reason }) => `  ${visible(path)} was not restored: ${reason}`);
-  const lines = [...failures, ...restored.map((path) => `  ${visible(path)}`)];
+  const folders = staying.map((path) => `  ${visible(path)}/ ${stayingWords}`);
+  const lines = [...failures, ...folders, ...restored.map((path) => `  ${visible(path)}`)];
   if (lines.length === 0) return { success: true, message: `Everything in ${root} is as it was already` };
   return { success: failed.length === 0, message: listed(head, lines) };
 }

@@ -76,7 +76,7 @@ export class TurnChanges {
       const named = leftOut.slice(0, maxNamed).map(({ path }) => path);
       const rest = leftOut.length > maxNamed ? ` and ${leftOut.length - maxNamed} more` : "";
       this.#warn(
-        `Changed, but too large, not readable or holding secrets, so neither shown nor kept: ${named.join(", ")}${rest}`,
+        `Changed, but too large, not readable, holding secrets or not named in UTF-8, so neither shown nor kept: ${named.join(", ")}${rest}`,
       );
     }
     if (record === undefined) return;

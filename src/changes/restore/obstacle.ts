@@ -5,11 +5,17 @@ export type Obstacle =
   /** What it was is not there any more. */
   | "not_kept"
   /** Something else stands in its place, or on the way to it. */
-  | "blocked";
+  | "blocked"
+  /** The folder all of it happened in is not there any more, or is another. */
+  | "no_root";
+
+/** Of a folder that the change made and that cannot go; for a person. */
+export const stayingWords = "stays, because there is more in it";
 
 /** For a person. */
 export const obstacleWords = {
   changed: "has changed since",
   not_kept: "what it was is not there any more",
   blocked: "something else stands in its place",
+  no_root: "the folder it was in is not there any more",
 } satisfies Record<Obstacle, string>;

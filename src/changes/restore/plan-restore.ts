@@ -1,11 +1,13 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { ChangeRecord, KeptVersion } from "../../messages/change-record.js";
 import type { FileVersion } from "../changed-file.js";
 import { ContentStore, hashOf } from "../workspace/content-store.js";
 import { bytesAt } from "../workspace/take-tree.js";
-import { fileAt, type FoundFile } from "../workspace/walk.js";
+import type { FoundFile } from "../workspace/walk.js";
+import { changedFolders, type FolderStep, folderSteps } from "./folder-steps.js";
 import type { Obstacle } from "./obstacle.js";
+import { Standing } from "./standing.js";
 
 const ownerOnly = 0o600;
 const readBits = 0o444;
@@ -31,50 +33,46 @@ export interface RestorePlan {
   readonly root: string;
   /** Of the files that are not what they were before the change. */
   readonly steps: readonly RestoreStep[];
+  /** The folders the change removed, and those it made: these go when nothing is left in them. */
+  readonly folders: readonly FolderStep[];
+  /** Folders the change made in which more will be left, each the innermost. */
+  readonly staying: readonly string[];
 }
 
 /** What would have to be done to make the files what they were before a change. Nothing is done. */
-export function planRestore({ root, files }: ChangeRecord, folder: string): RestorePlan {
-  if (realOf(root) !== root)
-    return { root, steps: files.map(({ path }) => ({ ...unknown, path, obstacle: "blocked" })) };
+export function planRestore(record: ChangeRecord, folder: string): RestorePlan {
+  const { root, files } = record;
+  if (realOf(root) !== root) {
+    const steps = files.map(({ path }) => ({ ...unknown, path, obstacle: "no_root" as const }));
+    return { root, steps, folders: [], staying: [] };
+  }
   const store = new ContentStore(folder);
-  const leaving = new Set(files.filter(({ before }) => before === null).map(({ path }) => path));
+  const changed = changedFolders(record);
+  const standing = new Standing(root, { files: newPaths(files), folders: newPaths(changed) });
   const steps = files.flatMap(({ path, before, after }): RestoreStep[] => {
-    const way = wayTo(root, path, leaving);
-    if (way === "blocked") return [{ ...unknown, path, obstacle: "blocked" }];
-    const found = way === "free" ? fileAt(root, path) : undefined;
-    const current = found && versionOf(root, found);
+    const found = standing.at(path);
+    // A file that the change made and that is gone is as it was, whatever else is there now.
+    if (found.is === "other" && before === null) return [];
+    if (found.is === "other" || found.is === "elsewhere") return [{ ...unknown, path, obstacle: "blocked" }];
+    const file = found.is === "file" ? found.file : undefined;
+    const current = file && versionOf(root, file);
     const target = before === null ? undefined : targetOf(store, before, after, current);
     if (isSame(current, before)) return [];
-    const step = { path, current, stamp: found?.stamp, target };
+    const step = { path, current, stamp: file?.stamp, target };
     if (before !== null && target === undefined) return [{ ...step, obstacle: "not_kept" }];
     return [isSame(current, after) ? step : { ...step, obstacle: "changed" }];
   });
-  return { root, steps };
+  const folders = folderSteps(root, changed, standing);
+  const left = folders.filter(({ path, target }) => target === null && !standing.goes(path)).map(({ path }) => path);
+  const staying = left.filter((path) => !left.some((other) => other.startsWith(`${path}/`)));
+  return { root, steps, folders, staying };
+}
+
+function newPaths(all: readonly { readonly path: string; readonly before: unknown }[]): ReadonlySet<string> {
+  return new Set(all.filter(({ before }) => before === null).map(({ path }) => path));
 }
 
 const unknown = { current: undefined, stamp: undefined, target: undefined };
-
-/**
- * A record could be anybody's: nothing in it leads out of its folder, into a repository, or through a link. A link that
- * is itself to go has nothing behind it.
- */
-function wayTo(root: string, path: string, leaving: ReadonlySet<string>): "free" | "blocked" | "leaving" {
-  const names = path.split("/");
-  if (names.some((name) => ["", ".", "..", ".git"].includes(name) || name.includes("\0"))) return "blocked";
-  const parents = names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join("/"));
-  const link = parents.find((parent) => isLink(join(root, parent)));
-  if (link === undefined) return "free";
-  return leaving.has(link) ? "leaving" : "blocked";
-}
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
-  }
-}
 
 function realOf(root: string): string | undefined {
   try {

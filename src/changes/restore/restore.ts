@@ -1,4 +1,4 @@
-import { lstat, open, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
+import { open, rename, rm, symlink, unlink } from "node:fs/promises";
 import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/change-record.js";
 import { FileProblem } from "../../tools/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
@@ -6,6 +6,7 @@ import { newStrayName } from "../../tools/stray-name.js";
 import type { ChangeFolder, NumberedRecord } from "../workspace/change-folder.js";
 import type { ContentStore } from "../workspace/content-store.js";
 import { fileAt } from "../workspace/walk.js";
+import { makeFolders, permitFolders, removeFolders } from "./folder-steps.js";
 import type { PermittedVersion, RestorePlan, RestoreStep } from "./plan-restore.js";
 
 export interface FailedStep {
@@ -14,11 +15,11 @@ export interface FailedStep {
 }
 
 /**
- * Makes files what they were before a change, the deletions first. What they are now is kept before the first of them
- * is touched, as a change of its own that can be taken back.
+ * Makes files and folders what they were before a change, the deletions first: a name may be that of a file now and have
+ * been that of a folder. What is there now is kept before anything is touched, as a change that can be taken back.
  */
 export async function restore(
-  { root, steps }: RestorePlan,
+  { root, steps, folders }: RestorePlan,
   undone: NumberedRecord,
   changes: ChangeFolder,
   now: Date,
@@ -32,14 +33,35 @@ export async function restore(
   contents.flush();
   const { turn_id, number } = undone;
   const at = now.toISOString();
-  const record: ChangeRecord = { version: 1, kind: "undo", turn_id, of: number, root, at, files, left_out: [] };
+  const record: ChangeRecord = {
+    version: 1,
+    kind: "undo",
+    turn_id,
+    of: number,
+    root,
+    at,
+    files,
+    folders: folders.map(({ path, current, target }) => ({ path, before: current, after: target })),
+    left_out: [],
+  };
   changes.add(record);
+  const deleted = await takeSteps(
+    root,
+    steps.filter(({ target }) => target === undefined),
+  );
+  await removeFolders(root, folders);
+  const made = await makeFolders(root, folders);
+  const replaced = await takeSteps(
+    root,
+    steps.filter(({ target }) => target !== undefined),
+  );
+  await permitFolders(root, made);
+  return [...deleted, ...replaced];
+}
+
+async function takeSteps(root: string, steps: readonly RestoreStep[]): Promise<FailedStep[]> {
   const failed: FailedStep[] = [];
-  const ordered = [
-    ...steps.filter(({ target }) => target === undefined),
-    ...steps.filter(({ target }) => target !== undefined),
-  ];
-  for (const step of ordered) {
+  for (const step of steps) {
     try {
       await takeStep(root, step);
     } catch (error) {
@@ -60,27 +82,21 @@ function kept(contents: ContentStore, version: PermittedVersion | undefined): Ke
 async function takeStep(root: string, step: RestoreStep): Promise<void> {
   const names = step.path.split("/");
   const name = names.pop() ?? "";
-  {
-    await using folder = await openFolder(root, names);
-    if (fileAt(folder.at("."), name)?.stamp !== step.stamp) throw new FileProblem("it was changed at this very moment");
-    if (step.target === undefined) await unlink(folder.at(name));
-    else await put(folder, name, step.target);
-    await folder.verify();
-  }
-  if (step.target === undefined) await removeEmptyFolders(root, names);
+  await using folder = await openFolder(root, names);
+  if (fileAt(folder.at("."), name)?.stamp !== step.stamp) throw new FileProblem("it was changed at this very moment");
+  if (step.target === undefined) await unlink(folder.at(name));
+  else await put(folder, name, step.target);
+  await folder.verify();
 }
 
 /** Whoever reads it finds the old content or the new one. */
 async function put(folder: OpenFolder, name: string, target: PermittedVersion): Promise<void> {
   const path = folder.at(name);
   const temporary = folder.at(`${newStrayName()}.tmp`);
-  const old = await lstat(path).catch(() => undefined);
   try {
     if (target.mode === "120000") await symlink(Buffer.from(target.bytes), temporary);
     else await writeNew(temporary, target);
     await folder.verify();
-    // A folder that has nothing in it any more is all that may stand there.
-    if (old?.isDirectory() === true) await rmdir(path);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -94,17 +110,4 @@ async function writeNew(path: string, { permissions = 0o600, bytes }: PermittedV
   await file.writeFile(bytes);
   await file.chmod(permissions);
   await file.sync();
-}
-
-/** As git does: a folder is there for what is in it. */
-async function removeEmptyFolders(root: string, names: readonly string[]): Promise<void> {
-  for (let depth = names.length; depth > 0; depth -= 1) {
-    const parents = names.slice(0, depth - 1);
-    try {
-      await using folder = await openFolder(root, parents);
-      await rmdir(folder.at(names[depth - 1] ?? ""));
-    } catch {
-      return;
-    }
-  }
 }

@@ -18,6 +18,8 @@ export type UndoOutcome =
       readonly root: string;
       readonly restored: readonly string[];
       readonly failed: readonly FailedStep[];
+      /** Folders the turn made in which there is more. */
+      readonly staying: readonly string[];
     };
 
 /** Makes the files what they were before the last turn that changed some and has not been taken back. */
@@ -27,12 +29,12 @@ export async function undoLastTurn(places: SnapshotPlaces, now: Date): Promise<U
   const chosen = chooseRecord(await changes.records(), changes.folder, ({ kind }) => kind === "turn");
   if (chosen === undefined) return { status: "nothing" };
   const { record, plan } = chosen;
-  const { root, steps } = plan;
+  const { root, steps, staying } = plan;
   const obstacles = steps.flatMap(({ path, obstacle }) => (obstacle === undefined ? [] : [{ path, obstacle }]));
   if (obstacles.length > 0) return { status: "conflict", root, obstacles };
   const failed = steps.length === 0 ? [] : await restore(plan, record, changes, now);
   const restored = steps.map(({ path }) => path).filter((path) => !failed.some((step) => step.path === path));
-  return { status: "done", root, restored, failed };
+  return { status: "done", root, restored, failed, staying };
 }
 
 /** A turn whose process died is ended, so that it can be taken back like any other. */

@@ -1,6 +1,7 @@
-import type { KeptFile, KeptVersion, LeftOutFile } from "../../messages/change-record.js";
+import type { KeptFile, KeptFolder, KeptVersion, LeftOutFile } from "../../messages/change-record.js";
 import type { ContentStore } from "./content-store.js";
 import type { TreeFile } from "./take-tree.js";
+import type { FoundFolder } from "./walk.js";
 
 export interface TreeChanges {
   readonly files: readonly KeptFile[];
@@ -27,6 +28,19 @@ export function compareTrees(
     }
   }
   return { files, leftOut };
+}
+
+/** The folders that are only in one of two. */
+export function compareFolders(before: readonly FoundFolder[], after: readonly FoundFolder[]): KeptFolder[] {
+  const [old, now] = [permissionsIn(before), permissionsIn(after)];
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((path) => !old.has(path) || !now.has(path))
+    .toSorted()
+    .map((path) => ({ path, before: old.get(path) ?? null, after: now.get(path) ?? null }));
+}
+
+function permissionsIn(folders: readonly FoundFolder[]): Map<string, number> {
+  return new Map(folders.map(({ path, permissions }) => [path, permissions]));
 }
 
 function byPath(tree: readonly TreeFile[]): Map<string, TreeFile> {

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import { readRegularFile } from "./regular-file.js";
+import { rulesIn } from "./rules-in.js";
 
 /** Never tracked, also where no file says that they are ignored. */
 const alwaysIgnored: ReadonlySet<string> = new Set([".git", ".hg", ".svn", "node_modules"]);
-const maxRulesBytes = 1_000_000;
 
 /** The rules of one `.gitignore`, and how its own paths are had from those of the workspace. */
 interface Rules {
+  readonly text: string;
   readonly rules: Ignore;
   readonly relative: (path: string) => string;
 }
@@ -27,8 +27,8 @@ export class IgnoreRules {
     this.#read = read;
   }
 
-  /** The rules for a workspace: also those of the repository around it. */
-  static of(root: string, read: ReadRules = textOf): IgnoreRules {
+  /** The rules for a workspace: also those of the repository around it, after those that stand in no folder of it. */
+  static of(root: string, read: ReadRules = rulesIn, excludes: readonly string[] = []): IgnoreRules {
     const repository = repositoryOf(root);
     if (repository === undefined) {
       return new IgnoreRules(
@@ -36,9 +36,9 @@ export class IgnoreRules {
         read,
       );
     }
-    const stack = rulesOf(textOf(excludeFile(repository)), (path) => join(relative(repository, root), path));
+    const stack = excludes.flatMap((text) => rulesOf(text, (path) => join(relative(repository, root), path)));
     for (const folder of foldersBetween(repository, root)) {
-      const text = folder === root ? read(join(folder, ".gitignore")) : textOf(join(folder, ".gitignore"));
+      const text = folder === root ? read(join(folder, ".gitignore")) : rulesIn(join(folder, ".gitignore"));
       stack.push(...rulesOf(text, (path) => join(relative(folder, root), path)));
     }
     return new IgnoreRules(stack, read);
@@ -47,7 +47,9 @@ export class IgnoreRules {
   /** The same with what a folder of the workspace adds; `path` is relative to the workspace. */
   within(root: string, path: string): IgnoreRules {
     const own = rulesOf(this.#read(join(root, path, ".gitignore")), (inner) => inner.slice(path.length + 1));
-    return own.length === 0 ? this : new IgnoreRules([...this.#stack, ...own], this.#read);
+    const stack = this.#stack.map((rules) => entered(rules, path));
+    const isSame = own.length === 0 && stack.every((rules, index) => rules === this.#stack[index]);
+    return isSame ? this : new IgnoreRules([...stack, ...own], this.#read);
   }
 
   ignores(path: string, name: string, isFolder: boolean): boolean {
@@ -61,11 +63,23 @@ export class IgnoreRules {
 }
 
 function rulesOf(text: string, own: (path: string) => string): Rules[] {
-  return text === "" ? [] : [{ rules: ignore({ ignorecase: false }).add(text), relative: own }];
+  return text === "" ? [] : [{ text, rules: ignore({ ignorecase: false }).add(text), relative: own }];
+}
+
+/**
+ * Rules that ignore a folder say nothing but that of all that is in it. Where others, that count before them, have
+ * brought the folder back, each file in it is looked at anew.
+ */
+function entered(rules: Rules, folder: string): Rules {
+  const path = rules.relative(folder);
+  // A rule has no way to name a line break.
+  if (/[\r\n]/.test(path) || !rules.rules.test(`${path}/`).ignored) return rules;
+  const [own] = rulesOf(`${rules.text}\n!/${path.replaceAll(/[\\*?[\]!# ]/g, "\\$&")}/`, rules.relative);
+  return own ?? rules;
 }
 
 /** The nearest folder upwards that git keeps. */
-function repositoryOf(root: string): string | undefined {
+export function repositoryOf(root: string): string | undefined {
   for (let folder = root; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
     if (folder === dirname(folder)) return undefined;
@@ -76,22 +90,4 @@ function foldersBetween(repository: string, root: string): string[] {
   const folders = [root];
   for (let folder = root; folder !== repository; folder = dirname(folder)) folders.unshift(dirname(folder));
   return folders;
-}
-
-/** A worktree's `.git` is a file that names its directory, which names the one all worktrees share. */
-function excludeFile(repository: string): string {
-  const git = join(repository, ".git");
-  const own = /^gitdir: (.+)$/m.exec(textOf(git))?.[1];
-  const directory = own === undefined ? git : resolve(repository, own.trim());
-  const common = textOf(join(directory, "commondir")).trim();
-  return join(common === "" ? directory : resolve(directory, common), "info", "exclude");
-}
-
-/** What is a link, a pipe or too large says nothing: a clone may bring any of them. */
-function textOf(file: string): string {
-  try {
-    return readRegularFile(file, maxRulesBytes).toString();
-  } catch {
-    return "";
-  }
 }

@@ -1,8 +1,17 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 
-/** What a file holds; never through a link, and never waiting for a pipe. Throws when it is something else, or larger. */
-export function readRegularFile(path: string, maxBytes = Infinity): Buffer {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+interface ReadOptions {
+  readonly maxBytes?: number;
+  /** A link is followed only where somebody keeps their own files. */
+  readonly links?: "refuse" | "follow";
+}
+
+/** What a file holds, never waiting for a pipe. Throws when it is something else, or larger. */
+export function readRegularFile(path: string, { maxBytes = Infinity, links = "refuse" }: ReadOptions = {}): Buffer {
+  // Looked at first: some devices act when they are opened.
+  if (links === "follow" && !statSync(path).isFile()) throw new Error(`${path} is no regular file`);
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+  const file = openSync(path, links === "refuse" ? flags | constants.O_NOFOLLOW : flags);
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new Error(`${path} is no regular file`);

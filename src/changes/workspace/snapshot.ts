@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { KeptFile, ChangeRecord, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
+import type { GitUser } from "../../config/git-user.js";
+import type { KeptFile, ChangeRecord, KeptFolder, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
-import { compareTrees } from "./compare-trees.js";
+import { compareFolders, compareTrees } from "./compare-trees.js";
 import { ContentStore } from "./content-store.js";
+import { readExcludes } from "./git-excludes.js";
+import { rulesBefore } from "./rules-before.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
 import { sweepStray } from "./sweep-stray.js";
 import { takeAgain, takeTree, type TreeFile } from "./take-tree.js";
-import type { Walk } from "./walk.js";
+import { folderAt, type FoundFolder, type Walk } from "./walk.js";
 
 /** Where what is needed to know the changes of a conversation's turns is kept. */
 export interface SnapshotPlaces {
@@ -22,6 +25,8 @@ export interface SnapshotPlaces {
   readonly maxBytes: number;
   /** What must not be kept. */
   readonly secrets: readonly string[];
+  /** Whose git it is; without it only what the repository itself says counts. */
+  readonly gitUser?: GitUser;
 }
 
 export interface SnapshotRequest extends SnapshotPlaces {
@@ -35,6 +40,8 @@ export interface SnapshotRequest extends SnapshotPlaces {
 export interface KeptChanges {
   readonly turnId: string;
   readonly files: readonly KeptFile[];
+  /** Those that were made or removed. */
+  readonly keptFolders: readonly KeptFolder[];
   readonly leftOut: readonly LeftOutFile[];
   /** Where contents are looked for. */
   readonly folders: readonly string[];
@@ -72,13 +79,16 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
     if (where.outside.some((folder) => `${root}/`.startsWith(`${folder}/`))) return { status: "outside" };
     forgetOld(request.workspaces, now);
     const store = storeOf(request.workspaces, root);
-    const tree = store.put(
-      Buffer.from(
-        JSON.stringify(takeTree(store, { ...where, onStray: (path) => sweepStray(join(root, path), now) }, now)),
-      ),
-    );
+    const found: FoundFolder[] = [];
+    const onStray = (path: string): void => sweepStray(join(root, path), now);
+    const rules = readExcludes(root, request.gitUser);
+    const onFolder = (folder: FoundFolder) => found.push(folder);
+    const files = takeTree(store, { ...where, excludes: rules, onStray, onFolder }, now);
+    const tree = store.put(Buffer.from(JSON.stringify(files)));
+    const folders = store.put(Buffer.from(JSON.stringify(found)));
+    const excludes = store.put(Buffer.from(JSON.stringify(rules)));
     store.flush();
-    changes.begin({ version: 1, turn_id: turnId, root, tree, at: new Date(now).toISOString() });
+    changes.begin({ version: 1, turn_id: turnId, root, tree, folders, excludes, at: new Date(now).toISOString() });
     return { status: "taken", ...said };
   } catch (error) {
     return { status: "untracked", reason: reasonOf(error), ...said };
@@ -98,27 +108,42 @@ export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: 
   const written = store.get(open.tree);
   if (written === undefined) return undefined;
   const before = JSON.parse(written.toString()) as TreeFile[];
-  const { tree, incomplete } = treeNow(store, walkOf(places, root), before, now);
+  const old = keptJson(store, open.folders) as FoundFolder[] | undefined;
+  const excludes = (keptJson(store, open.excludes) as string[] | undefined) ?? readExcludes(root, places.gitUser);
+  const { tree, found, incomplete } = treeNow(store, { ...walkOf(places, root), excludes }, before, old, now);
   const { files, leftOut } = compareTrees(store, before, tree);
   if (files.length + leftOut.length === 0 && incomplete === undefined) return undefined;
-  return { turnId, files, leftOut, folders: [places.folder, store.folder], ...(incomplete && { incomplete }) };
+  const keptFolders = old === undefined ? [] : compareFolders(old, found);
+  const folders = [places.folder, store.folder];
+  return { turnId, files, keptFolders, leftOut, folders, ...(incomplete && { incomplete }) };
+}
+
+/** Undefined where nobody kept it. */
+function keptJson(store: ContentStore, name: string | undefined): unknown {
+  const written = name === undefined ? undefined : store.get(name);
+  return written && JSON.parse(written.toString());
 }
 
 /**
  * The files now, by the rules that held before: a turn that changes what is ignored has made and deleted nothing by that.
  * Where they have become too many, those there were before.
  */
-function treeNow(store: ContentStore, where: Walk, before: readonly TreeFile[], now: number) {
-  const old = new Map(before.map(({ path, content }) => [join(where.root, path), content]));
-  const readRules = (file: string): string => {
-    const content = old.get(file);
-    return content !== undefined && "sha256" in content ? (store.get(content.sha256)?.toString() ?? "") : "";
-  };
+function treeNow(
+  store: ContentStore,
+  where: Walk,
+  before: readonly TreeFile[],
+  folders: readonly FoundFolder[] | undefined,
+  now: number,
+) {
+  const readRules = rulesBefore(store, where.root, before, folders);
+  const found: FoundFolder[] = [];
   try {
-    return { tree: takeTree(store, { ...where, readRules }, now) };
+    const tree = takeTree(store, { ...where, readRules, onFolder: (folder) => found.push(folder) }, now);
+    return { tree, found };
   } catch (error) {
     if (!(error instanceof UntrackedError)) throw error;
-    return { tree: takeAgain(store, where, before), incomplete: error.message };
+    const left = folders?.filter(({ path }) => folderAt(where.root, path) !== undefined) ?? [];
+    return { tree: takeAgain(store, where, before), found: left, incomplete: error.message };
   }
 }
 
@@ -146,7 +171,7 @@ function kept(
   { maxBytes, workspaces, now }: SnapshotRequest,
   changes: ChangeFolder,
   { root, turn_id }: OpenSnapshot,
-  { files, leftOut }: KeptChanges,
+  { files, keptFolders, leftOut }: KeptChanges,
 ): Pick<KeptChanges, "record" | "notKept"> {
   const source = storeOf(workspaces, root);
   const versions = files.flatMap(({ before, after }) => [before, after].filter((version) => version !== null));
@@ -168,6 +193,7 @@ function kept(
     root,
     at,
     files: [...files],
+    folders: [...keptFolders],
     left_out: [...leftOut],
   };
   return { record: changes.add(record) };

@@ -41,8 +41,11 @@ export function takeTree(store: ContentStore, where: Walk, now: number): TreeFil
 
 /** Those of the files of a tree that are still there, as they are now. */
 export function takeAgain(store: ContentStore, where: Walk, tree: readonly TreeFile[]): TreeFile[] {
-  const found = tree.map(({ path }) => fileAt(where.root, path)).filter((file) => file !== undefined);
-  const files = found.map((file) => ({ ...foundOf(file), content: contentOf(store, where, file) }));
+  const isOdd = ({ content }: TreeFile): boolean => "why" in content && content.why === "odd_name";
+  const paths = tree.filter((file) => !isOdd(file)).map(({ path }) => path);
+  const found = paths.map((path) => fileAt(where.root, path)).filter((file) => file !== undefined);
+  const taken = found.map((file) => ({ ...foundOf(file), content: contentOf(store, where, file) }));
+  const files = [...taken, ...tree.filter(isOdd)];
   store.flush();
   return files;
 }
@@ -53,6 +56,7 @@ function foundOf({ path, mode, permissions }: FoundFile): Omit<TreeFile, "conten
 
 function contentOf(store: ContentStore, { root, limits, secrets }: Walk, file: FoundFile): TreeFile["content"] {
   const { path, mode, size, stamp } = file;
+  if (file.isOdd === true) return { stamp, why: "odd_name" };
   if (size > limits.maxFileBytes) return { stamp, why: "too_large" };
   if (isForSecrets(path)) return { stamp, why: "secret" };
   try {

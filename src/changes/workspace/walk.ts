@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { strayKind } from "../../tools/stray-name.js";
 import type { FileMode } from "../changed-file.js";
 import { IgnoreRules, type ReadRules } from "./ignore-rules.js";
+import { oddEntries } from "./odd-names.js";
 import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
 
 /** A file of a workspace as it is found, unread. */
@@ -15,6 +16,14 @@ export interface FoundFile {
   /** The same as long as nobody has touched the file. */
   readonly stamp: string;
   readonly touchedMs: number;
+  /** Its name is no UTF-8: the path only shows it, and leads nowhere. */
+  readonly isOdd?: true;
+}
+
+/** A folder that git does not ignore, and who may do what with it. */
+export interface FoundFolder {
+  readonly path: string;
+  readonly permissions: number;
 }
 
 export interface Walk {
@@ -26,30 +35,46 @@ export interface Walk {
   readonly secrets: readonly string[];
   /** The rules by which files are ignored, where they are not to be those of now. */
   readonly readRules?: ReadRules;
+  /** What is ignored besides, outside of any `.gitignore`; the last counts first. */
+  readonly excludes?: readonly string[];
   /** What is put beside a file while it is replaced is no part of the workspace; its path is said here. */
   readonly onStray?: (path: string) => void;
+  readonly onFolder?: (folder: FoundFolder) => void;
 }
 
 const anyExecute = 0o111n;
 const permissionBits = 0o777n;
 
 /** Every file of a workspace git does not ignore, in the order of their paths; throws when they are too many. */
-export function walk({ root, outside, limits, readRules, onStray }: Walk): FoundFile[] {
+export function walk({ root, outside, limits, readRules, excludes, onStray, onFolder }: Walk): FoundFile[] {
   const found: FoundFile[] = [];
   let entries = 0;
   let bytes = 0;
+  const count = (): void => {
+    entries += 1;
+    if (entries > limits.maxEntries) throw tooManyFiles(limits, found.length);
+  };
   const enter = (folder: string, rules: IgnoreRules): void => {
-    for (const entry of entriesIn(join(root, folder))) {
-      entries += 1;
-      if (entries > limits.maxEntries) throw tooManyFiles(limits, found.length);
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    const within = folder === "" ? "" : `${folder}/`;
+    const all = entriesIn(join(root, folder));
+    const names = all.map(({ name }) => name);
+    for (const { name, isFolder, stamp } of oddEntries(join(root, folder), names, count)) {
+      if (rules.ignores(within + name, name, isFolder)) continue;
+      found.push({ path: within + name, mode: "100644", size: 0, stamp, touchedMs: 0, isOdd: true });
+    }
+    for (const entry of all) {
+      count();
+      const path = within + entry.name;
       if (strayKind(entry.name) !== undefined && !entry.isDirectory()) {
         onStray?.(path);
         continue;
       }
       if (rules.ignores(path, entry.name, entry.isDirectory())) continue;
       if (entry.isDirectory()) {
-        if (!outside.includes(join(root, path))) enter(path, rules.within(root, path));
+        if (outside.includes(join(root, path))) continue;
+        const inner = onFolder && folderAt(root, path);
+        if (inner !== undefined) onFolder?.(inner);
+        enter(path, rules.within(root, path));
         continue;
       }
       const file = fileAt(root, path);
@@ -60,7 +85,7 @@ export function walk({ root, outside, limits, readRules, onStray }: Walk): Found
       if (bytes > limits.maxBytes) throw tooManyBytes(limits);
     }
   };
-  enter("", IgnoreRules.of(root, readRules));
+  enter("", IgnoreRules.of(root, readRules, excludes));
   return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -74,6 +99,12 @@ export function fileAt(root: string, path: string): FoundFile | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** One folder, or nothing where there is none, or something else. */
+export function folderAt(root: string, path: string): FoundFolder | undefined {
+  const stats = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
+  return stats?.isDirectory() === true ? { path, permissions: Number(stats.mode & permissionBits) } : undefined;
 }
 
 /** A folder nobody may look into, or that is gone, has nothing we could track. */

@@ -1,9 +1,11 @@
 import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
 import { snapshotPlaces } from "../../actors/conversation/snapshot-places.js";
 import { ChangeFolder, type NumberedRecord } from "../../changes/workspace/change-folder.js";
 import { diffChanges } from "../../changes/workspace/diff-changes.js";
 import { currentChanges, type KeptChanges, type SnapshotPlaces } from "../../changes/workspace/snapshot.js";
 import { TurnDiffTracker } from "../../changes/turn-diff-tracker.js";
+import { gitUser } from "../../config/git-user.js";
 import { redactionRules } from "../../config/redaction/rules.js";
 import type { ConversationPlaces } from "../../config/places.js";
 import type { LeftOutFile } from "../../messages/change-record.js";
@@ -19,6 +21,7 @@ export function placesOfChanges(places: ConversationPlaces, rollout: RolloutName
   return snapshotPlaces(places, rollout.path, {
     maxBytes: Number.POSITIVE_INFINITY,
     secrets: redactionRules({}, env).secrets,
+    gitUser: gitUser({ env, homedir }),
   });
 }
 
@@ -73,6 +76,16 @@ export class SavedChanges {
     ];
     const files = all.filter((one) => turnId === undefined || one.turnId === turnId).flatMap(({ leftOut }) => leftOut);
     return [...new Map(files.map((file) => [file.path, file])).values()];
+  }
+
+  /** What one turn changed, or all of them, and was taken back and not restored since. */
+  takenBack(turn: number | undefined): readonly NumberedRecord[] {
+    const turnId = turn === undefined ? undefined : this.idOf(turn);
+    const isTakenBack = ({ number }: NumberedRecord): boolean =>
+      this.records.some((record) => record.of === number && !isTakenBack(record));
+    const isMeant = ({ kind, turn_id }: NumberedRecord): boolean =>
+      kind === "turn" && (turnId === undefined || turn_id === turnId);
+    return this.records.filter((record) => isMeant(record) && isTakenBack(record));
   }
 
   idOf(turn: number): string {

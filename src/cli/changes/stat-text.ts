@@ -20,6 +20,7 @@ export function totalText(additions: number, deletions: number): string {
   return `${additions} addition${more}, ${deletions} deletion${less}`;
 }
 
-export function noChanges(turn: number | undefined): string {
+export function noChanges(turn: number | undefined, isTakenBack = false): string {
+  if (isTakenBack && turn === undefined) return "Nothing is left of what this conversation changed.";
   return `No changes are known of ${turn === undefined ? "this conversation" : `turn ${turn}`}.`;
 }

@@ -1,7 +1,7 @@
 import { chosenRollout } from "../changes/chosen-rollout.js";
 import { SavedChanges } from "../changes/saved-changes.js";
 import { noChanges, statText } from "../changes/stat-text.js";
-import { leftOutLines } from "../changes/undo-text.js";
+import { leftOutLines, takenBackLines } from "../changes/undo-text.js";
 import { type CommandContext, printLine } from "../context.js";
 import { numberFlag } from "../whole-number.js";
 
@@ -12,8 +12,10 @@ export async function diffCommand(context: CommandContext): Promise<number> {
   const changes = await SavedChanges.read(places, rollout, context.terminal.env);
   const tracker = changes.diff(turn);
   for (const line of leftOutLines(changes.leftOut(turn))) await context.tell(line.trim());
+  const takenBack = changes.takenBack(turn);
+  for (const line of takenBackLines(takenBack, changes.turns)) await context.tell(line);
   if (context.flags.json) await printLine(context, JSON.stringify({ id: rollout.id, ...tracker.turnDiff() }));
-  else if (tracker.isEmpty) await context.tell(noChanges(turn));
+  else if (tracker.isEmpty) await context.tell(noChanges(turn, takenBack.length > 0));
   else if (context.flags.stat) await printLine(context, statText(tracker.files, tracker.getSummary()).join("\n"));
   else await context.terminal.stdout.write(tracker.generateUnifiedDiff());
   return 0;

@@ -8,7 +8,7 @@ import { visible } from "../../messages/visible.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { chosenRollout } from "../changes/chosen-rollout.js";
 import { placesOfChanges, SavedChanges } from "../changes/saved-changes.js";
-import { leftOutLines, obstacleLines, previewLines, whatText } from "../changes/undo-text.js";
+import { leftOutLines, obstacleLines, previewLines, stayingLines, wayOut, whatText } from "../changes/undo-text.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { withRolloutLocked } from "../locked-rollout.js";
@@ -66,22 +66,18 @@ async function chosen(
 }
 
 async function show(context: CommandContext, choice: Chosen): Promise<number> {
-  const { rollout, plan, what } = choice;
+  const { plan, what } = choice;
   const { ready, obstructed } = sorted(plan, context);
-  const flags = [
-    context.flags.turn === undefined ? "" : ` --turn ${context.flags.turn}`,
-    context.flags.undo ? " --undo" : "",
-  ];
-  const command = `cody undo ${rollout.id}${flags.join("")}`;
   const lines = [
     `To take back ${what} in ${plan.root}:`,
     ...previewLines(ready),
     ...obstacleLines(obstructed),
+    ...stayingLines(plan),
     ...leftOutLines(choice.record.left_out),
   ];
   if (plan.steps.length === 0) lines.push("  Everything is as it was already.");
-  else if (obstructed.length === 0) lines.push(`Nothing was changed. To do it: ${command} --yes`);
-  else lines.push(`Nothing was changed, and nothing will be while files are in the way. ${overwriteHint(command)}`);
+  else if (obstructed.length === 0) lines.push(`Nothing was changed. To do it: ${commandFor(context, choice)} --yes`);
+  else lines.push(`Nothing was changed, and nothing will be while this is so. ${helpFor(context, choice, obstructed)}`);
   await printResult(context, { text: lines.join("\n"), json: report(choice, "preview", []) });
   return 0;
 }
@@ -90,8 +86,9 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
   const { plan, what, record, changes } = choice;
   const { ready, obstructed } = sorted(plan, context);
   if (obstructed.length > 0) {
-    const text = [`${what} was not taken back, and nothing was changed:`, ...obstacleLines(obstructed)].join("\n");
-    await printResult(context, { text, json: report(choice, "conflict", []) });
+    const head = `Nothing was changed, and ${what} was not taken back:`;
+    const lines = [head, ...obstacleLines(obstructed), helpFor(context, choice, obstructed)];
+    await printResult(context, { text: lines.join("\n"), json: report(choice, "conflict", []) });
     return exitCodes.failed;
   }
   const failed = ready.length === 0 ? [] : await restore({ ...plan, steps: ready }, record, changes.folder, new Date());
@@ -100,6 +97,7 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
     ready.length === 0 ? `Everything is as it was before ${what}` : `✓ Took back ${what} in ${plan.root}:`,
     ...previewLines(done),
     ...failed.map(({ path, reason }) => `  ${visible(path)}: ${reason}`),
+    ...stayingLines(plan),
     ...leftOutLines(record.left_out),
     ...(done.length > 0 ? [`To take this back: cody undo ${choice.rollout.id} --undo --yes`] : []),
   ];
@@ -114,8 +112,13 @@ function sorted({ steps }: RestorePlan, { flags }: CommandContext) {
   return { ready: steps.filter(isReady), obstructed: steps.filter((step) => !isReady(step)) };
 }
 
-function overwriteHint(command: string): string {
-  return `To restore also what has changed since: ${command} --overwrite --yes`;
+function commandFor({ flags }: CommandContext, { rollout }: Chosen): string {
+  const turn = flags.turn === undefined ? "" : ` --turn ${flags.turn}`;
+  return `cody undo ${rollout.id}${turn}${flags.undo ? " --undo" : ""}`;
+}
+
+function helpFor(context: CommandContext, choice: Chosen, steps: RestorePlan["steps"]): string {
+  return wayOut({ ...choice.plan, steps }, `${commandFor(context, choice)} --overwrite --yes`);
 }
 
 function report(

@@ -182,9 +182,12 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
   // Loaded when it is asked for: conversations begin without it.
   const { SavedChanges } = await import("../changes/saved-changes.js");
   const rollout = { id: conversation.id, path: conversation.rolloutPath };
-  const tracker = (await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env)).diff(turn);
+  const { takenBackLines } = await import("../changes/undo-text.js");
+  const changes = await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env);
+  const [tracker, takenBack] = [changes.diff(turn), changes.takenBack(turn)];
   const shown = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
-  await tellAside(context, tracker.isEmpty ? [noChanges(turn)] : shown);
+  const lines = tracker.isEmpty ? [noChanges(turn, takenBack.length > 0)] : shown;
+  await tellAside(context, [...takenBackLines(takenBack, changes.turns), ...lines]);
   return "stay";
 }
 

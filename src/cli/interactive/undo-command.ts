@@ -2,7 +2,7 @@ import { chooseRecord } from "../../changes/restore/choose-record.js";
 import { endUnfinished } from "../../changes/restore/undo-turn.js";
 import { ChangeFolder } from "../../changes/workspace/change-folder.js";
 import { placesOfChanges, SavedChanges } from "../changes/saved-changes.js";
-import { obstacleLines, previewLines, whatText } from "../changes/undo-text.js";
+import { obstacleLines, previewLines, stayingLines, wayOut, whatText } from "../changes/undo-text.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
 const nothing = "There are no changes to take back.";
@@ -36,11 +36,12 @@ export async function undoAfterAsking(
   const obstructed = steps.filter(({ obstacle }) => obstacle !== undefined);
   const ready = steps.filter(({ obstacle }) => obstacle === undefined);
   const head = `To take back ${whatText(chosen.record, turns)} in ${root}:`;
-  const preview = [head, ...previewLines(ready), ...obstacleLines(obstructed)];
+  const preview = [head, ...previewLines(ready), ...obstacleLines(obstructed), ...stayingLines(chosen.plan)];
   if (steps.length === 0) return await tell([head, "  Everything is as it was already."]);
   if (obstructed.length > 0) {
-    const hint = "Nothing was changed, and nothing will be while files are in the way. To restore them too";
-    return await tell([...preview, `${hint}, leave this conversation and run: cody undo ${id} --overwrite --yes`]);
+    const overwrite = `leave this conversation and run: cody undo ${id} --overwrite --yes`;
+    const help = wayOut({ ...chosen.plan, steps: obstructed }, overwrite);
+    return await tell([...preview, `Nothing was changed, and nothing will be while this is so. ${help}`]);
   }
   if (ask === undefined) return await tell([...preview, `Nothing was changed. To do it: cody undo ${id} --yes`]);
   await tell(preview);

@@ -7,29 +7,42 @@ import { bundleModule } from "../../support/bundle.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const run = promisify(execFile);
-let bundle: Awaited<ReturnType<typeof bundleModule>>;
+let bundles: Awaited<ReturnType<typeof bundleModule>>[];
 
 beforeAll(async () => {
-  bundle = await bundleModule("src/changes/workspace/walk.ts");
+  bundles = await Promise.all(["walk", "git-excludes"].map((name) => bundleModule(`src/changes/workspace/${name}.ts`)));
 });
 
-afterAll(() => bundle[Symbol.asyncDispose]());
+afterAll(() => Promise.all(bundles.map((bundle) => bundle[Symbol.asyncDispose]())));
 
 /** The files found, by a process that can be ended while it waits for a pipe, and that has not all the memory. */
 async function foundFiles(root: string): Promise<unknown> {
   const script = `
-    const { walk } = await import(process.argv[1]);
+    const [root, user, ...files] = process.argv.slice(1);
+    const [{ walk }, { readExcludes }] = await Promise.all(files.map((file) => import(file)));
     const limits = { maxFiles: 100, maxEntries: 100, maxFileBytes: 1e6, maxBytes: 1e6 };
-    const files = walk({ root: process.argv[2], outside: [], limits, secrets: [] });
-    console.log(JSON.stringify(files.map(({ path }) => path)));
+    const excludes = readExcludes(root, { home: user, configs: [user + "/config"], ignore: user + "/ignore" });
+    const found = walk({ root, outside: [], limits, secrets: [], excludes });
+    console.log(JSON.stringify(found.map(({ path }) => path)));
   `;
   const limited = 'ulimit -v 8000000; exec "$0" "$@"';
-  const parts = [process.execPath, "--input-type=module", "-e", script, bundle.file, root];
+  const files = bundles.map(({ file }) => file);
+  const parts = [process.execPath, "--input-type=module", "-e", script, root, join(root, "node_modules"), ...files];
   const { stdout } = await run("sh", ["-c", limited, ...parts], { timeout: 20_000, killSignal: "SIGKILL" });
   return JSON.parse(stdout);
 }
 
-const places = [".gitignore", "inner/.gitignore", ".git", ".git/commondir", ".git/info/exclude"];
+const places = [
+  ".gitignore",
+  "inner/.gitignore",
+  ".git",
+  ".git/commondir",
+  ".git/config",
+  ".git/info/exclude",
+  // Where the user's own are in these tests.
+  "node_modules/config",
+  "node_modules/ignore",
+];
 const makers: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   "a pipe": (path) => run("mkfifo", [path]),
   "a link to a device without end": (path) => symlink("/dev/zero", path),
@@ -63,4 +76,31 @@ test("what the rules of a repository, of a folder and of the clone alone ignore 
   for (const [name, text] of Object.entries(files)) await writeFile(join(root, name), text);
   for (const name of ["x", "y", "z"]) await writeFile(join(root, "inner", name), "");
   expect(await foundFiles(root)).toEqual([".gitignore", "inner/.gitignore", "inner/a"]);
+});
+
+test("what a user ignores everywhere is left out, from the file a configuration names or the usual one", async () => {
+  const root = await temporaryFolder();
+  const own = join(root, "node_modules");
+  for (const folder of [".git/info", "node_modules"]) await mkdir(join(root, folder), { recursive: true });
+  for (const name of ["x", "y", "z"]) await writeFile(join(root, name), "");
+  await writeFile(join(own, "ignore"), "x\n");
+  expect(await foundFiles(root)).toEqual(["y", "z"]);
+  // Dotfiles are often links.
+  await writeFile(join(own, "dotfile"), "y\n");
+  await symlink("dotfile", join(own, "link"));
+  await writeFile(join(own, "config"), "[core]\nexcludesFile = ~/link\n");
+  expect(await foundFiles(root)).toEqual(["x", "z"]);
+  await writeFile(join(root, ".git/info/exclude"), "!y\nz\n");
+  expect(await foundFiles(root)).toEqual(["x", "y"]);
+  await writeFile(join(root, ".git/config"), "[core]\n  excludesfile = node_modules/ignore\n");
+  expect(await foundFiles(root)).toEqual(["y"]);
+});
+
+test("in a folder that one file ignores and another brings back, only what is ignored by itself is left out", async () => {
+  const root = await temporaryFolder();
+  for (const folder of [".git/info", "out [1]/in"]) await mkdir(join(root, folder), { recursive: true });
+  await writeFile(join(root, ".git/info/exclude"), "out*\n*.log\n");
+  await writeFile(join(root, ".gitignore"), "!out*\n");
+  for (const name of ["a", "a.log", "in/b", "in/b.log"]) await writeFile(join(root, "out [1]", name), "");
+  expect(await foundFiles(root)).toEqual([".gitignore", "out [1]/a", "out [1]/in/b"]);
 });

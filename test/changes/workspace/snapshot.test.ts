@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ChangeFolder } from "../../../src/changes/workspace/change-folder.js";
 import { defaultLimits } from "../../../src/changes/workspace/limits.js";
@@ -134,6 +134,18 @@ test("a turn that changes what is ignored has made and deleted nothing by that",
   expect((await endSnapshot(request))?.files.map(({ path }) => path)).toEqual([".gitignore"]);
 });
 
+test("nor does a turn that changes what the clone alone ignores", async () => {
+  const request = await workspace();
+  const exclude = join(request.cwd, ".git", "info", "exclude");
+  await mkdir(dirname(exclude), { recursive: true });
+  await writeFile(exclude, "data\n");
+  await writeFile(join(request.cwd, "data"), "the user's own");
+  await takeSnapshot(request);
+  await writeFile(exclude, "*\n");
+  await writeFile(join(request.cwd, "a"), "2\n");
+  expect((await endSnapshot(request))?.files.map(({ path, after }) => [path, after !== null])).toEqual([["a", true]]);
+});
+
 test("of a folder that a turn fills with too many files it is known what became of those there were", async () => {
   const limits = { maxFiles: 2, maxEntries: 100, maxBytes: 1e6, maxFileBytes: 1e6 };
   const request = { ...(await workspace()), limits };
@@ -142,5 +154,22 @@ test("of a folder that a turn fills with too many files it is known what became 
   expect(await endSnapshot(request)).toMatchObject({
     files: [{ path: "a" }],
     incomplete: expect.stringContaining("more than 2 files") as string,
+  });
+});
+
+test("of what has a name that is no UTF-8 it is known that it has changed, in whatever folder", async () => {
+  const request = await workspace();
+  const at = (name: string) => Buffer.concat([Buffer.from(`${request.cwd}/`), Buffer.from(name, "latin1")]);
+  await writeFile(join(request.cwd, ".gitignore"), "*.log\n");
+  await mkdir(at("d\xe9"));
+  for (const name of ["caf\xe9", "same\xff", "d\xe9/in", "d\xe9/same"]) await writeFile(at(name), "1\n");
+  await takeSnapshot(request);
+  await writeFile(at("caf\xe9"), "2\n");
+  await writeFile(at("d\xe9/in"), "2\n");
+  for (const name of ["new\xe9", "new\xe9.log"]) await writeFile(at(name), "1\n");
+  await writeFile(join(request.cwd, "\uFFFD"), "a name like any other");
+  expect(await endSnapshot(request)).toMatchObject({
+    files: [{ path: "\uFFFD" }],
+    leftOut: ["caf\\351", "d\\351", "new\\351"].map((path) => ({ path, why: "odd_name" })),
   });
 });

@@ -1,0 +1,90 @@
+import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
+import type { ChangeRecord, KeptFolder } from "../../messages/change-record.js";
+import { openFolder } from "../../tools/open-folder.js";
+import { folderAt } from "../workspace/walk.js";
+import { parentsOf, type Standing } from "./standing.js";
+
+/** A folder that is to be made or to be removed: who may do what with it, or null where it is not there. */
+export interface FolderStep {
+  readonly path: string;
+  readonly current: number | null;
+  readonly target: number | null;
+}
+
+const usual = 0o755;
+const permissionBits = 0o777;
+
+/** The folders that a change made or removed. */
+export function changedFolders({ files, folders }: ChangeRecord): readonly KeptFolder[] {
+  if (folders !== undefined) return folders;
+  // Of an old record that does not say it: those in which there was nothing before, as git has it.
+  const parents = (isMeant: (isNew: boolean) => boolean) =>
+    files.filter(({ before }) => isMeant(before === null)).flatMap(({ path }) => parentsOf(path));
+  const filled = new Set(parents((isNew) => !isNew));
+  const made = new Set(parents((isNew) => isNew).filter((path) => !filled.has(path)));
+  return [...made].map((path) => ({ path, before: null, after: usual }));
+}
+
+/** What is to be done with those of them that are not as they were. */
+export function folderSteps(root: string, folders: readonly KeptFolder[], standing: Standing): FolderStep[] {
+  return folders.flatMap(({ path, before }): FolderStep[] => {
+    if (before !== null) return standing.isFree(path) ? [{ path, current: null, target: before }] : [];
+    const found = standing.isFolder(path) ? folderAt(root, path) : undefined;
+    return found === undefined ? [] : [{ path, current: found.permissions, target: null }];
+  });
+}
+
+/** The innermost first; one that is not empty stays. */
+export async function removeFolders(root: string, steps: readonly FolderStep[]): Promise<void> {
+  for (const { path } of byDepth(steps.filter(({ target }) => target === null)).toReversed()) {
+    try {
+      const { parents, name } = split(path);
+      await using folder = await openFolder(root, parents);
+      await folder.verify();
+      await rmdir(folder.at(name));
+    } catch {
+      continue;
+    }
+  }
+}
+
+/** Those that could be made; until they are filled they are their owner's alone. */
+export async function makeFolders(root: string, steps: readonly FolderStep[]): Promise<FolderStep[]> {
+  const made: FolderStep[] = [];
+  for (const step of byDepth(steps.filter(({ target }) => target !== null))) {
+    try {
+      const { parents, name } = split(step.path);
+      await using folder = await openFolder(root, parents);
+      await folder.verify();
+      await mkdir(folder.at(name), 0o700);
+      made.push(step);
+    } catch {
+      continue;
+    }
+  }
+  return made;
+}
+
+/** The innermost first: one that nobody may enter has none in it that could be reached. */
+export async function permitFolders(root: string, made: readonly FolderStep[]): Promise<void> {
+  for (const { path, target } of byDepth(made).toReversed()) {
+    try {
+      await using folder = await openFolder(root, path.split("/"));
+      await folder.verify();
+      const { mode } = await stat(folder.at("."));
+      await chmod(folder.at("."), (mode & ~permissionBits & 0o7777) | (target ?? usual));
+    } catch {
+      continue;
+    }
+  }
+}
+
+function byDepth(steps: readonly FolderStep[]): FolderStep[] {
+  return steps.toSorted((a, b) => parentsOf(a.path).length - parentsOf(b.path).length);
+}
+
+function split(path: string): { readonly parents: string[]; readonly name: string } {
+  const parents = path.split("/");
+  const name = parents.pop() ?? "";
+  return { parents, name };
+}

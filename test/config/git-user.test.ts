@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { gitUser } from "../../src/config/git-user.js";
+
+const homedir = () => "/home/me";
+const none = () => {
+  throw new Error("no home");
+};
+
+test("a user's files are where git looks for them", () => {
+  expect(gitUser({ env: {}, homedir })).toEqual({
+    home: "/home/me",
+    configs: ["/etc/gitconfig", "/home/me/.config/git/config", "/home/me/.gitconfig"],
+    ignore: "/home/me/.config/git/ignore",
+  });
+  expect(gitUser({ env: { HOME: "/h", XDG_CONFIG_HOME: "/x", GIT_CONFIG_NOSYSTEM: "1" }, homedir })).toEqual({
+    home: "/h",
+    configs: ["/x/git/config", "/h/.gitconfig"],
+    ignore: "/x/git/ignore",
+  });
+  const env = { GIT_CONFIG_GLOBAL: "/g", GIT_CONFIG_SYSTEM: "/s", XDG_CONFIG_HOME: "" };
+  expect(gitUser({ env, homedir }).configs).toEqual(["/s", "/g"]);
+});
+
+test("who has no home has none of them", () => {
+  expect(gitUser({ env: { GIT_CONFIG_GLOBAL: "" }, homedir: none })).toEqual({ configs: ["/etc/gitconfig"] });
+});
