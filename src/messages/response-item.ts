@@ -56,7 +56,7 @@ const callOutput = {
   call_id: z.string(),
   output: ToolOutputContent,
   /** Ours: Codex ignores it. The call did not do what was asked; absent when it did, or when nobody knows. */
-  success: z.literal(false).optional(),
+  success: z.boolean().nullish(),
 };
 
 export const FunctionCallOutputItem = z.object({ type: z.literal("function_call_output"), ...callOutput });

@@ -43,7 +43,9 @@ export async function automaticRetention(context: CommandContext): Promise<void>
 /** Said once, when something was saved for the first time. */
 function introduction(directory: string, { retentionDays }: RetentionSettings): string {
   const old =
-    retentionDays !== undefined ? `; nothing older than ${counted(retentionDays, "day")} goes without being announced here` : "";
+    retentionDays !== undefined
+      ? `; nothing older than ${counted(retentionDays, "day")} goes without being announced here`
+      : "";
   return `Conversations are saved in ${directory}${old}. To save nothing: cody config set persistence.enabled false`;
 }
 
