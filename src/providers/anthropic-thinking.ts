@@ -84,9 +84,14 @@ function versionOf(model: string): number {
   return Number(major ?? 0) * 100 + Number(minor ?? 0);
 }
 
-/** With a budget the API refuses outputs of calls that were made without a thought, as by another model. */
+/**
+ * With a budget the API refuses outputs of calls that were made without a thought, as by another model; also those before,
+ * as long as calls and their outputs follow one another.
+ */
 function mayThink(messages: readonly AnthropicMessage[]): boolean {
-  if (messages.at(-1)?.content[0]?.type !== "tool_result") return true;
-  const first = messages.at(-2)?.content[0]?.type;
-  return first === "thinking" || first === "redacted_thinking";
+  for (let index = messages.length - 1; messages[index]?.content[0]?.type === "tool_result"; index -= 2) {
+    const first = messages[index - 1]?.content[0]?.type;
+    if (first !== "thinking" && first !== "redacted_thinking") return false;
+  }
+  return true;
 }

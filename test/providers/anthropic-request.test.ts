@@ -111,6 +111,10 @@ describe("thinking", () => {
     const thought = [user("go"), reasoning("hm", "signed"), ...open.slice(1)];
     expect(anthropicRequest(asking(thought, { effort: "low" }))).toHaveProperty("thinking");
     expect(anthropicRequest(asking([...open, user("next")], { effort: "low" }))).not.toHaveProperty("thinking");
+    const again = [...open, user("next"), reasoning("hm", "signed"), call("b", "{}"), output("b", "done")];
+    expect(anthropicRequest(asking(again, { effort: "low" }))).not.toHaveProperty("thinking");
+    const answered = [...open, assistant("done"), ...again.slice(3)];
+    expect(anthropicRequest(asking(answered, { effort: "low" }))).toHaveProperty("thinking");
   });
 });
 
