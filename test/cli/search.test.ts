@@ -154,6 +154,17 @@ test("without libsql the files are searched, and cody index says what is missing
   });
 });
 
+test.each([[], ["rebuild"], ["status"]])("index %s where nothing is saved has nothing to do", async (...args) => {
+  const cli = await Cli.open();
+  const said = { code: 0, stderr: "", stdout: "There is nothing to index: no conversation is saved yet\n" };
+  expect(await cli.run(["index", ...args])).toMatchObject(said);
+  expect(JSON.parse((await cli.run(["index", ...args, "--json"])).stdout)).toMatchObject({
+    conversations: 0,
+    stale: 0,
+  });
+  expect(existsSync(cli.home)).toBe(false);
+});
+
 test("the index is built, told about and built anew", async () => {
   const cli = await library();
   const status = async (...args: string[]) => JSON.parse((await cli.run(["index", "--json", ...args])).stdout);
