@@ -1,4 +1,4 @@
-import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, utimesSync, writeFileSync, statSync } from "node:fs";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -163,6 +163,14 @@ test.each([[], ["rebuild"], ["status"]])("index %s where nothing is saved has no
     stale: 0,
   });
   expect(existsSync(cli.home)).toBe(false);
+});
+
+test("the index is made in a home that is not there yet, for conversations that are kept elsewhere", async () => {
+  const cli = await library();
+  const home = join(cli.project, "fresh");
+  const { code, stdout } = await cli.run(["index", "--home", home, "--conversation-dir", cli.conversations]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("3 conversation(s)")]);
+  expect(statSync(home).mode & 0o777).toBe(0o700);
 });
 
 test("the index is built, told about and built anew", async () => {
