@@ -1,4 +1,4 @@
-import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, utimesSync, writeFileSync, statSync } from "node:fs";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -152,6 +152,25 @@ test("without libsql the files are searched, and cody index says what is missing
     stderr:
       "✗ There is no index: libsql is not installed\n  Searches read the files instead. To have one: npm install libsql\n",
   });
+});
+
+test.each([[], ["rebuild"], ["status"]])("index %s where nothing is saved has nothing to do", async (...args) => {
+  const cli = await Cli.open();
+  const said = { code: 0, stderr: "", stdout: "There is nothing to index: no conversation is saved yet\n" };
+  expect(await cli.run(["index", ...args])).toMatchObject(said);
+  expect(JSON.parse((await cli.run(["index", ...args, "--json"])).stdout)).toMatchObject({
+    conversations: 0,
+    stale: 0,
+  });
+  expect(existsSync(cli.home)).toBe(false);
+});
+
+test("the index is made in a home that is not there yet, for conversations that are kept elsewhere", async () => {
+  const cli = await library();
+  const home = join(cli.project, "fresh");
+  const { code, stdout } = await cli.run(["index", "--home", home, "--conversation-dir", cli.conversations]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("3 conversation(s)")]);
+  expect(statSync(home).mode & 0o777).toBe(0o700);
 });
 
 test("the index is built, told about and built anew", async () => {

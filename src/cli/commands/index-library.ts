@@ -15,12 +15,13 @@ export async function indexCommand(context: CommandContext): Promise<number> {
     throw usageError(`There is no cody index ${action}`, `There are: ${[...actions].join(", ")}`);
   const path = homePaths(context.home).index;
   const library = await wantedLibrary(context);
-  if (action === "status" && lstatSync(path, { throwIfNoEntry: false }) === undefined) {
-    const text = "There is no index; searches read the files. To build it: cody index";
-    await printResult(context, {
-      text,
-      json: { path, conversations: 0, messages: 0, stale: library.conversations.length },
-    });
+  const stalest = library.conversations.length;
+  if ((action === "status" || stalest === 0) && lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+    const text =
+      stalest === 0
+        ? "There is nothing to index: no conversation is saved yet"
+        : "There is no index; searches read the files. To build it: cody index";
+    await printResult(context, { text, json: { path, conversations: 0, messages: 0, stale: stalest } });
     return 0;
   }
   if (action === "rebuild") removeIndexFile(path);

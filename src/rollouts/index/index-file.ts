@@ -1,4 +1,5 @@
-import { chmodSync, closeSync, constants, fstatSync, openSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { isRecord } from "../line-object.js";
 import type { OpenSql, SqlDatabase } from "./sql.js";
 
@@ -36,6 +37,8 @@ export class NewerIndexError extends Error {
 
 /** Opens the index, and makes it if there is none or one of an older version. */
 export function openIndexFile(open: OpenSql, path: string): SqlDatabase {
+  // Conversations may be kept elsewhere, so that nobody has made it yet.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   makePrivate(path);
   const database = open(path);
   try {

@@ -179,7 +179,8 @@ test("without a database, and where none can be made, it is said and nothing is 
   const home = await Home.open();
   expect(await withIndex({ path: home.index, load: noDatabase }, () => 1)).toMatchObject({ status: "missing" });
   expect(existsSync(home.index)).toBe(false);
-  expect(await withIndex({ path: join(home.folder, "none", "index.sqlite") }, () => 1)).toMatchObject({
+  writeFileSync(join(home.folder, "file"), "");
+  expect(await withIndex({ path: join(home.folder, "file", "index.sqlite") }, () => 1)).toMatchObject({
     status: "failed",
   });
   writeFileSync(join(home.folder, "elsewhere"), "");
