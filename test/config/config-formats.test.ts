@@ -126,14 +126,18 @@ function doubled(letter: string, index: number): string {
 }
 
 test.each([
-  ["config.yaml", "model: [secret", "config.yaml: invalid YAML in line 1: "],
-  ["config.yaml", "a: 1\na: 2\n", "config.yaml: invalid YAML in line 2: DUPLICATE_KEY"],
+  ["config.yaml", "model: [secret", "config.yaml: invalid YAML in line 1, column "],
+  ["config.yaml", "a: 1\na: 2\n", "config.yaml: invalid YAML in line 2, column 1: DUPLICATE_KEY"],
   ["config.yaml", "model: *secret\n", "config.yaml: invalid YAML: BAD_ALIAS"],
   ["config.yaml", bomb, "config.yaml: invalid YAML: BAD_ALIAS"],
   ["config.yaml", "- model\n", "config.yaml: expected object"],
   ["config.yml", "model: 7\n", "config.yml: model: expected string"],
   ["config.yml", "history:\n  size: 3\n", "config.yml: unknown key history.size"],
-  ["config.jsonc", '{\n  "model": secret\n}\n', "config.jsonc: invalid JSON in line 2: InvalidSymbol"],
+  [
+    "config.jsonc",
+    '{\n  "model": secret\n}\n',
+    "config.jsonc: invalid JSON in line 2, column 12: a text stands in double quotes",
+  ],
   ["config.jsonc", '{ "model": 7 }', "config.jsonc: model: expected string"],
 ])("%s with %j is refused with what is wrong, and not quoted", async (name, text, message) => {
   const home = await homeWith(name, text);
