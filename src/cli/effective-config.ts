@@ -146,6 +146,13 @@ async function settingsOf(context: CommandContext, config: LoadedConfig["values"
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     await context.tell(error.message);
-    return config;
+    const { approvalPolicy, sandbox } = resolveSettings({
+      config,
+      conversation: {},
+      env,
+      inProcess: undefined,
+      cwd,
+    }).settings;
+    return { ...config, approvalPolicy, sandbox };
   }
 }

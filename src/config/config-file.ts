@@ -4,10 +4,13 @@ import type * as z from "zod";
 import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { issueWords } from "../messages/issue-words.js";
+import { quotedWord } from "../messages/quoted-command.js";
 import { ownShape } from "../messages/written-config.js";
 import { configFormats } from "./config-format.js";
 import { type ConfigName, configNames } from "./config-names.js";
 
+/** Far more than anybody writes: a prompt is the longest of it. */
+const maxConfigBytes = 8 * 1024 * 1024;
 const advice = "Edit it or run: cody set-provider";
 
 export interface ConfigFile {
@@ -28,10 +31,20 @@ export async function readConfigFile(home: string): Promise<ConfigFile | undefin
 async function readOne(home: string, name: ConfigName): Promise<ConfigFile | undefined> {
   const path = join(home, name);
   try {
+    const found = await stat(path);
+    if (found.isDirectory()) throw new InvalidInputError(`${name}: it is a folder, and should be a file: ${path}`);
+    // A pipe would be waited for, for ever.
+    if (!found.isFile()) throw new InvalidInputError(`${name}: it is no regular file: ${path}`);
+    if (found.size > maxConfigBytes)
+      throw new InvalidInputError(`${name}: it is too long for a configuration: ${path}`);
     return { name, path, text: await readFile(path, "utf8") };
   } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "EACCES" || code === "EPERM") {
+      throw new InvalidInputError(`${name}: you may not read it. Run: chmod u+r ${quotedWord(path)}`);
+    }
     throw new InvalidInputError(`${name}: cannot be read (${code ?? "unknown"}). Check what it is and who may read it`);
   }
 }
@@ -54,7 +67,7 @@ export async function isReadableByOthers(path: string): Promise<boolean> {
 /** The schema is loaded only here: most runs have no configuration and should not wait for it. */
 export async function parseConfig(file: ConfigFile, shownName: string = file.name): Promise<Config> {
   const { Config } = await import("../messages/config.js");
-  const result = Config.safeParse(ownShape(await configValue(file)), { error: issueWords });
+  const result = Config.safeParse(ownShape(await configValue(file, shownName)), { error: issueWords });
   if (result.success) return result.data;
   throw new InvalidInputError(`${sentence(`${shownName}: ${await problemOf(result.error)}`)} ${advice}`);
 }
@@ -73,9 +86,9 @@ export async function salvageConfig(file: ConfigFile): Promise<Config> {
 }
 
 /** What the file says, whether it is right or not. */
-export async function configValue({ name, text }: ConfigFile): Promise<unknown> {
+export async function configValue({ name, text }: ConfigFile, shownName: string = name): Promise<unknown> {
   try {
-    return (await configFormats[name].parse(text, name)) ?? {};
+    return (await configFormats[name].parse(text, shownName)) ?? {};
   } catch (error) {
     throw new InvalidInputError(`${(error as Error).message}. ${advice}`);
   }

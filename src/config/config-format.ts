@@ -1,6 +1,5 @@
 import type * as JsoncParser from "jsonc-parser";
 import { InvalidInputError } from "../messages/errors.js";
-import { jsonValue } from "../messages/parse.js";
 import type { ConfigEdit } from "./config-edits.js";
 import type { ConfigName } from "./config-names.js";
 import { yamlProblem } from "./yaml-problem.js";
@@ -8,7 +7,7 @@ import { yamlProblem } from "./yaml-problem.js";
 /** How a configuration is written down. What reads and writes the rarer ones is loaded when there is such a file. */
 interface ConfigFormat {
   /** What the text says; undefined when it says nothing. Throws an `InvalidInputError` that does not quote it. */
-  parse(text: string, name: ConfigName): Promise<unknown>;
+  parse(text: string, name: string): Promise<unknown>;
   /** How a text is changed and is otherwise as it was: what keeps the most of it comes first, and what cannot says nothing. */
   readonly ways: readonly Way[];
   /** A text that says this and nothing else. */
@@ -18,21 +17,24 @@ interface ConfigFormat {
 type Way = (text: string, edits: readonly ConfigEdit[], value: unknown) => Promise<string | undefined>;
 
 const json: ConfigFormat = {
-  parse: async (text, name) => jsonValue(text.replace(/^\uFEFF/, ""), name),
+  parse: async (text, name) => {
+    const source = text.replace(/^\uFEFF/, "");
+    if (source.trim() === "") return undefined;
+    try {
+      return JSON.parse(source) as unknown;
+    } catch {
+      // Its own message quotes the text, and does not say which line.
+      return await parseWithComments(source, name, { disallowComments: true });
+    }
+  },
   ways: [async (_text, _edits, value) => jsonText(value)],
   write: async (value) => jsonText(value),
 };
 
 const jsonc: ConfigFormat = {
   parse: async (text, name) => {
-    const { parse, printParseErrorCode } = await import("jsonc-parser");
-    const errors: JsoncParser.ParseError[] = [];
     const source = text.replace(/^\uFEFF/, "");
-    const value: unknown = parse(source, errors, { allowTrailingComma: true, allowEmptyContent: true });
-    const [first] = errors;
-    if (first === undefined) return value;
-    const line = source.slice(0, first.offset).split("\n").length;
-    throw new InvalidInputError(`${name}: invalid JSON in line ${line}: ${spaced(printParseErrorCode(first.error))}`);
+    return await parseWithComments(source, name, { allowTrailingComma: true, allowEmptyContent: true });
   },
   ways: [
     async (text, edits) => {
@@ -81,6 +83,15 @@ export const configFormats = {
   "config.yml": yaml,
 } satisfies Record<ConfigName, ConfigFormat>;
 
+async function parseWithComments(text: string, name: string, options: JsoncParser.ParseOptions): Promise<unknown> {
+  const [parser, { jsonProblem }] = await Promise.all([import("jsonc-parser"), import("./json-problem.js")]);
+  const errors: JsoncParser.ParseError[] = [];
+  const value: unknown = parser.parse(text, errors, options);
+  const problem = jsonProblem(parser, text, errors);
+  if (problem !== undefined) throw new InvalidInputError(`${name}: ${problem}`);
+  return value;
+}
+
 /** With the mark at its beginning and the line breaks it had. */
 function asWritten(text: string, change: (plain: string) => string | undefined): string | undefined {
   const [mark = ""] = /^\uFEFF?/.exec(text) ?? [];
@@ -89,10 +100,6 @@ function asWritten(text: string, change: (plain: string) => string | undefined):
   return changed === undefined ? undefined : mark + (hasReturns ? changed.replaceAll("\n", "\r\n") : changed);
 }
 
-/** `ValueExpected` as words. */
-function spaced(code: string): string {
-  return code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
-}
 
 function jsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;

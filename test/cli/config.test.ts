@@ -58,6 +58,15 @@ test("config get prints the value alone", async () => {
   expect(await cli.run(["config", "get", "api"])).toMatchObject({ code: 1, stdout: "", stderr: "api is not set\n" });
 });
 
+test("what is allowed by default is shown also where a key is missing", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["config", "get", "sandbox", "--provider", "openai"])).toMatchObject({
+    code: 0,
+    stdout: "workspace-write\n",
+    stderr: expect.stringContaining("OPENAI_API_KEY"),
+  });
+});
+
 test("config path is where the file is", async () => {
   const cli = await Cli.open();
   expect((await cli.run(["config", "path"])).stdout).toBe(`${join(cli.home, "config.json")}\n`);

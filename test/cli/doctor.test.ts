@@ -293,7 +293,7 @@ test("temporary files that were left are told once they are old", async () => {
 });
 
 test.each([
-  { text: '{"apiKey": "sk-secret"', reason: "config.json: invalid JSON at position 22" },
+  { text: '{"apiKey": "sk-secret"', reason: "config.json: invalid JSON in line 1, column 23: a } is missing" },
   { text: '{"directory": "sk-secret"}', reason: "config.json: unknown key directory" },
 ])(
   "a configuration that cannot be used is told, and the conversations are checked: $text",
@@ -315,7 +315,7 @@ test("a configuration that is no file is told", async () => {
   await chmod(patient.cli.home, 0o700);
   const { code, stdout } = await patient.doctor();
   expect(code).toBe(1);
-  expect(stdout).toContain("✗ config.json: cannot be read (EISDIR). Check what it is and who may read it\n");
+  expect(stdout).toContain("✗ config.json: it is a folder, and should be a file: ");
 });
 
 test("a file where the directory should be is told", async () => {

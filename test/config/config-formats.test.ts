@@ -134,7 +134,11 @@ test.each([
   ["config.yaml", "- model\n", "config.yaml: expected object"],
   ["config.yml", "model: 7\n", "config.yml: model: expected string"],
   ["config.yml", "history:\n  size: 3\n", "config.yml: unknown key history.size"],
-  ["config.jsonc", '{\n  "model": secret\n}\n', "config.jsonc: invalid JSON in line 2: invalid symbol"],
+  [
+    "config.jsonc",
+    '{\n  "model": secret\n}\n',
+    "config.jsonc: invalid JSON in line 2, column 12: a text stands in double quotes",
+  ],
   ["config.jsonc", '{ "model": 7 }', "config.jsonc: model: expected string"],
 ])("%s with %j is refused with what is wrong, and not quoted", async (name, text, message) => {
   const home = await homeWith(name, text);

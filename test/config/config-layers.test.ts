@@ -76,6 +76,17 @@ test.each([
   await expect(loaded({ project, trust: "trusted" })).rejects.toThrow(message);
 });
 
+test("a trusted project's configuration that is broken is named as the project's", async () => {
+  const folder = await realpath(await temporaryFolder());
+  const [home, cwd] = [join(folder, "home"), join(folder, "site")];
+  await Promise.all([mkdir(home), mkdir(join(cwd, ".cody"), { recursive: true })]);
+  await writeFile(join(cwd, ".cody/config.json"), "{");
+  await setTrust(home, cwd, "trusted");
+  await expect(loadConfig({ home, cwd, env: {}, flags: {} })).rejects.toThrow(
+    ".cody/config.json: invalid JSON in line 1, column 2: a } is missing",
+  );
+});
+
 test("a configuration that is a link is none", async () => {
   const folder = await realpath(await temporaryFolder());
   const [home, cwd] = [join(folder, "home"), join(folder, "site")];

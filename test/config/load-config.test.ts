@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -188,21 +188,50 @@ test.each([
   ],
   [{ provider: {}, providers: 7 }, "config.json: providers: expected record. Edit it or run: cody set-provider"],
   [[], "config.json: expected object. Edit it or run: cody set-provider"],
-  ['{"model": sk-secret}', "config.json: invalid JSON. Edit it or run: cody set-provider"],
-  ['{"model": "o3",}', "config.json: invalid JSON at position 15. Edit it or run: cody set-provider"],
-  ["", "config.json: invalid JSON. Edit it or run: cody set-provider"],
+  [
+    '{"model": sk-secret}',
+    "config.json: invalid JSON in line 1, column 11: a text stands in double quotes. Edit it or run: cody set-provider",
+  ],
+  [
+    '{\n  "model": "o3",\n}',
+    "config.json: invalid JSON in line 3, column 1: the name of a setting is missing, or there is a comma too many before it. Edit it or run: cody set-provider",
+  ],
+  [
+    '{"model": "o3"',
+    "config.json: invalid JSON in line 1, column 15: a } is missing. Edit it or run: cody set-provider",
+  ],
+  [
+    "{} // mine",
+    "config.json: invalid JSON in line 1, column 4: comments are for config.jsonc: give the file that name. Edit it or run: cody set-provider",
+  ],
 ])("the file %j is refused, with its key and what to do", async (config, message) => {
   const home = await homeWith(config);
   await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toMatchObject({ name: "InvalidInputError", message });
 });
 
-test("a file that cannot be read is said to be so", async () => {
+test.each([
+  ["it is a folder, and should be a file", (path: string) => mkdir(path)],
+  ["it is no regular file", async (path: string) => void (await promisify(execFile)("mkfifo", [path]))],
+  [
+    "it is too long for a configuration",
+    async (path: string) => {
+      await writeFile(path, "");
+      await truncate(path, 40_000_000);
+    },
+  ],
+])("what is no configuration is not read: %s", async (reason, make) => {
   const home = await temporaryFolder();
-  await mkdir(join(home, "config.json"));
+  const path = join(home, "config.json");
+  await make(path);
   await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toMatchObject({
     name: "InvalidInputError",
-    message: "config.json: cannot be read (EISDIR). Check what it is and who may read it",
+    message: `config.json: ${reason}: ${path}`,
   });
+});
+
+test.each(["", " \n", "\uFEFF"])("an empty file, %j, says nothing", async (text) => {
+  const home = await homeWith(text);
+  expect((await loadConfig({ home, env: {}, flags: {} })).sources).toEqual(allDefault);
 });
 
 test("a byte order mark does no harm", async () => {

@@ -78,7 +78,7 @@ test.each([
 test("a file that cannot be read is not replaced", async () => {
   const home = await temporaryFolder();
   await mkdir(join(home, "config.json"));
-  await expect(saveConfig(home, { model: "o3" })).rejects.toThrow("cannot be read");
+  await expect(saveConfig(home, { model: "o3" })).rejects.toThrow("it is a folder");
   expect(await readdir(home)).toEqual(["config.json"]);
 });
 
