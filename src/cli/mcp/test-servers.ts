@@ -46,8 +46,9 @@ async function tryOut(
   signal: AbortSignal,
 ): Promise<Tested> {
   const { env } = context.terminal;
+  const { home } = context;
   const redactor = new McpRedactor({ [name]: entry }, env);
-  const server = new SharedServer({ name, entry, root, env, redactor, log: (text) => context.log("info", text) });
+  const server = new SharedServer({ name, entry, root, home, env, redactor, log: (text) => context.log("info", text) });
   const stop = (): void => void server.stop();
   signal.addEventListener("abort", stop, { once: true });
   try {
