@@ -10,6 +10,7 @@ import { watchSignals } from "../interruption.js";
 import { type KnownServer, knownServers } from "./known-servers.js";
 
 const maxShownChars = 100;
+const maxNamesChars = 400;
 
 interface Tested {
   readonly name: string;
@@ -82,8 +83,15 @@ function textOf({ name, state, resources, prompts }: Tested): string {
   return [
     `✓ ${name}: ${counts.join(", ")}`,
     ...state.tools.map((tool) => `    ${shortened(visible(`${tool.name}  ${tool.description}`), maxShownChars)}`),
+    ...named("prompts", prompts),
+    ...named("resources", resources),
     ...state.leftOut.map((text) => `  left out: ${text}`),
   ].join("\n");
+}
+
+/** On one line: tools are what a server is chosen for. */
+function named(what: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`  ${what}: ${shortened(visible(names.join(", ")), maxNamesChars)}`];
 }
 
 function jsonOf({ name, state, resources, prompts }: Tested): unknown {
