@@ -137,7 +137,11 @@ const definitions: readonly Definition[] = [
     "Show what is known of this project; list, add, remove, prune, export, import",
     knowledgeFlags,
   ],
-  ["mcp [action] [name] [...command]", "Show the MCP servers; add NAME -- COMMAND, remove NAME, test [NAME]", mcpFlags],
+  [
+    "mcp [action] [name] [...command]",
+    "Show the MCP servers; add NAME -- COMMAND, remove, test, login or logout NAME",
+    mcpFlags,
+  ],
   ["trust [path]", "Let the configuration of a project count, and its MCP servers be started", trustFlags],
   ["export [id]", "Write a conversation into a file of another format", exportFlags],
   ["import <path>", "Carry over a conversation of another program, or a folder of them", importFlags],

@@ -260,6 +260,7 @@ export const mcpFlags: readonly Definition[] = [
     "--env <NAME=VALUE>",
     "With add: a variable for the server's process; may be given more than once. NAME=- takes the value from stdin",
   ],
+  ["--port <port>", "With login: where the browser comes back to; any that is free without it"],
   ["--replace", "With add: in the place of the server that has this name"],
 ];
 

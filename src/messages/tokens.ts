@@ -21,10 +21,34 @@ export const TokenSet = z.object({
 });
 export type TokenSet = z.infer<typeof TokenSet>;
 
+/** What a login to an MCP server has given us, and who gave it: the issuer it is renewed with. */
+export const McpLogin = TokenSet.pick({ accessToken: true, refreshToken: true, expiresAt: true }).extend({
+  issuer: z.object({
+    url: z.url().max(2_000),
+    /** As who cody is known there. */
+    client: z.object({ client_id: z.string().max(4_000), client_secret: z.string().max(20_000).optional() }),
+    /** What it says of itself, as far as it is needed later. */
+    metadata: z
+      .object({
+        issuer: z.string(),
+        authorization_endpoint: z.string(),
+        token_endpoint: z.string(),
+        response_types_supported: z.array(z.string()),
+        token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+      })
+      .optional(),
+    /** What the token is for. */
+    resource: z.string().max(4_000).optional(),
+  }),
+});
+export type McpLogin = z.infer<typeof McpLogin>;
+
 /** The file below cody's home. What a newer version has put into it stays. */
 export const TokenFile = z.looseObject({
   version: z.literal(1),
   logins: z.looseObject({ chatgpt: TokenSet.optional(), claude: TokenSet.optional() }),
+  /** By the address of the server; one that is not understood is as none. */
+  mcp: z.record(z.string(), z.unknown()).optional(),
 });
 export type TokenFile = z.infer<typeof TokenFile>;
 

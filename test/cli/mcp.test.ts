@@ -36,6 +36,7 @@ test("a server is added, listed, tried out and removed, and the rest of the file
   const tested = await cli.run(["mcp", "test"]);
   expect(tested).toMatchObject({ code: 0 });
   expect(tested.stdout).toContain("✓ one: 15 tools, 1 resource, 1 prompt\n");
+  expect(tested.stdout).toContain("  prompts: greet\n  resources: test://one\n");
   expect(await gone(mark, 2_000)).toEqual([]);
   expect(await cli.run(["mcp", "remove", "one"])).toMatchObject({ code: 0 });
   expect(await readFile(file, "utf8")).toBe(before);

@@ -3,12 +3,14 @@ import { promisify } from "node:util";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { TokenStore } from "../../src/actors/credentials/token-file.js";
 import { setTrust } from "../../src/config/trust.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
 import type { McpServerEntries } from "../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../support/processes.js";
 import { heard, markedEntry, openHttpServer, serverEntry } from "../support/mcp/servers.js";
+import { OAuthServer } from "../support/mcp/oauth-server.js";
 import { type EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { calls, type Reply, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -284,6 +286,29 @@ test("a server that tells its own secrets tells them to nobody", async () => {
     expect(everything).not.toContain(canary(place));
     expect(everything).not.toContain(btoa(canary(place)));
   }
+});
+
+test("a token of a login is renewed when its time is over, and stands nowhere but in its file", async () => {
+  const home = await temporaryFolder();
+  const server = await OAuthServer.open();
+  server.expiresIn = 0;
+  const store = new TokenStore(home);
+  await store.locked(() => store.writeMcp(server.url, server.login()));
+  server.expiresIn = 3_600;
+  const provider = scripted([calls("mcp__far__whoami", "c1"), says("done")]);
+  const { conversation, events, manager } = await openConversation({
+    provider,
+    home,
+    env,
+    config: { ...fullAccess, mcp_servers: { far: { url: server.url } } },
+  });
+  await conversation.processMessage("go");
+  expect(outputs(conversation.getHistory())).toEqual(["you are Bearer [redacted]"]);
+  expect([server.refreshes, server.reuses]).toEqual([1, 0]);
+  await manager.shutdown();
+  const file = await readFile(conversation.rolloutPath ?? "", "utf8");
+  const everything = [file, JSON.stringify(events.seen), JSON.stringify(provider.requests)].join("\n");
+  for (const secret of server.given) expect(everything).not.toContain(secret);
 });
 
 test("a program that forgets to shut down ends all the same, and its servers with it", async () => {

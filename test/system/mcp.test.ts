@@ -46,7 +46,12 @@ const asTasks = new Set(["simulate-research-query"]);
 
 async function tryEveryTool(entry: McpServerEntry): Promise<string[]> {
   const options = { name: "everything", entry, root: folder, env: process.env };
-  const server = new SharedServer({ ...options, log: () => undefined, redactor: new McpRedactor({}, {}) });
+  const server = new SharedServer({
+    ...options,
+    home: folder,
+    log: () => undefined,
+    redactor: new McpRedactor({}, {}),
+  });
   onTestFinished(() => server.stop());
   const state = await server.connect();
   if (state.status !== "ready") throw new Error(JSON.stringify(state));

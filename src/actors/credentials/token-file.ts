@@ -5,7 +5,7 @@ import type { LoginName } from "../../config/logins.js";
 import { makeDirectory } from "../../config/make-directory.js";
 import { writeAtomic } from "../../config/write-atomic.js";
 import { FailureError } from "../../messages/errors.js";
-import { TokenFile, type TokenSet } from "../../messages/tokens.js";
+import { McpLogin, TokenFile, type TokenSet } from "../../messages/tokens.js";
 import { readPrivate } from "./read-private.js";
 
 /** A token is renewed under the lock, over a network: a living process may keep it for so long. */
@@ -45,6 +45,20 @@ export class TokenStore {
     const { [login]: _, ...others } = file.logins;
     const logins = tokens === undefined ? others : { ...others, [login]: tokens };
     await writeAtomic(this.path, `${JSON.stringify({ ...file, logins }, undefined, 2)}\n`);
+  }
+
+  /** The login to the MCP server at this address, and at no other. */
+  async readMcp(url: string): Promise<McpLogin | undefined> {
+    const { mcp = {} } = (await this.#file()) ?? {};
+    return Object.hasOwn(mcp, url) ? McpLogin.safeParse(mcp[url]).data : undefined;
+  }
+
+  /** Only for who holds the lock. Without a login the one there is is taken out. */
+  async writeMcp(url: string, login: McpLogin | undefined): Promise<void> {
+    const file = (await this.#file()) ?? { version: 1, logins: {} };
+    const { [url]: _, ...others } = file.mcp ?? {};
+    const mcp = login === undefined ? others : { ...others, [url]: login };
+    await writeAtomic(this.path, `${JSON.stringify({ ...file, mcp }, undefined, 2)}\n`);
   }
 
   /** All of them, also what cannot be read; says whether there was anything. */

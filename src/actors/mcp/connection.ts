@@ -5,6 +5,7 @@ import { version } from "../../version.js";
 import { within } from "../system/within.js";
 import { boundedFetch } from "./bounded-fetch.js";
 import type { Elicited, ElicitationAnswer } from "./elicitation.js";
+import type { ServerLogin } from "./login/server-login.js";
 import type { ServerOrder } from "./server-order.js";
 import { StdioTransport } from "./stdio-transport.js";
 
@@ -43,6 +44,7 @@ export async function openConnection(
   env: Readonly<Record<string, string | undefined>>,
   listener: ConnectionListener,
   bounds: RequestBounds,
+  login?: ServerLogin,
 ): Promise<Connection> {
   const sdk = await import("@modelcontextprotocol/client");
   const client = new sdk.Client(
@@ -57,6 +59,7 @@ export async function openConnection(
       : new sdk.StreamableHTTPClientTransport(new URL(order.url), {
           fetch: boundedFetch(createFetch(env), (reason) => lost(reason)),
           requestInit: { headers: { ...order.headers } },
+          ...(login === undefined ? {} : { authProvider: login }),
           redirectPolicy: "same-origin",
         });
 
@@ -72,6 +75,7 @@ export async function openConnection(
     if (!(transport instanceof StdioTransport)) await goodbye(transport);
     await client.close().catch(() => undefined);
     await transport.close().catch(() => undefined);
+    await login?.settled();
   }
 
   Object.assign(client, {

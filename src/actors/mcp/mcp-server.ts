@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { McpRedactor } from "../../config/mcp-redactor.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { shortened } from "../../messages/shortened.js";
+import { createFetch } from "../../providers/http-fetch.js";
 import type { Actor } from "../system/actor.js";
 import { messageOf } from "../system/failures.js";
 import { RestartWindow } from "../system/restart-window.js";
@@ -9,7 +10,8 @@ import { CallDeadline } from "./call-deadline.js";
 import { type Connection, openConnection } from "./connection.js";
 import type { Elicited, ElicitationAnswer } from "./elicitation.js";
 import { type ListedTools, ToolList } from "./listed-tools.js";
-import { serverOrder } from "./server-order.js";
+import type { ServerLogin } from "./login/server-login.js";
+import { type ServerOrder, serverOrder } from "./server-order.js";
 import { StderrLog } from "./stderr-log.js";
 
 /** How things stand with a server. The tools of one that was lost are still offered: the next call finds it again. */
@@ -50,6 +52,8 @@ export interface McpServerOptions {
   readonly entry: McpServerEntry;
   /** The project it works for. */
   readonly root: string;
+  /** Where logins to servers are kept. */
+  readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string) => void;
   /** Takes out of all it says, and of what we say of it, what nobody else should read. */
@@ -79,7 +83,7 @@ type Own = { readonly type: "tried" };
 /** Owns the connection to one server, and finds it again when it was lost. */
 export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, McpServerMsg, Own> = {
   name: "mcp",
-  start: ({ name, entry, root, env, log, redactor }, context) => {
+  start: ({ name, entry, root, home, env, log, redactor }, context) => {
     const window = new RestartWindow(budget);
     const stderr = new StderrLog(
       (line) => log(`mcp ${name}: ${line}`),
@@ -90,6 +94,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     let state: ServerState = { status: "starting" };
     let connecting: Promise<Connection> | undefined;
     let connection: Connection | undefined;
+    let login: ServerLogin | undefined;
     /** While the tools are listed again; a change meanwhile is one more reason to. */
     let listing: Promise<void> | undefined;
     let isListOld = false;
@@ -120,11 +125,13 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       let opened: Connection | undefined;
       try {
         const bounds = { signal: deadline.signal, timeoutMs: noTimeoutMs };
+        const order = serverOrder(entry, root, env);
         opened = await openConnection(
-          serverOrder(entry, root, env),
+          order,
           env,
           listener(() => opened),
           bounds,
+          await loginFor(order),
         );
         const tools = await list(opened, deadline.signal);
         connection = opened;
@@ -139,6 +146,21 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       } finally {
         deadline.end();
       }
+    }
+
+    /** Loaded for servers on the network that have no other proof of who asks. */
+    async function loginFor(order: ServerOrder): Promise<ServerLogin | undefined> {
+      if (order.type !== "url" || order.hasProof) return undefined;
+      const { ServerLogin: Login } = await import("./login/server-login.js");
+      login ??= new Login({
+        name,
+        url: order.url,
+        home,
+        fetch: createFetch(env),
+        learn: (secret) => redactor.learn(secret),
+        warn: (message) => log(`mcp ${name}: ${message}`),
+      });
+      return login;
     }
 
     function lastError(): string {

@@ -3,6 +3,8 @@ import type { McpServerEntries } from "../../messages/mcp-config.js";
 import { SharedServer } from "./shared-server.js";
 
 export interface McpServersOptions {
+  /** cody's own folder. */
+  readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string) => void;
 }

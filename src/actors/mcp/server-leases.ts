@@ -4,8 +4,6 @@ import { quotedWord } from "../../messages/quoted-command.js";
 import type { Lease, McpServers, McpServersOptions } from "./mcp-servers.js";
 
 export interface ServerLeasesOptions extends McpServersOptions {
-  /** Where it is kept which projects are trusted. */
-  readonly home: string;
   /** Those of the user, for every project. */
   readonly configured: McpServerEntries;
 }

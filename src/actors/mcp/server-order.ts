@@ -6,16 +6,31 @@ import type { ServerCommand } from "./server-process.js";
 /** How a server is reached. */
 export type ServerOrder =
   | ({ readonly type: "command" } & ServerCommand)
-  | { readonly type: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  | {
+      readonly type: "url";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      /** Whether the headers say who asks, so that no login is for it. */
+      readonly hasProof: boolean;
+    };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Throws when our environment has not what the configuration says it has. */
 export function serverOrder(entry: McpServerEntry, root: string, env: Env): ServerOrder {
-  if ("url" in entry) return { type: "url", url: entry.url, headers: headersOf(entry, env) };
+  if ("url" in entry) {
+    return { type: "url", url: entry.url, headers: headersOf(entry, env), hasProof: hasProof(entry) };
+  }
   const { command, args = [], cwd = "." } = entry;
   const given = { ...toolEnv(env, entry.env_vars), ...entry.env };
   return { type: "command", command, args, cwd: resolve(root, cwd), env: given };
+}
+
+export function hasProof(entry: McpServerEntry): boolean {
+  if (!("url" in entry)) return false;
+  const { http_headers: headers = {}, env_http_headers: fromEnv = {}, bearer_token_env_var: bearer } = entry;
+  const names = Object.keys({ ...headers, ...fromEnv }).map((name) => name.toLowerCase());
+  return bearer !== undefined || names.includes("authorization");
 }
 
 function headersOf(entry: Extract<McpServerEntry, { url: string }>, env: Env): Record<string, string> {

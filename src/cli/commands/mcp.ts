@@ -1,7 +1,8 @@
 import { usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 
-const usage = "Usage: cody mcp [list | add NAME -- COMMAND | add NAME --url URL | remove NAME | test [NAME]]";
+const usage =
+  "Usage: cody mcp [list | add NAME -- COMMAND | add NAME --url URL | remove NAME | test [NAME] | login NAME | logout NAME]";
 
 /** What each action needs is loaded with it: a list must not wait for what speaks with servers. */
 export async function mcpCommand(context: CommandContext): Promise<number> {
@@ -16,6 +17,10 @@ export async function mcpCommand(context: CommandContext): Promise<number> {
       return await (await import("../mcp/add-server.js")).removeServer(context, needed(name));
     case "test":
       return await (await import("../mcp/test-servers.js")).testServers(context, name);
+    case "login":
+      return await (await import("../mcp/login-server.js")).loginServer(context, needed(name));
+    case "logout":
+      return await (await import("../mcp/login-server.js")).logoutServer(context, needed(name));
     default:
       throw usageError(`Unknown action '${action}'`, usage);
   }

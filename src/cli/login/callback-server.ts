@@ -14,6 +14,8 @@ const errorName = /^[a-z_]{1,60}$/;
 /** What the browser has brought; it waits for a page. */
 export interface Visit {
   readonly code: string;
+  /** Who says that they sent it, if they say so. */
+  readonly issuer: string | undefined;
   answer(outcome: "done" | "failed"): void;
 }
 
@@ -101,6 +103,7 @@ export class CallbackServer implements AsyncDisposable {
     }
     this.#visit.resolve({
       code,
+      issuer: query.get("iss") ?? undefined,
       answer: (outcome) =>
         outcome === "done"
           ? page(response, 200, "You are logged in. You can close this page and go back to cody.")

@@ -10,6 +10,7 @@ import { watchSignals } from "../interruption.js";
 import { type KnownServer, knownServers } from "./known-servers.js";
 
 const maxShownChars = 100;
+const maxNamesChars = 400;
 
 interface Tested {
   readonly name: string;
@@ -46,8 +47,9 @@ async function tryOut(
   signal: AbortSignal,
 ): Promise<Tested> {
   const { env } = context.terminal;
+  const { home } = context;
   const redactor = new McpRedactor({ [name]: entry }, env);
-  const server = new SharedServer({ name, entry, root, env, redactor, log: (text) => context.log("info", text) });
+  const server = new SharedServer({ name, entry, root, home, env, redactor, log: (text) => context.log("info", text) });
   const stop = (): void => void server.stop();
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -81,8 +83,15 @@ function textOf({ name, state, resources, prompts }: Tested): string {
   return [
     `✓ ${name}: ${counts.join(", ")}`,
     ...state.tools.map((tool) => `    ${shortened(visible(`${tool.name}  ${tool.description}`), maxShownChars)}`),
+    ...named("prompts", prompts),
+    ...named("resources", resources),
     ...state.leftOut.map((text) => `  left out: ${text}`),
   ].join("\n");
+}
+
+/** On one line: tools are what a server is chosen for. */
+function named(what: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`  ${what}: ${shortened(visible(names.join(", ")), maxNamesChars)}`];
 }
 
 function jsonOf({ name, state, resources, prompts }: Tested): unknown {

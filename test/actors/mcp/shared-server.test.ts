@@ -15,7 +15,7 @@ async function open(entry: McpServerEntry, env: Record<string, string> = {}) {
   const logged: string[] = [];
   const root = await temporaryFolder();
   const all = { PATH: process.env["PATH"], ...env };
-  const options = { name: "test", entry, root, env: all, redactor: new McpRedactor({ test: entry }, all) };
+  const options = { name: "test", entry, root, home: root, env: all, redactor: new McpRedactor({ test: entry }, all) };
   const server = new SharedServer({ ...options, log: (text) => logged.push(text) });
   onTestFinished(() => server.stop());
   return { server, logged, root };
@@ -152,7 +152,7 @@ test("what has failed is tried again when its pause is over", async () => {
   let now = 0;
   const root = await temporaryFolder();
   const entry = serverEntry(["crash"], { env: { ONCE: join(root, "once") } });
-  const options = { name: "test", entry, root, env: { PATH: process.env["PATH"] } };
+  const options = { name: "test", entry, root, home: root, env: { PATH: process.env["PATH"] } };
   const told = { log: () => undefined, redactor: new McpRedactor({}, {}) };
   const server = new SharedServer({ ...options, ...told }, new RetryPause(() => now));
   onTestFinished(() => server.stop());

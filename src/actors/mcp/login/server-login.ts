@@ -1,0 +1,143 @@
+import type { AuthProvider } from "@modelcontextprotocol/client";
+import { FailureError } from "../../../messages/errors.js";
+import type { McpLogin } from "../../../messages/tokens.js";
+import { TokenStore } from "../../credentials/token-file.js";
+import { within } from "../../system/within.js";
+import { authFetch } from "./auth-fetch.js";
+import { loginOf } from "./login-of.js";
+
+export interface ServerLoginParts {
+  /** As a person knows the server. */
+  readonly name: string;
+  readonly url: string;
+  readonly home: string;
+  readonly fetch: typeof globalThis.fetch;
+  /** Told of every token that is read or given. */
+  readonly learn: (secret: string) => void;
+  /** Something a person should know, although all goes on. */
+  readonly warn: (message: string) => void;
+}
+
+/** A token is renewed so long before it ends, so that none ends on its way. */
+const marginMs = 10_000;
+/** A renewal is over by then. */
+const renewalMs = 25_000;
+/** Of the names an issuer may give a problem; others are not repeated, and might be the token itself. */
+const errorName = /^[a-z_]{1,60}$/;
+/** Those that pass, and say nothing of the login. */
+const passing: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable"]);
+
+/** What proves to a server who asks, where somebody has logged in to it. Renewed once, whoever asks in whatever process. */
+export class ServerLogin implements AuthProvider {
+  readonly #parts: ServerLoginParts;
+  readonly #store: TokenStore;
+  #held: McpLogin | undefined;
+  /** The refresh token that is used up although the file still has it: what is held could not be written. */
+  #usedUp: string | undefined;
+  #renewing: Promise<McpLogin> | undefined;
+
+  constructor(parts: ServerLoginParts) {
+    this.#parts = parts;
+    this.#store = new TokenStore(parts.home);
+  }
+
+  async token(): Promise<string | undefined> {
+    this.#held ??= await this.#read();
+    if (this.#held === undefined) return undefined;
+    return (isFresh(this.#held) ? this.#held : await this.#renewed(undefined)).accessToken;
+  }
+
+  /** The server has refused what it was given. */
+  async onUnauthorized(): Promise<void> {
+    const refused = this.#held?.accessToken;
+    if (refused === undefined) throw new Error(`it wants a login. Run: cody mcp login ${this.#parts.name}`);
+    await this.#renewed(refused);
+  }
+
+  /** An answer of the issuer that nobody writes down is a login that is lost. */
+  async settled(): Promise<void> {
+    if (this.#renewing !== undefined)
+      await within(
+        this.#renewing.catch(() => undefined),
+        renewalMs,
+      );
+  }
+
+  #renewed(refused: string | undefined): Promise<McpLogin> {
+    this.#renewing ??= this.#store
+      .locked(async () => await this.#renew(refused))
+      .finally(() => {
+        this.#renewing = undefined;
+      });
+    return this.#renewing;
+  }
+
+  /** Only under the lock: a refresh token that is used twice ends the login with many an issuer. */
+  async #renew(refused: string | undefined): Promise<McpLogin> {
+    const found = await this.#read();
+    if (found === undefined) throw this.#ended("it is gone");
+    const current =
+      found.refreshToken !== undefined && found.refreshToken === this.#usedUp ? (this.#held ?? found) : found;
+    // Most often another process has done it by now, or somebody has logged in again.
+    if (current.accessToken !== refused && isFresh(current)) return (this.#held = current);
+    const next = await this.#ask(current);
+    this.#learn(next);
+    this.#held = next;
+    await this.#write(next, found.refreshToken);
+    return next;
+  }
+
+  /** New tokens that cannot be written are used all the same. */
+  async #write(next: McpLogin, replaced: string | undefined): Promise<void> {
+    try {
+      await this.#store.writeMcp(this.#parts.url, next);
+      this.#usedUp = undefined;
+    } catch (error) {
+      this.#usedUp = replaced;
+      const why = error instanceof FailureError ? error.message : (error as NodeJS.ErrnoException).code;
+      this.#parts.warn(`the new token of its login could not be written (${why}); others may have to log in again`);
+    }
+  }
+
+  async #ask({ issuer, refreshToken }: McpLogin): Promise<McpLogin> {
+    if (refreshToken === undefined) throw this.#ended("it cannot be renewed");
+    const sdk = await import("@modelcontextprotocol/client");
+    const { url, client, metadata, resource } = issuer;
+    try {
+      const tokens = await sdk.refreshAuthorization(url, {
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(resource === undefined ? {} : { resource }),
+        clientInformation: client,
+        refreshToken,
+        fetchFn: authFetch(this.#parts.fetch, new URL(this.#parts.url)),
+      });
+      return loginOf(tokens, issuer, Date.now());
+    } catch (error) {
+      if (!(error instanceof sdk.OAuthError) || passing.has(error.code)) {
+        throw new Error("its login could not be renewed: its issuer does not answer as it should", { cause: error });
+      }
+      throw this.#ended(errorName.test(error.code) ? error.code : "refused");
+    }
+  }
+
+  async #read(): Promise<McpLogin | undefined> {
+    const found = await this.#store.readMcp(this.#parts.url);
+    if (found !== undefined) this.#learn(found);
+    return found;
+  }
+
+  #learn({ accessToken, refreshToken, issuer }: McpLogin): void {
+    for (const secret of [accessToken, refreshToken, issuer.client.client_secret]) {
+      if (secret !== undefined) this.#parts.learn(secret);
+    }
+  }
+
+  #ended(reason: string): FailureError {
+    const message = `its login is not valid any more (${reason}). Run: cody mcp login ${this.#parts.name}`;
+    return new FailureError({ code: "auth", message, retryable: false });
+  }
+}
+
+function isFresh({ expiresAt }: McpLogin): boolean {
+  return expiresAt === undefined || expiresAt - marginMs > Date.now();
+}
