@@ -15,7 +15,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   rollouts: ["messages", "version.ts"],
   compaction: ["messages"],
   context: ["messages"],
-  // Of the tools only what writes a file without following links, of the configuration only where git keeps what is its own.
+  // Of the tools only what writes a file without following links, and what is ignored; of the configuration only where git keeps what is its own.
   changes: ["messages", "tools", "config"],
   // Of the providers only the offline model.
   "mock-llm": ["messages", "providers"],

@@ -3,7 +3,8 @@ import * as z from "zod";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
 import { Glob, limitOf, StartPath } from "./search/arguments.js";
-import { ripgrepLines } from "./search/ripgrep.js";
+import { type FoundLink, linksIn } from "./search/links-in.js";
+import { type RipgrepLines, ripgrepLines } from "./search/ripgrep.js";
 
 const usualLimit = 300;
 
@@ -13,12 +14,13 @@ export const listFiles = defineTool({
   name: "list_files",
   description:
     "Gives the paths of the files in a folder and all folders in it, sorted, one on a line; without those that " +
-    ".gitignore names.",
+    ".gitignore names. A symbolic link is given as `path -> target` and not followed.",
   parameters: ListFilesArguments,
   readOnly: true,
   run: async ({ path = ".", glob, limit = usualLimit }, context) => {
     try {
-      const { lines, isCut } = await ripgrepLines({ path, glob, args: ["--files"], maxLines: limit }, context);
+      const files = await ripgrepLines({ path, glob, args: ["--files"], maxLines: limit }, context);
+      const { lines, isCut } = merged(files, await linksIn(path, glob, context), limit);
       if (lines.length === 0) return "[There are no such files.]";
       return [...lines, ...(isCut ? ["[There are more files: name a folder or a glob.]"] : [])].join("\n");
     } catch (error) {
@@ -26,3 +28,16 @@ export const listFiles = defineTool({
     }
   },
 });
+
+/** In the order of the paths, folder by folder; of links none that stands behind the last file of a list that was cut. */
+function merged({ lines, isCut }: RipgrepLines, links: readonly FoundLink[], limit: number): RipgrepLines {
+  const last = lines.at(-1);
+  const seen = isCut && last !== undefined ? links.filter(({ path }) => byPath(path, last) < 0) : links;
+  const all = [...lines.map((line) => ({ path: line, line })), ...seen].toSorted((a, b) => byPath(a.path, b.path));
+  return { lines: all.slice(0, limit).map(({ line }) => line), isCut: isCut || all.length > limit };
+}
+
+function byPath(one: string, other: string): number {
+  const [a, b] = [one, other].map((path) => path.replaceAll("/", "\0"));
+  return (a ?? "") < (b ?? "") ? -1 : 1;
+}

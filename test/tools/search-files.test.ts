@@ -70,10 +70,28 @@ describe("list_files", () => {
     expect(success).toBe(false);
   });
 
-  test("links are not followed", async () => {
-    const [context, other] = [await project({ a: "" }), await project({ secret: "" })];
+  test("links are shown with where they lead, and not followed", async () => {
+    const [context, other] = [await project({ a: "", "src/z": "" }), await project({ secret: "" })];
     await symlink(other.cwd, join(context.cwd, "link"));
-    expect(await textOf(listFiles, {}, context)).toBe("a");
+    await mkdir(join(context.cwd, "only"));
+    await symlink("../nowhere\u001b[31m", join(context.cwd, "only", "broken"));
+    await symlink("z", join(context.cwd, "src", "y.ts"));
+    const all = ["a", `link -> ${other.cwd}`, "only/broken -> ../nowhere\\033[31m", "src/y.ts -> z", "src/z"];
+    expect((await call(listFiles, {}, context)).content).toBe(all.join("\n"));
+    expect(await textOf(listFiles, { path: "src" }, context)).toBe("src/y.ts -> z\nsrc/z");
+    expect(await textOf(listFiles, { glob: "*.ts" }, context)).toBe("src/y.ts -> z");
+    expect(await textOf(listFiles, { limit: 1 }, context)).toBe("a\n[There are more files: name a folder or a glob.]");
+    expect(await textOf(searchFiles, { pattern: "secret" }, context)).toBe("[No line matches.]");
+  });
+
+  test("links that git ignores, or that lie where keys are, are not shown", async () => {
+    const keys = join((await project({})).cwd, "keys");
+    const context = await project({ ".gitignore": "built\n*.log\n", "built/a": "" }, { privatePaths: [keys] });
+    for (const name of ["a.log", "built/b"]) await symlink("x", join(context.cwd, name));
+    await mkdir(keys);
+    await symlink("x", join(keys, "link"));
+    expect(await textOf(listFiles, {}, context)).toBe(".gitignore");
+    expect(await textOf(listFiles, { path: join(keys, "..") }, context)).toBe("[There are no such files.]");
   });
 });
 

@@ -2,8 +2,8 @@ import { join, resolve } from "node:path";
 import { commonDirectoryNamed, gitDirectoryNamed } from "../../config/git-directory.js";
 import type { GitUser } from "../../config/git-user.js";
 import { excludesFileIn } from "./git-config.js";
-import { repositoryOf } from "./ignore-rules.js";
-import { gitTextIn } from "./rules-in.js";
+import { repositoryOf } from "../../tools/search/ignore-rules.js";
+import { gitTextIn } from "../../tools/search/rules-in.js";
 
 /**
  * The rules by which git ignores files that stand in no `.gitignore`: its user's, then the clone's own, which count before

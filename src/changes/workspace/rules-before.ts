@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { type ContentStore, hashOf } from "./content-store.js";
-import type { ReadRules } from "./ignore-rules.js";
-import { rulesIn } from "./rules-in.js";
+import type { ReadRules } from "../../tools/search/ignore-rules.js";
+import { rulesIn } from "../../tools/search/rules-in.js";
 import type { TreeFile } from "./take-tree.js";
 import type { FoundFolder } from "./walk.js";
 

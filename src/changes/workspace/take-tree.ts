@@ -3,7 +3,7 @@ import { readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { FileMode } from "../changed-file.js";
 import type { ContentStore } from "./content-store.js";
-import { readRegularFile } from "./regular-file.js";
+import { readRegularFile } from "../../tools/search/regular-file.js";
 import { fileAt, type FoundFile, walk, type Walk } from "./walk.js";
 import { type KnownFile, WorkspaceIndex } from "./workspace-index.js";
 import { isForSecrets } from "./secret-files.js";

@@ -2,7 +2,7 @@ import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { strayKind } from "../../tools/stray-name.js";
 import type { FileMode } from "../changed-file.js";
-import { IgnoreRules, type ReadRules } from "./ignore-rules.js";
+import { IgnoreRules, type ReadRules } from "../../tools/search/ignore-rules.js";
 import { oddEntries } from "./odd-names.js";
 import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
 

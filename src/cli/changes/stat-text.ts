@@ -21,6 +21,6 @@ export function totalText(additions: number, deletions: number): string {
 }
 
 export function noChanges(turn: number | undefined, isTakenBack = false): string {
-  if (isTakenBack && turn === undefined) return "Nothing is left of what this conversation changed.";
+  if (isTakenBack && turn === undefined) return "No changes are left to show.";
   return `No changes are known of ${turn === undefined ? "this conversation" : `turn ${turn}`}.`;
 }
