@@ -100,7 +100,6 @@ function asWritten(text: string, change: (plain: string) => string | undefined):
   return changed === undefined ? undefined : mark + (hasReturns ? changed.replaceAll("\n", "\r\n") : changed);
 }
 
-
 function jsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
