@@ -1,5 +1,6 @@
 import type { ResponseItem } from "../messages/response-item.js";
 import { type CallItem, isCall, isOutput } from "./item-kinds.js";
+import { jsonOrUndefined } from "../messages/parse.js";
 
 /** The files that tools were used on. */
 export interface CompactionDetails {
@@ -54,10 +55,10 @@ function filesOf(call: CallItem): { files: string[]; isReading: boolean } {
   const text = call.type === "function_call" ? call.arguments : call.input;
   const isReading = reading.has(call.name);
   if (isReading || modifying.has(call.name)) {
-    const given = call.type === "function_call" ? parsed(text) : text;
+    const given = call.type === "function_call" ? jsonOrUndefined(text) : text;
     return { files: [...named(given), ...(isReading ? [] : patched(given))], isReading };
   }
-  return { files: text.includes("*** Begin Patch") ? patched(parsed(text)) : [], isReading };
+  return { files: text.includes("*** Begin Patch") ? patched(jsonOrUndefined(text)) : [], isReading };
 }
 
 function named(given: unknown): string[] {
@@ -71,15 +72,6 @@ function patched(given: unknown, depth = 2): string[] {
   if (typeof given === "string") return [...given.matchAll(patchLine)].map(([, file = ""]) => file.trim());
   if (typeof given !== "object" || given === null || depth === 0) return [];
   return Object.values(given).flatMap((value) => patched(value, depth - 1));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The model wrote something else, which is no file.
-    return undefined;
-  }
 }
 
 function isPath(file: string): boolean {

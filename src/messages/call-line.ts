@@ -1,6 +1,7 @@
 import { quotedCommand } from "./quoted-command.js";
 import { shortened } from "./shortened.js";
 import { visible } from "./visible.js";
+import { jsonOrUndefined } from "./parse.js";
 
 const maxChars = 200;
 const maxCommandChars = 500;
@@ -37,14 +38,14 @@ export function commandLine(argv: readonly string[]): string {
 }
 
 function commandOf(given: string): string[] | undefined {
-  const { command } = Object(parsed(given)) as { readonly command?: unknown };
+  const { command } = Object(jsonOrUndefined(given)) as { readonly command?: unknown };
   const isCommand = Array.isArray(command) && command.every((word) => typeof word === "string");
   return isCommand && command.length > 0 ? command : undefined;
 }
 
 /** The names of the files: the rest is long, and shown when it is done. */
 function patchedFiles(given: string): string {
-  const { input } = Object(parsed(given)) as { readonly input?: unknown };
+  const { input } = Object(jsonOrUndefined(given)) as { readonly input?: unknown };
   // A model that need not write JSON gives the patch itself.
   const patch = typeof input === "string" ? input : given;
   const files = [...patch.matchAll(patchedFile)].map(([, path = ""]) => path.trim());
@@ -59,13 +60,5 @@ function argumentsText(text: string): string {
   } catch {
     // A model may write anything: what is no JSON, or too deep to be written again.
     return text;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

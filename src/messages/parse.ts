@@ -29,6 +29,15 @@ export function jsonValue(text: string, what: string): unknown {
   }
 }
 
+/** For what somebody else wrote, a model above all, and may be no JSON. */
+export function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The first problem, as a path and what was expected there; values are never shown. */
 function issueText(error: z.ZodError): string {
   const issue = error.issues[0];

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import type { Head } from "./head.js";
 import { isRecord } from "./line-object.js";
+import { jsonOrUndefined } from "../messages/parse.js";
 
 /** What one list said about a file, by its name below the directory. */
 export interface KnownFile {
@@ -86,12 +87,4 @@ function isTable(value: unknown, columns: number): boolean {
       return row.slice(1).every((cell) => typeof cell === "number");
     })
   );
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { formOf } from "./forms/form-of.js";
+import { jsonOrUndefined } from "../messages/parse.js";
 
 /** Longer lines are damage: nothing cody or Codex writes comes near it, and a line must fit in memory. */
 export const maxLineBytes = 64 * 1024 * 1024;
@@ -71,14 +72,6 @@ export function isDeeperThan(value: object, levels: number): boolean {
     level = next;
   }
   return true;
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function bad(detail: string): LineBytes {

@@ -1,5 +1,6 @@
 import { mask, type OnSecret, type TextRedactor } from "../messages/redaction.js";
 import { isRecord } from "./line-object.js";
+import { jsonOrUndefined } from "../messages/parse.js";
 
 /** What holds a line together, is sealed, or means nothing to people: never a place for a secret of ours. */
 const structure = new Set(
@@ -57,10 +58,10 @@ function redactText(text: string, key: string, redactor: TextRedactor, onSecret:
 
 /** JSON as a model wrote it, and still JSON: changed in place where that does, so that it keeps its numbers and blanks. */
 function redactJson(text: string, redactor: TextRedactor, onSecret: OnSecret): string {
-  const before = parsed(text);
+  const before = jsonOrUndefined(text);
   const redacted = redactor.redact(text, onSecret);
   if (!isCompound(before)) return redacted;
-  const after = parsed(redacted);
+  const after = jsonOrUndefined(redacted);
   const source = isCompound(after) ? after : before;
   const clean = redactInner(source, "", redactor, onSecret);
   return isCompound(after) && clean === after ? redacted : JSON.stringify(clean);
@@ -87,12 +88,4 @@ function redactFields(value: object, redact: (inner: unknown, key: string) => un
 
 function isCompound(value: unknown): value is object {
   return typeof value === "object" && value !== null;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

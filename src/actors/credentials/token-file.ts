@@ -7,6 +7,7 @@ import { writeAtomic } from "../../config/write-atomic.js";
 import { FailureError } from "../../messages/errors.js";
 import { McpLogin, TokenFile, type TokenSet } from "../../messages/tokens.js";
 import { readPrivate } from "./read-private.js";
+import { jsonOrUndefined } from "../../messages/parse.js";
 
 /** A token is renewed under the lock, over a network: a living process may keep it for so long. */
 const holdMs = 60_000;
@@ -74,18 +75,9 @@ export class TokenStore {
   async #file(): Promise<TokenFile | undefined> {
     const text = await readPrivate(this.path);
     if (text === undefined) return undefined;
-    const result = TokenFile.safeParse(valueOf(text));
+    const result = TokenFile.safeParse(jsonOrUndefined(text));
     if (result.success) return result.data;
     const message = `${this.path} is damaged, or was written by another version. Delete it and run: cody login`;
     throw new FailureError({ code: "auth", message, retryable: false });
-  }
-}
-
-/** What is no JSON is no token file either; V8's own words would quote it. */
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

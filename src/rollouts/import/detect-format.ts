@@ -7,6 +7,7 @@ import { type Fields, fieldsOf } from "./fields.js";
 import { type ImportFormat, importFormats } from "./import-format.js";
 import { isJsonHistory } from "./json-source.js";
 import type { SourceFile } from "./source.js";
+import { jsonOrUndefined } from "../../messages/parse.js";
 
 /** A first line may hold instructions or a picture. */
 const headBytes = 1024 * 1024;
@@ -22,7 +23,7 @@ export async function detectFormat(file: SourceFile): Promise<ImportFormat> {
   const lines = text.split("\n").slice(0, maxLines).flatMap(lineFields);
   const format = lines.map(formatOf).find((found) => found !== undefined);
   if (format !== undefined) return format === "entries" ? entriesBy(lines) : format;
-  if (isWhole ? isJsonHistory(jsonOf(text)) : /^\s*(?:\[\s*\{|\{\s*")/.test(text)) return "json";
+  if (isWhole ? isJsonHistory(jsonOrUndefined(text)) : /^\s*(?:\[\s*\{|\{\s*")/.test(text)) return "json";
   throw new ImportError(file.path, `it is in none of the known formats: ${importFormats.join(", ")}`);
 }
 
@@ -45,16 +46,8 @@ function isText(bytes: Buffer, isWhole: boolean): boolean {
 }
 
 function lineFields(line: string): Fields[] {
-  const value = jsonOf(line);
+  const value = jsonOrUndefined(line);
   return isRecord(value) ? [value] : [];
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function formatOf(value: Fields): ImportFormat | "entries" | undefined {

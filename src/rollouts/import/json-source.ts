@@ -8,6 +8,7 @@ import { jsonItems } from "./json-items.js";
 import { jsonTurnItems } from "./json-turns.js";
 import type { Losses } from "./losses.js";
 import type { ReadSource, SourceFacts, SourceRecord } from "./source.js";
+import { jsonOrUndefined } from "../../messages/parse.js";
 
 /** It must be read as a whole: nobody can parse a part of it. */
 const maxJsonBytes = 256 * 1024 * 1024;
@@ -33,18 +34,10 @@ export function isJsonHistory(value: unknown): boolean {
 
 function parsed(bytes: Buffer, path: string): unknown {
   if (!isUtf8(bytes)) throw new ImportError(path, "it is not valid UTF-8");
-  const root = jsonOf(bytes.toString("utf8"));
+  const root = jsonOrUndefined(bytes.toString("utf8"));
   if (typeof root !== "object" || root === null) throw new ImportError(path, "it is not valid JSON");
   if (isDeeperThan(root, maxLineDepth)) throw new ImportError(path, "it is nested too deep");
   return root;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function factsOf(outer: Fields): SourceFacts {

@@ -6,6 +6,7 @@ import type { Part } from "../parts.js";
 import { diffHtml } from "./diff.js";
 import { escaped } from "./escape.js";
 import { codeHtml, imageHtml } from "./prose.js";
+import { jsonOrUndefined } from "../../../messages/parse.js";
 
 /** A call that can be opened: what the model asked for, and what came of it. */
 export function callHtml({ name, given, output }: Extract<Part, { type: "call" }>): string {
@@ -84,14 +85,5 @@ function jsonText(value: unknown): string {
     return JSON.stringify(value, null, 2);
   } catch {
     return "(nested too deep to be shown)";
-  }
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // A model may write anything.
-    return undefined;
   }
 }
