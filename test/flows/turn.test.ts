@@ -182,6 +182,8 @@ test("settings of a submission hold for the turns to come and are written down",
   });
 });
 
+const nextTick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+
 test("an interrupt that races with the end gives exactly one end", async () => {
   const rounds = 300;
   const provider = scripted(Array.from({ length: rounds }, () => says("ok")));
@@ -189,9 +191,11 @@ test("an interrupt that races with the end gives exactly one end", async () => {
   const submitted: string[] = [];
   for (let round = 0; round < rounds; round++) {
     submitted.push(await conversation.submit("Hi"));
-    // Every round interrupts a little later: in the microtasks before the turn looks at its files, and from its answer on.
+    // Every round interrupts a little later: in the microtasks before the turn looks at its files, and in those and the
+    // ticks from its answer on.
     if (round % 2 === 1) await events.until("agent_message_delta");
-    for (let steps = round % 60; steps > 0; steps--) await Promise.resolve();
+    const step = round % 4 === 3 ? nextTick : () => Promise.resolve();
+    for (let steps = round % 60; steps > 0; steps--) await step();
     await conversation.interrupt();
     await events.untilAny(["task_complete", "turn_aborted"]);
   }
