@@ -63,6 +63,7 @@ test("one conversation goes from cody to Codex and back, with all that was said,
         calls: [
           { name: "shell", arguments: { command: ["sh", "-c", "echo one"] }, id: "call_one" },
           { name: "read_file", arguments: { path: "notes.txt" }, id: "call_two" },
+          { name: "read_file", arguments: { path: "missing.txt" }, id: "call_failed" },
         ],
       },
       { text: "It says one, and the notes say hello." },
