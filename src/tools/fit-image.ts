@@ -16,9 +16,9 @@ export function fitImage(bytes: Buffer): FitImage {
   const image = imageType(bytes);
   if (image === undefined) return unfit("it is no png, jpeg, gif or webp image");
   const { type, isWhole } = image;
-  if (!isWhole) return unfit(`it is a ${type} image whose end is missing`);
+  if (!isWhole) return unfit(`its end is missing (${type})`);
   const { width, height } = imagePixels(bytes, type) ?? { width: 0, height: 0 };
-  if (width === 0 || height === 0) return unfit(`it is a ${type} image that does not say how large it is`);
+  if (width === 0 || height === 0) return unfit(`it does not say how large it is (${type})`);
   if (Math.max(width, height) > maxImageSide) return unfit(`it is wider or higher than ${maxImageSide} pixels`);
   return { ok: true, type, url: `data:${type};base64,${bytes.toString("base64")}` };
 }

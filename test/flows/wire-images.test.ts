@@ -49,7 +49,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(sent.map((body) => body.split(shape).length - 1)).toEqual([1, 1]);
     for (const body of sent) {
       expect(body).toContain("[resource x://1]\\nwhat is embedded");
-      expect(body).toContain("not shown: it is a image/png image whose end is missing");
+      expect(body).toContain("not shown: its end is missing (image/png)");
     }
   });
 

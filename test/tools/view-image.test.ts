@@ -22,7 +22,7 @@ test.each(Object.entries(images))("a %s image without its end is not shown", asy
   await writeFile(join(context.cwd, "cut"), bytes.subarray(0, -3));
   const { content, success } = await call(viewImage, { path: "cut" }, context);
   expect([content.replace(context.cwd, "~"), success]).toEqual([
-    `cannot view ~/cut: it is a image/${kind} image whose end is missing`,
+    `cannot view ~/cut: its end is missing (image/${kind})`,
     false,
   ]);
 });
@@ -37,11 +37,11 @@ function png(width: number, height: number): Buffer {
 test.each([
   ["wide", png(8_001, 1), "it is wider or higher than 8000 pixels"],
   ["high", png(1, 0x7f_ff_ff_ff), "it is wider or higher than 8000 pixels"],
-  ["of no size", png(0, 1), "it is a image/png image that does not say how large it is"],
+  ["of no size", png(0, 1), "it does not say how large it is (image/png)"],
   [
     "without a frame",
     Buffer.from("ffd8ffe000020000ffd9", "hex"),
-    "it is a image/jpeg image that does not say how large it is",
+    "it does not say how large it is (image/jpeg)",
   ],
 ])("an image %s is not shown", async (name, bytes, problem) => {
   const context = await toolContext();

@@ -1,6 +1,7 @@
 import { parseConfig, readConfigFile, salvageConfig } from "../../config/config-file.js";
 import { secretsOf } from "../../config/redact.js";
 import { saveConfig } from "../../config/save-config.js";
+import { issueWords } from "../../messages/issue-words.js";
 import { type McpServerEntries, McpServerEntry, McpServerName } from "../../messages/mcp-config.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
@@ -16,7 +17,7 @@ const usage = "Usage: cody mcp add <name> -- <command> [arguments], or cody mcp 
  * replaced only when that is asked for: what it was is kept nowhere else.
  */
 export async function addServer(context: CommandContext, name: string, command: readonly string[]): Promise<number> {
-  const checked = McpServerName.safeParse(name);
+  const checked = McpServerName.safeParse(name, { error: issueWords });
   if (!checked.success) throw usageError(checked.error.issues[0]?.message ?? "not a name", usage);
   const { url, bearerTokenEnvVar, env = [], replace } = context.flags;
   const before = (await ownServers(context.home))[name];
@@ -37,7 +38,7 @@ export async function addServer(context: CommandContext, name: string, command: 
           ...(env.length === 0 ? {} : { env: variables }),
           url,
         };
-  const result = McpServerEntry.safeParse(JSON.parse(JSON.stringify(wanted)));
+  const result = McpServerEntry.safeParse(JSON.parse(JSON.stringify(wanted)), { error: issueWords });
   if (!result.success) throw usageError(result.error.issues[0]?.message ?? "not a server", usage);
   await tellSetAside(context, await saveConfig(context.home, { mcp_servers: { [name]: result.data } }));
   const done = before === undefined ? `Added ${name}` : `Replaced ${name}, which was: ${serverText(before)}`;

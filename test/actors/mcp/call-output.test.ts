@@ -40,7 +40,7 @@ test("what is no image, or too large, or too much, is named with the reason", ()
   expect(odd?.images).toBeUndefined();
   expect(odd?.content.split("\n")).toEqual([
     expect.stringMatching(/, not shown: it is larger than 3750000 bytes\]$/),
-    expect.stringMatching(/, not shown: it is a image\/png image whose end is missing\]$/),
+    expect.stringMatching(/, not shown: its end is missing \(image\/png\)\]$/),
     expect.stringMatching(/, not shown: it is no png, jpeg, gif or webp image\]$/),
     "[image image/png, 0 bytes, not shown]",
   ]);
