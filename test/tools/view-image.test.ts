@@ -38,11 +38,7 @@ test.each([
   ["wide", png(8_001, 1), "it is wider or higher than 8000 pixels"],
   ["high", png(1, 0x7f_ff_ff_ff), "it is wider or higher than 8000 pixels"],
   ["of no size", png(0, 1), "it does not say how large it is (image/png)"],
-  [
-    "without a frame",
-    Buffer.from("ffd8ffe000020000ffd9", "hex"),
-    "it does not say how large it is (image/jpeg)",
-  ],
+  ["without a frame", Buffer.from("ffd8ffe000020000ffd9", "hex"), "it does not say how large it is (image/jpeg)"],
 ])("an image %s is not shown", async (name, bytes, problem) => {
   const context = await toolContext();
   await writeFile(join(context.cwd, name), bytes);
