@@ -63,7 +63,7 @@ async function outputsInFile(conversation: Conversation): Promise<unknown[]> {
   return lines.flatMap(({ payload }) => (payload["type"] === "function_call_output" ? [payload["output"]] : []));
 }
 
-test("200 conversations work at once, whatever one of them does", async () => {
+test("200 conversations work at once, whatever one of them does", { timeout: 120_000 }, async () => {
   const { manager, open } = await openMany();
   const crashing = await open("crashes", 0);
   const flooding = await open("floods", 1);
@@ -102,22 +102,28 @@ test("200 conversations work at once, whatever one of them does", async () => {
   expect(await endsInFile(unread)).toEqual(["task_complete"]);
 });
 
-test("a shutdown while 200 turns run ends and records every one, and leaves no process", async () => {
-  const { manager, open, mark } = await openMany();
-  const behaviours = ["hangs", "hangs_in_a_tool", "hangs", "hangs_in_a_command"] as const;
-  const conversations = await Promise.all(
-    Array.from({ length: many }, (_, index) => open(behaviours[index % behaviours.length] ?? "hangs", index)),
-  );
-  const logs = conversations.map((conversation) => new EventLog(conversation));
-  await Promise.all(conversations.map((conversation) => conversation.submit("go")));
-  await Promise.all(
-    logs.map((log, index) => log.until(index % behaviours.length === 3 ? "exec_command_output_delta" : "task_started")),
-  );
-  expect((await processesWith(mark)).length).toBeGreaterThan(many / behaviours.length);
-  await manager.shutdown();
-  expect(await processesWith(mark)).toEqual([]);
-  for (const [index, conversation] of conversations.entries()) {
-    expect(await endsInFile(conversation)).toEqual(["turn_aborted"]);
-    expect(await outputsInFile(conversation)).toHaveLength(index % 2);
-  }
-});
+test(
+  "a shutdown while 200 turns run ends and records every one, and leaves no process",
+  { timeout: 120_000 },
+  async () => {
+    const { manager, open, mark } = await openMany();
+    const behaviours = ["hangs", "hangs_in_a_tool", "hangs", "hangs_in_a_command"] as const;
+    const conversations = await Promise.all(
+      Array.from({ length: many }, (_, index) => open(behaviours[index % behaviours.length] ?? "hangs", index)),
+    );
+    const logs = conversations.map((conversation) => new EventLog(conversation));
+    await Promise.all(conversations.map((conversation) => conversation.submit("go")));
+    await Promise.all(
+      logs.map((log, index) =>
+        log.until(index % behaviours.length === 3 ? "exec_command_output_delta" : "task_started"),
+      ),
+    );
+    expect((await processesWith(mark)).length).toBeGreaterThan(many / behaviours.length);
+    await manager.shutdown();
+    expect(await processesWith(mark)).toEqual([]);
+    for (const [index, conversation] of conversations.entries()) {
+      expect(await endsInFile(conversation)).toEqual(["turn_aborted"]);
+      expect(await outputsInFile(conversation)).toHaveLength(index % 2);
+    }
+  },
+);
