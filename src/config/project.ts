@@ -6,10 +6,19 @@ import { findCommonDirectory, findGitDirectory, readSmall } from "./git-director
 /** The nearest ancestor with `.git`, which is a file in a worktree; without one the folder itself. */
 export async function findProjectRoot(cwd: string): Promise<string> {
   const start = resolve(cwd);
-  for (let folder = start; ; folder = dirname(folder)) {
-    if (await exists(join(folder, ".git"))) return folder;
-    if (folder === dirname(folder)) return start;
+  // All are asked at once: where the event loop is busy, each answer takes one round of it.
+  const asked = withAncestors(start).map((folder) => ({ folder, isRoot: exists(join(folder, ".git")) }));
+  for (const { folder, isRoot } of asked) {
+    if (await isRoot) return folder;
   }
+  return start;
+}
+
+/** The nearest first. */
+function withAncestors(folder: string): string[] {
+  const folders = [folder];
+  for (let last = folder; last !== dirname(last); last = dirname(last)) folders.push(dirname(last));
+  return folders;
 }
 
 /** Read from git's files, because running git would run what the project configured. Damage is the same as no git. */

@@ -4,6 +4,7 @@ import { readThrottled } from "./read-throttled.js";
 import { startProcess } from "./start-process.js";
 import { findSurvivors, killSurvivors, type Survivor } from "./survivors.js";
 import { within } from "./within.js";
+import { withinRounds } from "./within-rounds.js";
 
 export interface CommandOrder {
   readonly argv: readonly string[];
@@ -57,14 +58,14 @@ export async function runCommand(order: CommandOrder, patience = defaultPatience
   if (command === undefined) return undefined;
   const output = readOutput(command, order);
   const cause = await causeOfEnd(command, order);
-  const wasHeldOpen = cause === "exited" && !(await within(output, patience.drainMs, order.signal));
+  const wasHeldOpen = cause === "exited" && !(await withinRounds(output, patience.drainMs, order.signal));
   if (cause !== "exited") await askToEnd(command, output, cause, order.signal, patience);
   command.signalGroup("SIGKILL");
-  const exitCode = (await within(command.exited, patience.killMs)) ? await command.exited : undefined;
+  const exitCode = (await withinRounds(command.exited, patience.killMs)) ? await command.exited : undefined;
   const durationMs = performance.now() - startedAt;
   const isUnwanted = cause !== "exited" || order.signal.aborted;
   const leftRunning = await (isUnwanted ? killSurvivors : findSurvivors)(marker, command.pid);
-  await within(output, patience.restMs);
+  await withinRounds(output, patience.restMs);
   return { cause, exitCode, wasHeldOpen, leftRunning, durationMs };
 }
 

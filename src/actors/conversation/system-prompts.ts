@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { findProjectRoot } from "../../config/project.js";
 import {
   findInstructions,
@@ -72,7 +72,7 @@ export class SystemPrompts {
   }
 
   async #look(cwd: string, folder: Folder): Promise<SystemPrompt> {
-    const root = await findProjectRoot(cwd);
+    const root = findProjectRoot(cwd);
     const [personal, project, knowledge] = await Promise.all([
       this.#personal(),
       projectPlaces(root, cwd).then(findInstructions),
@@ -95,9 +95,9 @@ export class SystemPrompts {
     return found.find((files) => files.length > 0) ?? [];
   }
 
-  async #knowledge(root: string): Promise<KnowledgeSection | undefined> {
+  async #knowledge(root: Promise<string>): Promise<KnowledgeSection | undefined> {
     try {
-      return await this.#parts.knowledge?.section(root);
+      return await this.#parts.knowledge?.section(await root);
     } catch (error) {
       const problem = `What is known of the project could not be read: ${messageOf(error)}`;
       return { section: "", problems: [problem], version: problem };
@@ -123,8 +123,10 @@ export class SystemPrompts {
 }
 
 /** The folders from the root of a project down to where the work is done; none when that is gone. */
-async function projectPlaces(projectRoot: string, cwd: string): Promise<InstructionPlace[]> {
-  const [root, last] = await Promise.all([realpath(projectRoot), realpath(cwd)]).catch(() => []);
+async function projectPlaces(projectRoot: Promise<string>, cwd: string): Promise<InstructionPlace[]> {
+  const last = await realpath(cwd).catch(() => undefined);
+  // A path without links has none in its beginning either.
+  const root = last === resolve(cwd) ? await projectRoot : await realpath(await projectRoot).catch(() => undefined);
   if (root === undefined || last === undefined) return [];
   const places: InstructionPlace[] = [];
   for (let folder = last; places.length < maxDepth; folder = dirname(folder)) {

@@ -1,4 +1,4 @@
-import { within } from "../../tools/within.js";
+import { withinRounds } from "../../tools/within-rounds.js";
 import { messageOf } from "../system/failures.js";
 import type { SystemPrompt, SystemPrompts } from "./system-prompts.js";
 
@@ -8,12 +8,12 @@ const tooLate = "The instruction files did not answer in time: the model is told
 
 /** What the model of one conversation is told before its history, as it was when the turn began. */
 export class ToldPrompt {
-  readonly #prompts: SystemPrompts;
+  readonly #prompts: Pick<SystemPrompts, "current" | "bare">;
   #prompt: SystemPrompt | undefined;
   /** What was said before is not said again. */
   #said: readonly string[] = [];
 
-  constructor(prompts: SystemPrompts) {
+  constructor(prompts: Pick<SystemPrompts, "current" | "bare">) {
     this.#prompts = prompts;
   }
 
@@ -28,7 +28,7 @@ export class ToldPrompt {
       (prompt) => (this.#prompt = prompt),
       (error: unknown) => (failure = `The instruction files cannot be told to the model: ${messageOf(error)}`),
     );
-    const isInTime = await within(looking, lookMs, signal);
+    const isInTime = await withinRounds(looking, lookMs, signal);
     if (failure !== undefined) return [failure];
     if (isInTime) return this.#prompt?.notices ?? [];
     return signal?.aborted === true ? this.#said : [tooLate];
