@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isTable } from "../messages/written-config.js";
+import { isRecord } from "../messages/is-record.js";
 
 /** A setting that is to be another; without a value it is taken out. */
 export interface ConfigEdit {
@@ -9,7 +9,7 @@ export interface ConfigEdit {
 
 /** The fewest changes that make one configuration another, so that what is written around the rest can stay. */
 export function configEdits(from: unknown, to: unknown, path: readonly string[] = []): ConfigEdit[] {
-  if (!isTable(from) || !isTable(to)) return isDeepStrictEqual(from, to) ? [] : [{ path, value: to }];
+  if (!isRecord(from) || !isRecord(to)) return isDeepStrictEqual(from, to) ? [] : [{ path, value: to }];
   const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
   return keys.flatMap((key) => configEdits(from[key], to[key], [...path, key]));
 }

@@ -1,5 +1,6 @@
 import type { Config } from "../messages/config.js";
-import { isTable, type Table } from "../messages/written-config.js";
+import { isRecord } from "../messages/is-record.js";
+import type { Table } from "../messages/written-config.js";
 
 /** Configurations put one over the other: of each setting what was said last. */
 export function mergedConfig(layers: readonly Config[]): Config {
@@ -13,7 +14,7 @@ function over(below: Table, above: Table): Table {
     ...Object.fromEntries(
       entries.map(([key, value]) => {
         const other = below[key];
-        return [key, isTable(value) && isTable(other) ? over(other, value) : value];
+        return [key, isRecord(value) && isRecord(other) ? over(other, value) : value];
       }),
     ),
   };

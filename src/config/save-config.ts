@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderEntry } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
+import { isRecord } from "../messages/is-record.js";
 import type { McpServerEntry } from "../messages/mcp-config.js";
 import { check } from "../messages/parse.js";
-import { isTable, ownShape } from "../messages/written-config.js";
+import { ownShape } from "../messages/written-config.js";
 import { configEdits } from "./config-edits.js";
 import {
   type ConfigFile,
@@ -52,7 +53,7 @@ export async function saveConfig(home: string, change: ConfigChange): Promise<Sa
 async function textOf(file: ConfigFile | undefined, wanted: unknown): Promise<string> {
   const format = configFormats[file?.name ?? defaultName];
   const before = file === undefined ? undefined : await configValue(file).catch(() => undefined);
-  if (file === undefined || !isTable(before)) return await format.write(wanted);
+  if (file === undefined || !isRecord(before)) return await format.write(wanted);
   // Other names of settings stay too, unless they are in the way of what is wanted.
   for (const edits of [configEdits(ownShape(before), wanted), configEdits(before, wanted)]) {
     for (const way of format.ways) {
@@ -71,7 +72,7 @@ async function says(file: ConfigFile, wanted: unknown): Promise<boolean> {
 /** Through JSON, which leaves out what is undefined; and without tables in which nothing is left. */
 function written(config: ConfigChange): unknown {
   const plain = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
-  const said = Object.entries(plain).filter(([, value]) => !isTable(value) || Object.keys(value).length > 0);
+  const said = Object.entries(plain).filter(([, value]) => !isRecord(value) || Object.keys(value).length > 0);
   return Object.fromEntries(said);
 }
 

@@ -1,4 +1,5 @@
-import { isTable, type Table } from "../messages/written-config.js";
+import { isRecord } from "../messages/is-record.js";
+import type { Table } from "../messages/written-config.js";
 import type { ConfigValue } from "./setting-keys.js";
 
 /** A value that stands somewhere in a configuration; a table only when nothing is in it. */
@@ -13,7 +14,7 @@ function leavesIn(table: Table, path: string): (readonly [string, LeafValue])[] 
   return Object.entries(table).flatMap(([name, value]) => {
     if (value === undefined) return [];
     const key = path + name;
-    const isWalked = isTable(value) && Object.keys(value).length > 0;
+    const isWalked = isRecord(value) && Object.keys(value).length > 0;
     return isWalked ? leavesIn(value, `${key}.`) : [[key, value as LeafValue] as const];
   });
 }

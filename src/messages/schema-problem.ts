@@ -1,3 +1,5 @@
+import { isRecord } from "./is-record.js";
+
 type Path = readonly (string | number)[];
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -25,12 +27,12 @@ const refused: Readonly<Record<string, string>> = {
 /** The first thing that keeps a schema from being enforced by all three wire APIs. */
 export function schemaProblem(root: Schema): SchemaProblem | undefined {
   if (root["type"] !== "object") return { path: ["type"], text: 'the schema of an answer is of type "object"' };
-  return problemAt(root, [], isObject(root["$defs"]) ? root["$defs"] : {});
+  return problemAt(root, [], isRecord(root["$defs"]) ? root["$defs"] : {});
 }
 
 function problemAt(schema: unknown, path: Path, defs: Schema): SchemaProblem | undefined {
   if (path.length > maxDepth * 2) return { path: [], text: `it is more than ${maxDepth} levels deep` };
-  if (!isObject(schema)) return { path, text: "expected a schema, which is an object" };
+  if (!isRecord(schema)) return { path, text: "expected a schema, which is an object" };
   const no = Object.keys(refused).find((key) => Object.hasOwn(schema, key));
   if (no !== undefined) return { path: [...path, no], text: `models cannot be held to it; ${refused[no]}` };
   if (!saysWhat.some((key) => Object.hasOwn(schema, key))) return { path, text: "it does not say which type" };
@@ -69,7 +71,7 @@ function enumProblem({ enum: values }: Schema, path: Path): SchemaProblem | unde
 function objectProblem(schema: Schema, path: Path): SchemaProblem | undefined {
   if (schema["type"] !== "object") return undefined;
   const { properties, required } = schema;
-  if (!isObject(properties)) return { path: [...path, "properties"], text: "expected the properties of the object" };
+  if (!isRecord(properties)) return { path: [...path, "properties"], text: "expected the properties of the object" };
   if (schema["additionalProperties"] !== false) {
     return { path: [...path, "additionalProperties"], text: "expected false: an object has the properties it names" };
   }
@@ -104,10 +106,6 @@ function partsProblem(schema: Schema, path: Path, defs: Schema): SchemaProblem |
 }
 
 function entriesAt(schemas: unknown, path: Path): (readonly [Path, unknown])[] {
-  if (!isObject(schemas)) return [[path, schemas]];
+  if (!isRecord(schemas)) return [[path, schemas]];
   return Object.entries(schemas).map(([name, schema]) => [[...path, name], schema] as const);
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

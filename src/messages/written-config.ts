@@ -1,4 +1,5 @@
 import type { Config } from "./config.js";
+import { isRecord } from "./is-record.js";
 
 /**
  * A configuration as files and callers may write it: `provider` may hold what `providers` is for, and some settings
@@ -15,19 +16,19 @@ export interface WrittenConfig extends Omit<Config, "provider" | "history" | "pe
 
 /** The same as `Config` has it; what is wrong is left for the schema to refuse. Where both are said, our own name counts. */
 export function ownShape(written: unknown): unknown {
-  return isTable(written) ? ownServers(ownProviders(otherNames.reduce(renamed, written))) : written;
+  return isRecord(written) ? ownServers(ownProviders(otherNames.reduce(renamed, written))) : written;
 }
 
 function ownServers(written: Table): Table {
-  if (!isTable(written["mcpServers"])) return written;
+  if (!isRecord(written["mcpServers"])) return written;
   const { mcpServers, mcp_servers: own = {}, ...others } = written;
-  return { ...others, mcp_servers: isTable(own) ? { ...mcpServers, ...own } : own };
+  return { ...others, mcp_servers: isRecord(own) ? { ...mcpServers, ...own } : own };
 }
 
 function ownProviders(written: Table): Table {
-  if (!isTable(written["provider"])) return written;
+  if (!isRecord(written["provider"])) return written;
   const { provider, providers, ...others } = written;
-  return { ...others, providers: isTable(providers) ? combined(provider, providers) : (providers ?? provider) };
+  return { ...others, providers: isRecord(providers) ? combined(provider, providers) : (providers ?? provider) };
 }
 
 /** Where a setting stands in the source documents, and where it stands here. */
@@ -39,7 +40,7 @@ const otherNames = [
 
 function renamed(written: Table, { from, name, to, own }: (typeof otherNames)[number]): Table {
   const { [from]: source, [to]: target = {}, ...others } = written;
-  if (!isTable(source) || !(name in source) || !isTable(target)) return written;
+  if (!isRecord(source) || !(name in source) || !isRecord(target)) return written;
   const { [name]: value, ...rest } = source;
   const left = Object.keys(rest).length > 0 ? { [from]: rest } : {};
   return { ...others, ...left, [to]: { [own]: value, ...target } };
@@ -50,11 +51,7 @@ export type Table = Readonly<Record<string, unknown>>;
 function combined(below: Table, above: Table): Table {
   const entries = Object.entries(above).map(([name, entry]) => {
     const other = below[name];
-    return [name, isTable(entry) && isTable(other) ? { ...other, ...entry } : entry];
+    return [name, isRecord(entry) && isRecord(other) ? { ...other, ...entry } : entry];
   });
   return { ...below, ...Object.fromEntries(entries) };
-}
-
-export function isTable(value: unknown): value is Table {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isRecord } from "../messages/is-record.js";
 import type { Ids } from "./ids.js";
-import { isObject, type JsonObject, stringOf } from "./json.js";
+import { type JsonObject, stringOf } from "./json.js";
 import type { Replies } from "./replies.js";
 import { usageOf } from "./reply-usage.js";
 import type { MockReply } from "./script.js";
@@ -40,7 +41,7 @@ export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Dec
   if (behaviour.apiKey !== undefined && api.keyIn(headers) !== behaviour.apiKey) {
     return refuse(api.wrongKey(api.keyIn(headers)), body);
   }
-  if (!isObject(body))
+  if (!isRecord(body))
     return refuse({ status: 400, message: "We could not parse the JSON body of your request." }, body);
   const session = headerOf(headers, "x-mock-session") ?? headerOf(headers, "session_id") ?? api.sessionIn(body);
   const refusal = behaviour.strict ? api.refusal(body, headers) : undefined;

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from "./json.js";
+import { isRecord } from "../messages/is-record.js";
+import type { JsonObject } from "./json.js";
 import type { Path, Problem } from "./problem.js";
 
 /** The first problem among the entries of a list that stands at `at` in the request. */
@@ -9,7 +10,7 @@ export function firstProblem(
 ): Problem | undefined {
   if (!Array.isArray(list)) return undefined;
   for (const [index, entry] of list.entries()) {
-    const problem = isObject(entry) ? check(entry, [...at, index]) : undefined;
+    const problem = isRecord(entry) ? check(entry, [...at, index]) : undefined;
     if (problem !== undefined) return problem;
   }
   return undefined;

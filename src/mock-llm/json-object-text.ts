@@ -1,4 +1,4 @@
-import { isObject } from "./json.js";
+import { isRecord } from "../messages/is-record.js";
 
 /**
  * Whether a call's arguments are an object. OpenAI's own servers may not look, but many that speak its APIs read them
@@ -6,7 +6,7 @@ import { isObject } from "./json.js";
  */
 export function isJsonObject(text: string): boolean {
   try {
-    return isObject(JSON.parse(text));
+    return isRecord(JSON.parse(text));
   } catch {
     return false;
   }

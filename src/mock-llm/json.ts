@@ -1,12 +1,10 @@
+import { isRecord } from "../messages/is-record.js";
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = {};
 
 // A lenient server answers what has any shape: whatever is not as expected counts as absent.
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Neither absent nor null. */
 export function isGiven(value: unknown): boolean {
@@ -14,11 +12,11 @@ export function isGiven(value: unknown): boolean {
 }
 
 export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : nothing;
+  return isRecord(value) ? value : nothing;
 }
 
 export function objectsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 export function stringOf(value: unknown): string {

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, objectOf } from "./json.js";
+import { isRecord } from "../messages/is-record.js";
+import { type JsonObject, objectOf } from "./json.js";
 import { badRequest } from "./openai-errors.js";
 import type { Path } from "./problem.js";
 import { subSchemas } from "./sub-schemas.js";
@@ -30,7 +31,7 @@ function problemOf(schema: JsonObject): string | undefined {
   if (no !== undefined) return `'${no}' is not permitted.`;
   if (!saysWhat.some((key) => schema[key] !== undefined)) return "schema must have a 'type' key.";
   const { type, properties } = schema;
-  if (type === "array" && !isObject(schema["items"])) return "array schema missing items.";
+  if (type === "array" && !isRecord(schema["items"])) return "array schema missing items.";
   if (type !== "object") return undefined;
   if (schema["additionalProperties"] !== false) {
     return "'additionalProperties' is required to be supplied and to be false.";

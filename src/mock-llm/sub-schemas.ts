@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, objectOf } from "./json.js";
+import { isRecord } from "../messages/is-record.js";
+import { type JsonObject, objectOf } from "./json.js";
 import type { Path } from "./problem.js";
 
 export interface SubSchema {
@@ -8,7 +9,7 @@ export interface SubSchema {
 
 /** A JSON Schema and every one inside it. */
 export function* subSchemas(schema: unknown, path: Path = []): Generator<SubSchema> {
-  if (!isObject(schema)) return;
+  if (!isRecord(schema)) return;
   yield { schema, path };
   for (const key of ["properties", "$defs", "definitions"]) {
     for (const [name, inner] of Object.entries(objectOf(schema[key]))) yield* subSchemas(inner, [...path, key, name]);

@@ -1,6 +1,7 @@
+import { isRecord } from "../messages/is-record.js";
 import type { ModelEvent } from "../messages/model.js";
 import type { ResponseItem } from "../messages/response-item.js";
-import { isRecord, textAt } from "./json-fields.js";
+import { textAt } from "./json-fields.js";
 
 /** One block of an answer while it comes in. */
 export interface OpenBlock {

@@ -1,10 +1,11 @@
 import type { Failure } from "../messages/failure.js";
+import { isRecord } from "../messages/is-record.js";
 import type { FinishReason, ModelEvent } from "../messages/model.js";
 import { type OpenBlock, openBlock } from "./anthropic-blocks.js";
 import { AnthropicUsage } from "./anthropic-usage.js";
 import { cutAnswer } from "./cut-answer.js";
 import { eventJson } from "./event-json.js";
-import { isRecord, textAt } from "./json-fields.js";
+import { textAt } from "./json-fields.js";
 import type { ServerEvent } from "./transport.js";
 import type { WireDecoder } from "./wire-answer.js";
 import { errorIn, type FailureContext, serverFailure } from "./wire-failure.js";

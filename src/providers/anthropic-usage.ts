@@ -1,5 +1,5 @@
+import { isRecord } from "../messages/is-record.js";
 import type { TokenUsage } from "../messages/token-usage.js";
-import { isRecord } from "./json-fields.js";
 
 const counts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"] as const;
 

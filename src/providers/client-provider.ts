@@ -1,10 +1,10 @@
 import { withCodexParts } from "../messages/codex-parts.js";
 import { FailureError } from "../messages/errors.js";
 import type { Failure, FailureCode } from "../messages/failure.js";
+import { isRecord } from "../messages/is-record.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import { check } from "../messages/parse.js";
 import { type ContentPart, type MessageItem, messageText, ResponseItem } from "../messages/response-item.js";
-import { isRecord } from "./json-fields.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
 import { codeOfStatus, isPassing } from "./retryable.js";

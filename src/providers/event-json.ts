@@ -1,5 +1,5 @@
 import { FailureError } from "../messages/errors.js";
-import { isRecord } from "./json-fields.js";
+import { isRecord } from "../messages/is-record.js";
 
 /** Events of the wire APIs are some ten deep: arguments of tools travel as text. */
 const maxDepth = 100;

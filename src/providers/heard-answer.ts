@@ -1,7 +1,7 @@
 import type { Failure } from "../messages/failure.js";
+import { isRecord } from "../messages/is-record.js";
 import type { ModelEvent } from "../messages/model.js";
 import { cutAnswer } from "./cut-answer.js";
-import { isRecord } from "./json-fields.js";
 import { ReadyStream } from "./ready-stream.js";
 
 export type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" }>;

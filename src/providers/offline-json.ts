@@ -1,5 +1,6 @@
+import { isRecord } from "../messages/is-record.js";
 import type { OutputSchema } from "../messages/output-schema.js";
-import { isRecord, recordAt } from "./json-fields.js";
+import { recordAt } from "./json-fields.js";
 
 /** A schema may contain itself. */
 const maxDepth = 20;

@@ -1,7 +1,7 @@
 import { FailureError } from "../messages/errors.js";
 import type { Failure, FailureCode } from "../messages/failure.js";
+import { isRecord } from "../messages/is-record.js";
 import { failureText, type Hidden } from "./failure-text.js";
-import { isRecord } from "./json-fields.js";
 import { networkFailure } from "./network-failure.js";
 import { retryAfterMs } from "./retry-after.js";
 import { codeOfStatus, isPassing } from "./retryable.js";

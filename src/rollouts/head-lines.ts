@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
+import { isRecord } from "../messages/is-record.js";
 import type { Head } from "./head.js";
-import { isRecord } from "./line-object.js";
 import { jsonOrUndefined } from "../messages/parse.js";
 
 /** What one list said about a file, by its name below the directory. */

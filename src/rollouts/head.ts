@@ -1,5 +1,6 @@
+import { isRecord } from "../messages/is-record.js";
 import { formFacts } from "./forms/form-facts.js";
-import { isRecord, readLineBytes, withoutMark, type LineBytes, type LineObject } from "./line-object.js";
+import { readLineBytes, withoutMark, type LineBytes, type LineObject } from "./line-object.js";
 import { titleOf } from "./title.js";
 import { userText } from "./user-text.js";
 

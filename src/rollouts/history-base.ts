@@ -1,9 +1,10 @@
 import { lstat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { CorruptedRolloutError } from "../messages/errors.js";
+import { isRecord } from "../messages/is-record.js";
 import { HistoryBase } from "../messages/rollout-line.js";
 import { rolloutFinder } from "./find-rollout.js";
-import { isRecord, readLineBytes, withoutMark, type LineObject } from "./line-object.js";
+import { readLineBytes, withoutMark, type LineObject } from "./line-object.js";
 import { rawLines } from "./raw-lines.js";
 
 /** The first bytes of another rollout: a conversation that was forked or reverted by newer Codex begins with them. */

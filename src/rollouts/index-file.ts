@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { shownId } from "../messages/conversation-id.js";
-import { isRecord } from "./line-object.js";
+import { isRecord } from "../messages/is-record.js";
 import { openFlags } from "./open-flags.js";
 
 /** Some hundred thousand lines; of a longer file the newest part counts. */

@@ -1,8 +1,9 @@
 import { EventMsg } from "../messages/event.js";
+import { isRecord } from "../messages/is-record.js";
 import { ResponseItem } from "../messages/response-item.js";
 import { CodyPayload } from "../messages/rollout-line.js";
 import { typesOf } from "../messages/unknown-type.js";
-import { isRecord, type LineObject } from "./line-object.js";
+import type { LineObject } from "./line-object.js";
 
 /** Lines of Codex that hold nothing of the history. What agents say to each other is not among them: it is history. */
 const linesBeside = new Set([

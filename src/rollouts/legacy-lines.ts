@@ -1,5 +1,5 @@
+import { isRecord } from "../messages/is-record.js";
 import type { OwnLine } from "../messages/rollout-line.js";
-import { isRecord } from "./line-object.js";
 
 type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { isRecord } from "../messages/is-record.js";
 import { formOf } from "./forms/form-of.js";
 import { jsonOrUndefined } from "../messages/parse.js";
 
@@ -44,10 +45,6 @@ export function readLineBytes(bytes: Buffer): LineBytes {
 /** A file may begin with a byte order mark, which is no part of its first line. */
 export function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Forms that name no type of their own are named by their form. */

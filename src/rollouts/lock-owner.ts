@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { connect } from "node:net";
+import { isRecord } from "../messages/is-record.js";
 import type { LockOwner } from "../messages/rollout-command.js";
-import { isRecord } from "./line-object.js";
 import { isSocketPath } from "./runtime-directory.js";
 
 const maxLockBytes = 16 * 1024;

@@ -1,7 +1,7 @@
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
 import { isPrintable } from "../messages/conversation-name.js";
+import { isRecord } from "../messages/is-record.js";
 import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
-import { isRecord } from "./line-object.js";
 
 /** How a conversation is called, and since when, in milliseconds since 1970. */
 export interface NameEntry {

@@ -1,8 +1,8 @@
 import { promises } from "node:fs";
 import { dirname } from "node:path";
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
+import { isRecord } from "../messages/is-record.js";
 import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
-import { isRecord } from "./line-object.js";
 
 /** Whether a conversation is pinned, and since when, in milliseconds since 1970. */
 export interface PinEntry {

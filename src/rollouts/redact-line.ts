@@ -1,5 +1,5 @@
+import { isRecord } from "../messages/is-record.js";
 import { mask, type OnSecret, type TextRedactor } from "../messages/redaction.js";
-import { isRecord } from "./line-object.js";
 import { jsonOrUndefined } from "../messages/parse.js";
 
 /** What holds a line together, is sealed, or means nothing to people: never a place for a secret of ours. */

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { isConversationId, shownId } from "../messages/conversation-id.js";
+import { isRecord } from "../messages/is-record.js";
 import { idOfName } from "./layout.js";
-import { isRecord, readLineBytes, withoutMark } from "./line-object.js";
+import { readLineBytes, withoutMark } from "./line-object.js";
 import { rawLines } from "./raw-lines.js";
 
 /** The id of the conversation a file holds, whatever its name: as its first line says, else as its name does. */

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from "uuid";
+import { isRecord } from "../messages/is-record.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
 import { milliseconds } from "./forms/form-of.js";
 import { applyToHistory } from "./history.js";
-import { isRecord } from "./line-object.js";
 import { isRealUserMessage } from "../messages/user-message.js";
 
 export interface TurnMetadata {

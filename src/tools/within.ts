@@ -1,6 +1,6 @@
 /**
- * Waits for a promise that never rejects, but no longer than the bound or until the signal is aborted; says whether it
- * was in time. Nothing stays behind on a signal that lives longer.
+ * Waits for a promise, but no longer than the bound or until the signal is aborted; says whether it was in time. A
+ * rejection is an end too. Nothing stays behind on a signal that lives longer.
  */
 export function within(promise: Promise<unknown>, boundMs: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
@@ -12,7 +12,8 @@ export function within(promise: Promise<unknown>, boundMs: number, signal?: Abor
     const giveUp = (): void => settle(false);
     const timer = setTimeout(giveUp, boundMs);
     signal?.addEventListener("abort", giveUp);
-    void promise.then(() => settle(true));
+    const onEnd = (): void => settle(true);
+    promise.then(onEnd, onEnd);
     if (signal?.aborted) giveUp();
   });
 }

@@ -8,6 +8,7 @@ test("says whether the promise was in time, and leaves nothing on the signal", a
   const controller = new AbortController();
   const { signal } = controller;
   expect(await within(Promise.resolve(), 60_000, signal)).toBe(true);
+  expect(await within(Promise.reject(new Error("no")), 60_000, signal)).toBe(true);
   expect(await within(never, 1, signal)).toBe(false);
   expect(getEventListeners(signal, "abort")).toEqual([]);
   const waiting = within(never, 60_000, signal);

@@ -1,3 +1,4 @@
+import { isRecord } from "../../messages/is-record.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { type CallItem, isCall } from "./open-calls.js";
 
@@ -56,8 +57,7 @@ function withObjectArguments(call: CallItem): AdmittedCall {
 
 function isJsonObject(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isRecord(JSON.parse(text));
   } catch {
     return false;
   }

@@ -1,6 +1,6 @@
 import type { Room } from "../../tools/whole-output.js";
 import type { BlobOutcome, BlobStore } from "../rollout-writer/blob-store.js";
-import { within } from "../system/within.js";
+import { within } from "../../tools/within.js";
 import type { Publish, Recording } from "./recording.js";
 
 /** How long the end of a turn waits for outputs to be kept. */

@@ -1,5 +1,6 @@
+import { isRecord } from "../../messages/is-record.js";
 import type { CodyPayload, OwnLine } from "../../messages/rollout-line.js";
-import { isRecord, type LineObject } from "../../rollouts/line-object.js";
+import type { LineObject } from "../../rollouts/line-object.js";
 
 /**
  * How long something comes of a line, when it is what it looks like. `kept`: for ever. `context`, `usage`: until there

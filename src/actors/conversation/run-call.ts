@@ -6,7 +6,7 @@ import type { FileStamps } from "../../tools/file-stamps.js";
 import type { CommandLine, EarlierItem, SaveKnowledge, ToolContext, ToolScope } from "../../tools/tool.js";
 import { WholeOutput } from "../../tools/whole-output.js";
 import { messageOf } from "../system/failures.js";
-import { within } from "../system/within.js";
+import { within } from "../../tools/within.js";
 import type { ActiveTurn } from "./active-turn.js";
 import type { KeptOutputs } from "./kept-outputs.js";
 import type { Approvals } from "./approvals.js";

@@ -3,7 +3,7 @@ import { codyHome } from "../../config/paths.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import { createTransport } from "../../providers/node-transport.js";
 import { spawn } from "../system/spawn.js";
-import { within } from "../system/within.js";
+import { within } from "../../tools/within.js";
 import type { Ref } from "../system/actor.js";
 import type { AccessOptions } from "./access-desk.js";
 import { borrowedPlaces } from "./borrowed-tokens.js";

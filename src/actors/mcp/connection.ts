@@ -2,7 +2,7 @@ import type { Client, jsonSchemaValidator, StreamableHTTPClientTransport } from 
 import * as z from "zod";
 import { createFetch } from "../../providers/http-fetch.js";
 import { version } from "../../version.js";
-import { within } from "../system/within.js";
+import { within } from "../../tools/within.js";
 import { boundedFetch } from "./bounded-fetch.js";
 import type { Elicited, ElicitationAnswer } from "./elicitation.js";
 import type { ServerLogin } from "./login/server-login.js";

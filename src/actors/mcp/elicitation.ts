@@ -1,4 +1,4 @@
-import { isTable } from "../../messages/written-config.js";
+import { isRecord } from "../../messages/is-record.js";
 
 /** What a server asks a person for while it works at a call. */
 export interface Elicited {
@@ -21,7 +21,7 @@ type Value = string | number | boolean;
  */
 export function valuesOfYes(schema: unknown): Record<string, Value> | undefined {
   const { properties, required } = Object(schema) as { readonly properties?: unknown; readonly required?: unknown };
-  if (!isTable(properties)) return {};
+  if (!isRecord(properties)) return {};
   const said = Object.entries(properties).flatMap(([name, field]): [string, Value][] => {
     const { default: value, type } = Object(field) as { readonly default?: unknown; readonly type?: unknown };
     if (isValue(value)) return [[name, value]];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { isRecord } from "../../messages/is-record.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { shortened } from "../../messages/shortened.js";
-import { isTable } from "../../messages/written-config.js";
 import { visible } from "../../messages/visible.js";
 
 /** A tool as its server describes it, made fit to be told to a model. */
@@ -94,11 +94,11 @@ function isWanted(name: string, { enabled_tools: only, disabled_tools: not = [] 
 function listedTool(raw: unknown): ListedTool | string {
   const { name, description = "", inputSchema } = Object(raw) as Readonly<Record<string, unknown>>;
   if (typeof name !== "string" || name === "" || name.length > maxNameChars) return "it has no fit name";
-  if (!isTable(inputSchema) || inputSchema["type"] !== "object") return "its schema is not that of an object";
+  if (!isRecord(inputSchema) || inputSchema["type"] !== "object") return "its schema is not that of an object";
   try {
     const told = Object.fromEntries(Object.entries(inputSchema).filter(([key]) => !refusedKeys.has(key)));
     const { properties = {} } = told;
-    if (!isTable(properties)) return "its schema is not that of an object";
+    if (!isRecord(properties)) return "its schema is not that of an object";
     const wrong = Object.keys(properties).find((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key));
     if (wrong !== undefined) return "a name of an argument cannot be told to every model";
     const schema = { ...told, properties };

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { isTable } from "../../messages/written-config.js";
+import { isRecord } from "../../messages/is-record.js";
 import { eventJson } from "../../providers/event-json.js";
 import { readThrottled } from "../../tools/read-throttled.js";
 import { within } from "../../tools/within.js";
@@ -134,7 +134,7 @@ export class StdioTransport implements Transport {
 /** An answer, made whole: one that is not as it should be would be passed over, and whoever waits for it wait on. */
 function answerOf({ id, method, result, error }: Readonly<Record<string, unknown>>): JSONRPCMessage | undefined {
   if (typeof id !== "number" || method !== undefined) return undefined;
-  if (isTable(result)) return { jsonrpc: "2.0", id, result };
+  if (isRecord(result)) return { jsonrpc: "2.0", id, result };
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   const text = typeof message === "string" ? message : "what it answered is no result";
   return { jsonrpc: "2.0", id, error: { code: Number.isInteger(code) ? Number(code) : invalidMessage, message: text } };

@@ -4,7 +4,7 @@ import type { OwnLine } from "../../messages/rollout-line.js";
 import { applyToHistory } from "../../rollouts/history.js";
 import type { TurnMetadata } from "../../rollouts/turns.js";
 import { messageOf } from "../system/failures.js";
-import { within } from "../system/within.js";
+import { within } from "../../tools/within.js";
 import type { TurnRecorder } from "./recorder.js";
 import type { Rollout } from "./rollout.js";
 

@@ -1,6 +1,7 @@
+import { isRecord } from "../../messages/is-record.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
-import { isGiven, isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { roleOf, said, textIn } from "../said.js";
 
 /** The request as the offline model reads it. */
@@ -19,7 +20,7 @@ export function modelRequest(body: JsonObject): ModelRequest {
         parameters: { ...objectOf(parameters) },
       };
     }),
-    ...(isObject(schema) ? { outputSchema: schema } : {}),
+    ...(isRecord(schema) ? { outputSchema: schema } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
+import { isRecord } from "../../messages/is-record.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
-import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { roleOf, said, textIn } from "../said.js";
 import { blocksOf } from "./turns.js";
 
@@ -17,7 +18,7 @@ export function modelRequest(body: JsonObject): ModelRequest {
       description: stringOf(tool["description"]),
       parameters: { ...objectOf(tool["input_schema"]) },
     })),
-    ...(isObject(schema) ? { outputSchema: schema } : {}),
+    ...(isRecord(schema) ? { outputSchema: schema } : {}),
   };
 }
 

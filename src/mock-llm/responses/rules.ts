@@ -1,4 +1,5 @@
-import { isGiven, isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
+import { isRecord } from "../../messages/is-record.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
 import { effortRefusal } from "../openai-efforts.js";
@@ -183,7 +184,7 @@ function emptyRefusal(items: readonly JsonObject[], body: JsonObject): Refusal |
 }
 
 function isEmpty(content: unknown): boolean {
-  return Array.isArray(content) && content.filter(isObject).length === 0;
+  return Array.isArray(content) && content.filter(isRecord).length === 0;
 }
 
 function typeOf(item: JsonObject): string {

@@ -1,3 +1,5 @@
+import { isRecord } from "../../messages/is-record.js";
+
 /**
  * A call's arguments as an object. Some servers read the arguments of every call again with each request and refuse what
  * they cannot read, for as long as the call stands in history: the model sees what it wrote as a text instead.
@@ -10,8 +12,7 @@ export function sentArguments(text: string): string {
 
 function isObject(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isRecord(JSON.parse(text));
   } catch {
     return false;
   }

@@ -1,6 +1,7 @@
+import { isRecord } from "../../messages/is-record.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
-import { isRecord, type LineObject } from "../line-object.js";
+import type { LineObject } from "../line-object.js";
 import { entryItems } from "./entry-items.js";
 import { EntryTree } from "./entry-tree.js";
 import { filesText } from "./files-text.js";

@@ -1,4 +1,5 @@
-import { isRecord, type LineObject } from "../line-object.js";
+import { isRecord } from "../../messages/is-record.js";
+import type { LineObject } from "../line-object.js";
 
 /** The files behind the summary, unless they stand in it already. */
 export function filesText({ summary, details }: LineObject): string {

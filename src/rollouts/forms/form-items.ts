@@ -1,5 +1,5 @@
+import { isRecord } from "../../messages/is-record.js";
 import type { ReasoningItem, ResponseItem } from "../../messages/response-item.js";
-import { isRecord } from "../line-object.js";
 
 /** What a message says in items; `whole` is false when something in it could not be taken over. */
 export interface FormItems {

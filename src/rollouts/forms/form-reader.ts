@@ -1,4 +1,5 @@
-import { isRecord, type LineObject } from "../line-object.js";
+import { isRecord } from "../../messages/is-record.js";
+import type { LineObject } from "../line-object.js";
 import { EntryForm } from "./entry-form.js";
 import { formFacts } from "./form-facts.js";
 import { type FormLines, itemLine, metaLine } from "./form-lines.js";

@@ -1,5 +1,5 @@
+import { isRecord } from "../../messages/is-record.js";
 import type { ResponseItem } from "../../messages/response-item.js";
-import { isRecord } from "../line-object.js";
 import { answered, called, type FormItems, nothing, notUnderstood, partItems, thought } from "./form-items.js";
 
 type Value = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 import { withCodexParts } from "../../messages/codex-parts.js";
+import { isRecord } from "../../messages/is-record.js";
 import { ResponseItem } from "../../messages/response-item.js";
-import { isRecord, type LineObject } from "../line-object.js";
+import type { LineObject } from "../line-object.js";
 import { linesOfTurn, type TurnMetadata } from "../turns.js";
 import type { FormLines } from "./form-lines.js";
 import { isoTime } from "./form-of.js";

@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { open } from "node:fs/promises";
 import { ImportError } from "../../messages/errors.js";
+import { isRecord } from "../../messages/is-record.js";
 import { formOf } from "../forms/form-of.js";
-import { isRecord, withoutMark } from "../line-object.js";
+import { withoutMark } from "../line-object.js";
 import { type Fields, fieldsOf } from "./fields.js";
 import { type ImportFormat, importFormats } from "./import-format.js";
 import { isJsonHistory } from "./json-source.js";

@@ -1,5 +1,6 @@
 import { ImportError } from "../../messages/errors.js";
-import { isRecord, type LineObject } from "../line-object.js";
+import { isRecord } from "../../messages/is-record.js";
+import type { LineObject } from "../line-object.js";
 import { fieldsOf, saidText, textOf } from "./fields.js";
 import type { Keeping } from "./kept-items.js";
 import { Lineage } from "./lineage.js";

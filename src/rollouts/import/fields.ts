@@ -1,4 +1,4 @@
-import { isRecord } from "../line-object.js";
+import { isRecord } from "../../messages/is-record.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

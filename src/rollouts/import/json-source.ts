@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { ImportError } from "../../messages/errors.js";
+import { isRecord } from "../../messages/is-record.js";
 import { isoTime } from "../forms/form-of.js";
-import { isDeeperThan, isRecord, maxLineDepth, withoutMark } from "../line-object.js";
+import { isDeeperThan, maxLineDepth, withoutMark } from "../line-object.js";
 import { type Fields, fieldsOf, saidText, textOf } from "./fields.js";
 import { jsonItems } from "./json-items.js";
 import { jsonTurnItems } from "./json-turns.js";

@@ -1,6 +1,7 @@
+import { isRecord } from "../../messages/is-record.js";
 import { FormReader } from "../forms/form-reader.js";
 import { formOf } from "../forms/form-of.js";
-import { isRecord, type LineObject } from "../line-object.js";
+import type { LineObject } from "../line-object.js";
 import { titleOf } from "../title.js";
 import { userText } from "../user-text.js";
 import { emptyFacts, type ConversationFacts, tokensIn, usageOf } from "./conversation-facts.js";

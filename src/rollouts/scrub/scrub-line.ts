@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
+import { isRecord } from "../../messages/is-record.js";
 import type { SecretKind, TextRedactor } from "../../messages/redaction.js";
-import { isRecord, readLineBytes, withoutMark } from "../line-object.js";
+import { readLineBytes, withoutMark } from "../line-object.js";
 import { redactLine } from "../redact-line.js";
 
 /** What was found in one line. */

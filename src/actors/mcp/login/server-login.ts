@@ -2,7 +2,7 @@ import type { AuthProvider } from "@modelcontextprotocol/client";
 import { FailureError } from "../../../messages/errors.js";
 import type { McpLogin } from "../../../messages/tokens.js";
 import { TokenStore } from "../../credentials/token-file.js";
-import { within } from "../../system/within.js";
+import { within } from "../../../tools/within.js";
 import { authFetch } from "./auth-fetch.js";
 import { loginOf } from "./login-of.js";
 

@@ -1,7 +1,7 @@
 import { toolLine } from "../../../messages/call-line.js";
+import { isRecord } from "../../../messages/is-record.js";
 import { quotedCommand } from "../../../messages/quoted-command.js";
 import type { ToolOutputContent } from "../../../messages/response-item.js";
-import { isRecord } from "../../line-object.js";
 import type { Part } from "../parts.js";
 import { diffHtml } from "./diff.js";
 import { escaped } from "./escape.js";
