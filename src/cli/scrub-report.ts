@@ -1,4 +1,5 @@
 import type { SnapshotHit } from "../changes/workspace/scrub-snapshots.js";
+import { counted } from "../messages/counted.js";
 import type { SecretKind } from "../messages/redaction.js";
 import { visible } from "../messages/visible.js";
 import type { RolloutName } from "../rollouts/layout-files.js";
@@ -26,7 +27,7 @@ export function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: bo
   const lines = files.reduce((sum, { hitLines }) => sum + hitLines, 0);
   const kept = files.flatMap(({ kept: numbers }) => numbers);
   const notes =
-    kept.length === 0 ? [] : [`  ${count(kept.length, "line")} ${keeping}: ${kept.slice(0, maxShown).join(", ")}`];
+    kept.length === 0 ? [] : [`  ${counted(kept.length, "line")} ${keeping}: ${kept.slice(0, maxShown).join(", ")}`];
   if (lines + snapshots.length === 0) return [`${id}: no secrets were found`, ...notes].join("\n");
   const shown = rollout?.hits.slice(0, maxShown) ?? [];
   const hidden = (rollout?.hitLines ?? 0) - shown.length;
@@ -35,13 +36,13 @@ export function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: bo
     ...(hidden > 0 ? [`  and ${hidden} more`] : []),
     ...others.filter(({ hitLines }) => hitLines > 0).map(fileText),
     ...snapshots.slice(0, maxShown).map(snapshotText),
-    ...(snapshots.length > maxShown ? [`  and ${snapshots.length - maxShown} more kept contents`] : []),
+    ...(snapshots.length > maxShown ? [`  and ${counted(snapshots.length - maxShown, "more kept content")}`] : []),
     ...undoLines(scrubbed, isWritten),
     ...notes,
   ];
   const places = [
-    ...(lines > 0 ? [count(lines, "line")] : []),
-    ...(snapshots.length > 0 ? [count(snapshots.length, "kept content")] : []),
+    ...(lines > 0 ? [counted(lines, "line")] : []),
+    ...(snapshots.length > 0 ? [counted(snapshots.length, "kept content")] : []),
   ];
   const head = `${kinds(total([...files, ...snapshots]))} in ${places.join(" and ")}`;
   const hint = `Nothing was changed. To take them out: cody scrub ${id} --write`;
@@ -50,7 +51,7 @@ export function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: bo
 
 function fileText({ file, found, hits, hitLines }: FileScrub): string {
   if (hits.length === 0) return `  a whole output, ${file.slice(0, shownHash)}: ${kinds(found)}; it goes as a whole`;
-  return `  ${file}: ${kinds(found)} in ${count(hitLines, "line")}`;
+  return `  ${file}: ${kinds(found)} in ${counted(hitLines, "line")}`;
 }
 
 /** The content of a file goes as a whole: it is known by its hash. */
@@ -64,7 +65,7 @@ function undoLines({ snapshots, turns }: Scrubbed, isWritten: boolean): string[]
   const ids = new Set(snapshots.flatMap(({ turnIds }) => turnIds));
   const numbers = [...ids].flatMap((id) => turns.get(id) ?? []).toSorted((a, b) => a - b);
   if (ids.size === 0) return [];
-  const which = numbers.length === ids.size ? `turn ${numbers.join(", ")}` : count(ids.size, "turn");
+  const which = numbers.length === ids.size ? `turn ${numbers.join(", ")}` : counted(ids.size, "turn");
   return [`  ${isWritten ? "Can" : "Then it can"} no longer be taken back by undo: ${which}`];
 }
 
@@ -81,8 +82,4 @@ function total(files: readonly Pick<FileScrub, "found">[]): FileScrub["found"] {
 export function scrubJson({ id, path }: RolloutName, { files, snapshots }: Scrubbed, isWritten: boolean): object {
   const hasFound = snapshots.length > 0 || files.some(({ hitLines }) => hitLines > 0);
   return { id, path, found: total([...files, ...snapshots]), files, snapshots, scrubbed: isWritten && hasFound };
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

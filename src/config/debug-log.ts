@@ -3,6 +3,7 @@ import { open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "./make-directory.js";
 import { encodeLogLine } from "./log-line.js";
+import { counted } from "../messages/counted.js";
 
 const levels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof levels)[number];
@@ -60,7 +61,7 @@ export function openDebugLog({ directory, redact, level, now }: DebugLogOptions)
   }
 
   function confessDropped(time: number): void {
-    if (dropped > 0) push(time, "warn", `${dropped} lines were dropped: too many at once`);
+    if (dropped > 0) push(time, "warn", `dropped ${counted(dropped, "line")}: too many at once`);
     dropped = 0;
   }
 

@@ -1,4 +1,5 @@
 import { leftoverBytes, unfinishedBytes } from "./utf8-borders.js";
+import { counted } from "../messages/counted.js";
 
 export interface OutputBounds {
   readonly headBytes: number;
@@ -43,7 +44,7 @@ export class BoundedOutput {
     const bytes = leftOut + (head.length - headEnd) + tailStart;
     const before = head.toString("utf8", 0, headEnd);
     const lineEnd = before.endsWith("\n") ? "" : "\n";
-    return `${before}${lineEnd}[... ${bytes} bytes left out ...]\n${tail.toString("utf8", tailStart)}`;
+    return `${before}${lineEnd}[... ${counted(bytes, "byte")} left out ...]\n${tail.toString("utf8", tailStart)}`;
   }
 
   #pushTail(bytes: Uint8Array): void {

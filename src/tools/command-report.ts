@@ -1,5 +1,6 @@
 import type { CommandEnd } from "./run-command.js";
 import type { Survivor } from "./survivors.js";
+import { counted } from "../messages/counted.js";
 
 const maxNamed = 20;
 
@@ -25,7 +26,7 @@ export function commandReport(end: CommandEnd, timeoutMs: number, output: string
 
 function causeNotes({ cause, exitCode, wasHeldOpen }: CommandEnd, timeoutMs: number): string[] {
   if (exitCode === undefined) return ["Could not be ended: it hangs in the system and may still be running"];
-  if (cause === "timed_out") return [`Timed out after ${timeoutMs / 1_000} seconds and was ended`];
+  if (cause === "timed_out") return [`Timed out after ${counted(timeoutMs / 1_000, "second")} and was ended`];
   if (cause === "interrupted") return ["Interrupted with its turn and ended"];
   return wasHeldOpen ? ["Background processes held the output open and were ended, unless named as left running"] : [];
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { counted } from "../messages/counted.js";
 import { itemText } from "../messages/item-text.js";
 import { defineTool } from "./define-tool.js";
 import { excerptAround, wordsOf } from "./excerpt-around.js";
@@ -82,7 +83,7 @@ async function search(
 
 function answer({ items, matching, best }: Found, words: readonly string[]): string {
   if (items === 0) return "Nothing of this conversation was compacted away: all of it is in front of you.";
-  if (matching === 0) return `None of ${items} earlier items has any of these words: ${words.join(" ")}`;
+  if (matching === 0) return `No earlier item (of ${items}) has any of these words: ${words.join(" ")}`;
   const given: string[] = [];
   let room = maxAnswerChars;
   for (const { text } of best) {
@@ -92,7 +93,10 @@ function answer({ items, matching, best }: Found, words: readonly string[]): str
     given.push(entry);
   }
   const more = matching - given.length;
-  return [...given, ...(more === 0 ? [] : [`${more} more earlier items have some of these words.`])].join("\n\n");
+  return [
+    ...given,
+    ...(more === 0 ? [] : [`Not shown: ${counted(more, "earlier item")} with some of these words.`]),
+  ].join("\n\n");
 }
 
 function failed(content: string): { content: string; success: false } {

@@ -5,6 +5,7 @@ import { FileProblem } from "./file-problem.js";
 import { findLine } from "./find-line.js";
 import { readAt } from "./read-at.js";
 import { unfinishedBytes } from "./utf8-borders.js";
+import { counted } from "../messages/counted.js";
 
 export const maxExcerptLines = 2_000;
 export const maxExcerptBytes = 64 * 1024;
@@ -31,7 +32,7 @@ export async function readExcerpt(
   const start = await findLine(file, offset, size, signal);
   const bytes = await readAt(file, start, Math.min(maxExcerptBytes, size - start));
   const cut = cutLines(bytes, Math.min(limit, maxExcerptLines), start + bytes.length >= size);
-  if (!isUtf8(cut.bytes)) throw new FileProblem(`it is not UTF-8 text (${size} bytes)`);
+  if (!isUtf8(cut.bytes)) throw new FileProblem(`it is not UTF-8 text (${counted(size, "byte")})`);
   const text = cut.bytes.toString();
   const hasMark = offset === 1 && text.startsWith(byteOrderMark);
   const notes = [
@@ -44,7 +45,7 @@ export async function readExcerpt(
 async function refuseBinary(file: FileHandle, size: number): Promise<void> {
   const head = await readAt(file, 0, Math.min(probeBytes, size));
   const whole = head.subarray(0, head.length - (size > head.length ? unfinishedBytes(head) : 0));
-  if (head.includes(0) || !isUtf8(whole)) throw new FileProblem(`it is a binary file (${size} bytes)`);
+  if (head.includes(0) || !isUtf8(whole)) throw new FileProblem(`it is a binary file (${counted(size, "byte")})`);
 }
 
 function rangeNotes({ lines, isLineCut }: LineCut, offset: number, isAtEnd: boolean): string[] {

@@ -10,6 +10,7 @@ import { openFolder } from "./open-folder.js";
 import { replaceFile } from "./replace-file.js";
 import type { ToolContext, ToolScope } from "./tool.js";
 import { writeTarget } from "./write-target.js";
+import { counted } from "../messages/counted.js";
 
 const maxContentBytes = 10_000_000;
 
@@ -59,7 +60,7 @@ async function write({ path, content }: WriteFileArguments, context: ToolContext
   await using folder = await openFolder(root, folders);
   const { stamp, isNew } = await replaceFile(folder, name, content, (old) => refuseUnseen(realPath, old, context));
   context.stamps.set(realPath, stamp);
-  return `${isNew ? "Created" : "Replaced"} ${realPath} (${Buffer.byteLength(content)} bytes)`;
+  return `${isNew ? "Created" : "Replaced"} ${realPath} (${counted(Buffer.byteLength(content), "byte")})`;
 }
 
 /** What somebody else did since the model has read the file must not be undone without its knowing. */

@@ -143,7 +143,7 @@ test("what a crash left of a last line needs nobody: resuming mends it", async (
   await writeFile(path, `${lines.join("\n")}\n{"timestamp":"2026`);
   expect(await patient.doctor()).toEqual({
     ...allWell,
-    stdout: `· ${id}: its last line is torn; resuming cuts its 18 bytes off and keeps them beside it
+    stdout: `· ${id}: its last line is torn; resuming cuts it off (18 bytes) and keeps it beside the file
 Checked 1 conversation: all is well, 1 note
 `,
   });

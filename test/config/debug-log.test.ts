@@ -74,9 +74,9 @@ test("an error in a loop fills no disk: after fifty lines there are ten each sec
   const then = "2026-11-16T12:00:00.100Z";
   expect(await lines()).toEqual([
     ...again,
-    { time: then, level: "warn", message: "950 lines were dropped: too many at once" },
+    { time: then, level: "warn", message: "dropped 950 lines: too many at once" },
     { time: then, level: "error", message: "later" },
-    { time: then, level: "warn", message: "1 lines were dropped: too many at once" },
+    { time: then, level: "warn", message: "dropped 1 line: too many at once" },
   ]);
 });
 

@@ -16,8 +16,8 @@ test("what fits is kept whole", () => {
 });
 
 test("of more the head and the tail are kept, and how much lies between is said", () => {
-  expect(outputOf("0123456789", "abcdefg", "h")).toBe("0123456789\n[... 1 bytes left out ...]\nbcdefgh");
-  expect(outputOf("012345678\n", "abcdefg", "h")).toBe("012345678\n[... 1 bytes left out ...]\nbcdefgh");
+  expect(outputOf("0123456789", "abcdefg", "h")).toBe("0123456789\n[... 1 byte left out ...]\nbcdefgh");
+  expect(outputOf("012345678\n", "abcdefg", "h")).toBe("012345678\n[... 1 byte left out ...]\nbcdefgh");
 });
 
 test("characters are not cut in two", () => {

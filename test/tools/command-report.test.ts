@@ -25,6 +25,11 @@ test.each<[Partial<CommandEnd>, number, string[]]>([
   expect(commandReport(end, 5_000, "text")).toBe(lines.join("\n"));
 });
 
+test("a second is one second", () => {
+  const report = commandReport({ ...plain, cause: "timed_out" }, 1_000, "");
+  expect(report).toContain("Timed out after 1 second and was ended");
+});
+
 test("of many processes left running not all are named", () => {
   const report = commandReport({ ...plain, leftRunning: survivors }, 5_000, "");
   expect(report).toMatch(/pid 20 \(sleep\), 2 more\nOutput:\n$/);

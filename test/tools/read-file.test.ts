@@ -98,6 +98,7 @@ describe("which lines are given", () => {
 describe("what is no text is refused with its size", () => {
   test.each([
     ["NUL at the beginning", "a\0b", "it is a binary file (3 bytes)"],
+    ["a single byte", Uint8Array.of(0xff), "it is a binary file (1 byte)"],
     ["Latin-1", Uint8Array.of(0x61, 0xe9, 0x62), "it is a binary file (3 bytes)"],
     ["a character cut off at the end", Buffer.from("a€").subarray(0, 3), "it is a binary file (3 bytes)"],
     [

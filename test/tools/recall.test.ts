@@ -61,8 +61,16 @@ test("gives as many as asked for and says how many more there are", async () => 
   const items = Array.from({ length: 30 }, (_, index): [ResponseItem, number] => [user(`needle ${index}`), index + 1]);
   const { content } = await recalled({ query: "needle", limit: 2 }, items);
   expect(content).toBe(
-    "[1] turn 30, user:\nneedle 29\n\n[2] turn 29, user:\nneedle 28\n\n28 more earlier items have some of these words.",
+    "[1] turn 30, user:\nneedle 29\n\n[2] turn 29, user:\nneedle 28\n\nNot shown: 28 earlier items with some of these words.",
   );
+});
+
+test("one more is one item", async () => {
+  const { content } = await recalled({ query: "needle", limit: 1 }, [
+    [user("needle a"), 1],
+    [user("needle b"), 2],
+  ]);
+  expect(content).toMatch(/\n\nNot shown: 1 earlier item with some of these words\.$/);
 });
 
 test("however much is found, the answer is bounded", async () => {
@@ -72,12 +80,12 @@ test("however much is found, the answer is bounded", async () => {
   ]);
   const { content } = await recalled({ query: "needle", limit: 20 }, items);
   expect(content.length).toBeLessThan(8_200);
-  expect(content).toMatch(/\n\n37 more earlier items have some of these words\.$/);
+  expect(content).toMatch(/\n\nNot shown: 37 earlier items with some of these words\.$/);
 });
 
 test("says when nothing is found, and when there is nothing to find", async () => {
   expect(await recalled({ query: "Needle?" }, [[user("hay"), 1]])).toEqual({
-    content: "None of 1 earlier items has any of these words: needle",
+    content: "No earlier item (of 1) has any of these words: needle",
     success: true,
   });
   expect(await recalled({ query: "needle" }, [])).toEqual({

@@ -44,6 +44,7 @@ test("a file is replaced and keeps its permissions", async () => {
   expect(await write(context, "tool.sh")).toEqual(["Replaced ~/tool.sh (3 bytes)", true]);
   expect(await textOf(context, "tool.sh")).toBe("new");
   expect((await stat(join(context.cwd, "tool.sh"))).mode & 0o777).toBe(0o751);
+  expect(await write(context, "tool.sh", "1")).toEqual(["Replaced ~/tool.sh (1 byte)", true]);
 });
 
 describe("what a person is asked about", () => {

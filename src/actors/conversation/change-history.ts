@@ -6,6 +6,7 @@ import { ContextSize } from "./context-size.js";
 import { chosenStrategy, type PlanWorld } from "./plan-compaction.js";
 import type { TurnWorld } from "./play-turn.js";
 import { undoCompaction } from "./undo-compaction.js";
+import { counted } from "../../messages/counted.js";
 
 /** What changes a history between two turns. */
 export async function changeHistory(
@@ -75,5 +76,5 @@ function needless(world: TurnWorld, asked: string | undefined): string | undefin
   const { active } = new ContextSize(parts, cell, settings);
   const target = Math.floor(parts.compaction.window(settings).tokens * COMPACT_TARGET);
   if (active > target) return undefined;
-  return `Nothing was compacted: the conversation has ${active} tokens, and ${strategy.name} aims at ${target}`;
+  return `Nothing was compacted: the conversation has ${counted(active, "token")}, and ${strategy.name} aims at ${target}`;
 }

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { counted } from "../../messages/counted.js";
 import type { OpenOutcome } from "../../messages/rollout-command.js";
 import type { ConversationConfig } from "./resolve-settings.js";
 
@@ -15,7 +16,8 @@ export async function existingFolder(
 
 export function tornNotice(outcome: OpenOutcome): string | undefined {
   if (outcome.status !== "open" || outcome.torn === undefined) return undefined;
-  return `The last line was torn by a crash: its ${outcome.torn.bytes} bytes are kept in ${outcome.torn.keptAs}`;
+  const { bytes, keptAs } = outcome.torn;
+  return `The last line was torn by a crash: what there is of it (${counted(bytes, "byte")}) is kept in ${keptAs}`;
 }
 
 export function skippedNotice(skipped: number): string | undefined {

@@ -1,6 +1,9 @@
+import { counted } from "../../messages/counted.js";
+
 /** Ends when its time is over or another signal ends; the time does not run while a person is asked. */
 export class CallDeadline {
-  readonly ms: number;
+  /** How long it is, in words. */
+  readonly text: string;
   readonly signal: AbortSignal;
   readonly #timeout = new AbortController();
   #leftMs: number;
@@ -9,7 +12,7 @@ export class CallDeadline {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(ms: number, signal: AbortSignal) {
-    this.ms = ms;
+    this.text = counted(ms / 1_000, "second");
     this.#leftMs = ms;
     this.signal = AbortSignal.any([signal, this.#timeout.signal]);
     this.#run();

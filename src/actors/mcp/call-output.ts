@@ -1,3 +1,4 @@
+import { counted } from "../../messages/counted.js";
 import { CallToolResult, McpContent } from "../../messages/mcp.js";
 import { shortened } from "../../messages/shortened.js";
 import type { ToolOutput } from "../../messages/tool.js";
@@ -18,12 +19,12 @@ export function callResult(answer: unknown): CallToolResult | undefined {
 export function resultOutput({ content, structuredContent, isError }: CallToolResult): ToolOutput {
   const images = new ResultImages();
   const parts = content.slice(0, maxParts).map((part) => partText(part, shownIn(images)));
-  if (content.length > maxParts) parts.push(`[${content.length - maxParts} more parts left out]`);
+  if (content.length > maxParts) parts.push(`[${counted(content.length - maxParts, "more part")} left out]`);
   // Where there is text it says the same, by the protocol.
   const isTold = content.some(({ type }) => type === "text");
   if (!isTold && structuredContent !== undefined) parts.push(jsonText(structuredContent));
   const text = parts.join("\n");
-  const cut = text.length > maxTextChars ? `\n[${text.length - maxTextChars} characters left out]` : "";
+  const cut = text.length > maxTextChars ? `\n[${counted(text.length - maxTextChars, "character")} left out]` : "";
   return {
     content: shortened(text, maxTextChars) + cut || "(no output)",
     success: isError !== true,
@@ -68,7 +69,7 @@ function partText(part: McpContent, shown: Shown): string {
       return typeof text === "string" ? text : "";
     case "image":
     case "audio":
-      return `[${type} ${shortOf(mimeType)}, ${bytesOf(data)} bytes${shown(data, type === "image")}]`;
+      return `[${type} ${shortOf(mimeType)}, ${bytesOf(data)}${shown(data, type === "image")}]`;
     case "resource_link":
       return `[resource ${shortOf(uri)}: ${shortOf(name)}]`;
     case "resource":
@@ -82,7 +83,7 @@ function resourceText(resource: unknown, shown: Shown): string {
   const { uri, text, blob, mimeType } = Object(resource) as Readonly<Record<string, unknown>>;
   if (typeof text === "string") return `[resource ${shortOf(uri)}]\n${text}`;
   const isImage = typeof mimeType === "string" && mimeType.startsWith("image/");
-  return `[resource ${shortOf(uri)}, ${shortOf(mimeType)}, ${bytesOf(blob)} bytes${shown(blob, isImage)}]`;
+  return `[resource ${shortOf(uri)}, ${shortOf(mimeType)}, ${bytesOf(blob)}${shown(blob, isImage)}]`;
 }
 
 /** The messages of a prompt, one after another. */
@@ -95,8 +96,8 @@ export function promptText(answer: unknown): string {
   return shortened(parts.join("\n\n"), maxTextChars);
 }
 
-function bytesOf(base64: unknown): number {
-  return typeof base64 === "string" ? Buffer.byteLength(base64, "base64") : 0;
+function bytesOf(base64: unknown): string {
+  return counted(typeof base64 === "string" ? Buffer.byteLength(base64, "base64") : 0, "byte");
 }
 
 function shortOf(value: unknown): string {

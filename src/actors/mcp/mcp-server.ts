@@ -140,7 +140,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         return opened;
       } catch (error) {
         await opened?.close();
-        const reason = deadline.isOver ? `it was not ready within ${deadline.ms / 1_000} seconds` : messageOf(error);
+        const reason = deadline.isOver ? `it was not ready within ${deadline.text}` : messageOf(error);
         become({ status: "failed", error: explained(reason) });
         throw new Error(explained(reason), { cause: error });
       } finally {
@@ -296,7 +296,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         calls.delete(op.callId);
         deadline.end();
         if (!deadline.isOver || outcome.ok) return outcome;
-        return { ok: false, error: `it did not answer within ${deadline.ms / 1_000} seconds, and was told to stop` };
+        return { ok: false, error: `it did not answer within ${deadline.text}, and was told to stop` };
       },
       ask: ({ method, params }, signal) =>
         answered(async () => await request(await connected(), method, params, { signal, timeoutMs: askMs })),

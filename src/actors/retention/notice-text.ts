@@ -32,7 +32,7 @@ export function noticeText(
 function moving(due: readonly DueConversation[], from: string, settings: RetentionSettings): string[] {
   if (due.length === 0) return [];
   return [
-    `${from} on ${count(due.length)} will be moved to the trash:`,
+    `${from} on ${counted(due.length, "conversation")} will be moved to the trash:`,
     ...due.map(({ conversation, updatedAt, why }) => {
       return `  ${shownConversation(conversation)}, last changed ${dayText(updatedAt)}, ${reasonText(why, settings)}`;
     }),
@@ -60,7 +60,7 @@ function adviceText(due: readonly DueConversation[]): string {
 function removal(due: readonly DueTrash[], from: string): string[] {
   if (due.length === 0) return [];
   return [
-    `${from} on ${count(due.length)} will be removed from the trash for good:`,
+    `${from} on ${counted(due.length, "conversation")} will be removed from the trash for good:`,
     ...due.map(({ entry }) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`),
     "To bring one back: cody undelete <id>",
   ];
@@ -86,12 +86,8 @@ export function isTrash(due: DueConversation | DueTrash): due is DueTrash {
   return due.type === "trash";
 }
 
-function count(number: number): string {
-  return number === 1 ? "1 conversation" : `${number} conversations`;
-}
-
 function countNow(number: number): string {
-  return `${count(number)} ${number === 1 ? "is" : "are"} now`;
+  return `${counted(number, "conversation")} ${number === 1 ? "is" : "are"} now`;
 }
 
 function dayText(time: number): string {

@@ -1,3 +1,4 @@
+import { counted } from "../../messages/counted.js";
 import type { DiffSummary, FileDiff } from "../../messages/diff.js";
 import { visible } from "../../messages/visible.js";
 
@@ -6,8 +7,7 @@ const signs = { modified: "M", created: "A", deleted: "D" } satisfies Record<Fil
 /** A line for each file, and one for all. */
 export function statText(files: readonly FileDiff[], { total_additions, total_deletions }: DiffSummary): string[] {
   const rows = files.map((file) => `${signs[file.status]}  ${visible(file.path)}  ${numbersText(file)}`);
-  const count = `${files.length} file${files.length === 1 ? "" : "s"} changed`;
-  return [...rows, `${count}, ${totalText(total_additions, total_deletions)}`];
+  return [...rows, `${counted(files.length, "file")} changed, ${totalText(total_additions, total_deletions)}`];
 }
 
 /** As git says of what is no text. */
@@ -16,8 +16,7 @@ export function numbersText({ additions, deletions, binary }: FileDiff): string 
 }
 
 export function totalText(additions: number, deletions: number): string {
-  const [more, less] = [additions === 1 ? "" : "s", deletions === 1 ? "" : "s"];
-  return `${additions} addition${more}, ${deletions} deletion${less}`;
+  return `${counted(additions, "addition")}, ${counted(deletions, "deletion")}`;
 }
 
 export function noChanges(turn: number | undefined, isTakenBack = false): string {

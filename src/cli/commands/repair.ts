@@ -1,5 +1,6 @@
 import { onlooker } from "../../actors/rollout-writer/process-identity.js";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
+import { counted } from "../../messages/counted.js";
 import { ConversationInUseError } from "../../messages/errors.js";
 import type { RolloutName } from "../../rollouts/layout-files.js";
 import { lockHolder } from "../../rollouts/lock.js";
@@ -66,10 +67,10 @@ async function tellHolder(context: CommandContext, { path }: RolloutName): Promi
 
 function reportText({ id }: RolloutName, scan: RolloutScan, backup: string | undefined): string[] {
   const { damaged, history, lines } = scan;
-  const left = `${count(history.turns, "turn")}, ${count(history.items, "item")}`;
+  const left = `${counted(history.turns, "turn")}, ${counted(history.items, "item")}`;
   if (!needsRepair(scan)) return [`${id}: nothing is damaged`, `  What it has: ${left}`];
   const verb = damaged.count === 1 ? ["is", "was"] : ["are", "were"];
-  const share = `${damaged.count} of ${count(lines, "line")}`;
+  const share = `${damaged.count} of ${counted(lines, "line")}`;
   const hidden = damaged.count - Math.min(maxShown, damaged.listed.length);
   const facts = [
     ...damaged.listed.slice(0, maxShown).map(damagedText),
@@ -88,8 +89,8 @@ function reportText({ id }: RolloutName, scan: RolloutScan, backup: string | und
 const madeFirstLine = "The first line, which says what conversation it is, is missing: one is made from what is known";
 
 function damagedText({ number, bytes, reason, rescued }: RolloutScan["damaged"]["listed"][number]): string {
-  const kept = rescued === 0 ? "" : `; ${count(rescued, "whole line")} in it kept`;
-  return `line ${number}: ${count(bytes, "byte")}, ${reason}${kept}`;
+  const kept = rescued === 0 ? "" : `; ${counted(rescued, "whole line")} in it kept`;
+  return `line ${number}: ${counted(bytes, "byte")}, ${reason}${kept}`;
 }
 
 function reportJson({ id, path }: RolloutName, scan: RolloutScan, backup: string | undefined): object {
@@ -109,8 +110,4 @@ function reportJson({ id, path }: RolloutName, scan: RolloutScan, backup: string
     repaired: backup !== undefined,
     backup: backup ?? null,
   };
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../messages/counted.js";
 import { quotedWord } from "../../messages/quoted-command.js";
 import { visible } from "../../messages/visible.js";
 import type { Finding } from "./finding.js";
@@ -49,7 +50,7 @@ function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): strin
     case "first_line_missing":
       return "the first line, which says what conversation it is, is missing";
     case "torn":
-      return `its last line is torn; resuming cuts its ${finding.bytes} bytes off and keeps them beside it`;
+      return `its last line is torn; resuming cuts it off (${counted(finding.bytes, "byte")}) and keeps it beside the file`;
     case "newline_missing":
       return "its last line lacks its newline; resuming adds it";
     case "not_regular":
@@ -77,7 +78,7 @@ function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): strin
     case "changed_blob":
       return "a content that was kept and is not what it was";
     case "orphaned_blobs":
-      return `${finding.blobs} file${finding.blobs === 1 ? "" : "s"} kept for a conversation that is gone`;
+      return `${counted(finding.blobs, "file")} kept for a conversation that is gone`;
     default:
       return finding.sockets === 1
         ? "1 socket of a process that is gone; whoever starts next removes it"
@@ -86,5 +87,5 @@ function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): strin
 }
 
 function moreText(lines: number): string {
-  return lines === 0 ? "" : `, and ${lines} more damaged line${lines === 1 ? "" : "s"}`;
+  return lines === 0 ? "" : `, and ${counted(lines, "more damaged line")}`;
 }

@@ -1,6 +1,7 @@
 import { type CommandContext, printLine } from "../context.js";
 import { type Finding, needsPerson } from "./finding.js";
 import { findingHelp, findingText } from "./finding-text.js";
+import { counted } from "../../messages/counted.js";
 
 /** More of one kind than these are only counted for a person, */
 const maxShown = 20;
@@ -38,11 +39,11 @@ export class DoctorReport {
       const facts = { conversations: this.conversations, problems, notes, findings: this.#listed, interrupted };
       return await printLine(this.#context, JSON.stringify(facts));
     }
-    const hidden = [count(problems - maxShown, "more problem"), count(notes - maxShown, "more note")];
+    const hidden = [counted(problems - maxShown, "more problem"), counted(notes - maxShown, "more note")];
     const lines = [problems, notes].flatMap((all, index) => (all > maxShown ? [`  and ${hidden[index]}`] : []));
-    const done = `${interrupted ? "Interrupted after" : "Checked"} ${count(this.conversations, "conversation")}`;
-    const verdict = problems > 0 ? count(problems, "problem") : interrupted ? "no problem so far" : "all is well";
-    lines.push(`${done}: ${[verdict, ...(notes > 0 ? [count(notes, "note")] : [])].join(", ")}`);
+    const done = `${interrupted ? "Interrupted after" : "Checked"} ${counted(this.conversations, "conversation")}`;
+    const verdict = problems > 0 ? counted(problems, "problem") : interrupted ? "no problem so far" : "all is well";
+    lines.push(`${done}: ${[verdict, ...(notes > 0 ? [counted(notes, "note")] : [])].join(", ")}`);
     return await printLine(this.#context, lines.join("\n"));
   }
 
@@ -57,8 +58,4 @@ export class DoctorReport {
     const help = findingHelp(finding, await this.#repairCommand(finding))?.command ?? null;
     this.#listed.push({ ...finding, needsPerson: isProblem, help });
   }
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

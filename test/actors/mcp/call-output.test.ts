@@ -44,6 +44,8 @@ test("what is no image, or too large, or too much, is named with the reason", ()
     expect.stringMatching(/, not shown: it is no png, jpeg, gif or webp image\]$/),
     "[image image/png, 0 bytes, not shown]",
   ]);
+  const single = { type: "resource", resource: { uri: "x://1", mimeType: "a/b", blob: "AA==" } };
+  expect(outputOf({ content: [single] })?.content).toBe("[resource x://1, a/b, 1 byte, not shown]");
   const many = outputOf({ content: Array.from({ length: 10 }, () => image(data)) });
   expect(many?.images).toHaveLength(8);
   expect(many?.content.match(/not shown: there are more than 8 images/g)).toHaveLength(2);
@@ -103,6 +105,8 @@ test("very much is cut, for the model and more for an event", () => {
   expect(JSON.stringify(toldResult(result)).length).toBeLessThan(40_000);
   const many = callResult({ content: Array.from({ length: 5_000 }, () => ({ type: "text", text: "x" })) });
   expect(many === undefined ? "" : resultOutput(many).content).toContain("[4000 more parts left out]");
+  const one = outputOf({ content: Array.from({ length: 1_001 }, () => ({ type: "text", text: "x" })) });
+  expect(one?.content).toContain("[1 more part left out]");
 });
 
 test("what is too deep to be written is said to be", () => {
