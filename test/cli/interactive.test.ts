@@ -41,6 +41,18 @@ test("/status and /help tell about the conversation and the commands", async () 
   expect(await running).toBe(0);
 });
 
+test("a command that takes nothing does nothing when something stands behind it, and says so", async () => {
+  const terminal = await FakeTerminal.open(scripted([]));
+  const running = terminal.run();
+  await terminal.shows(prompt);
+  for (const name of ["help", "status", "context", "undo", "mcp", "clear", "exit", "quit"]) {
+    terminal.type(`/${name} 2\r`);
+    await terminal.tells(`✗ /${name} takes nothing, and nothing was done. Type /help for commands.\n`);
+  }
+  terminal.type("/exit\r");
+  expect(await running).toBe(0);
+});
+
 test("/clear begins a new conversation and leaves the old file as it is", async () => {
   const model = scripted([says("One."), says("Two.")]);
   const terminal = await FakeTerminal.open(model);

@@ -39,13 +39,22 @@ export function isSlashCommand(line: string): boolean {
 /** The command a line names, if there is one. */
 export function slashCommand(line: string): SlashCommand | undefined {
   const [name = ""] = line.slice(1).split(/\s/, 1);
-  const run = commands.get(name)?.run;
+  const entry = commands.get(name);
+  if (entry === undefined) return undefined;
+  const { usage, run } = entry;
   const text = line.slice(1 + name.length).trim();
-  return run && ((context, current, signal, ask) => run({ context, current, text, signal, ask }));
+  if (usage === undefined && text !== "") return async (context) => await refuse(context, name);
+  return async (context, current, signal, ask) => await run({ context, current, text, signal, ask });
+}
+
+/** Who says more has something in mind that would not happen. */
+async function refuse(context: CommandContext, name: string): Promise<Then> {
+  await context.tell(`✗ /${name} takes nothing, and nothing was done. Type /help for commands.`);
+  return "stay";
 }
 
 interface Entry {
-  /** Its name and what it takes, as they are shown. */
+  /** Its name and what it takes, as they are shown; absent when it takes nothing. */
   readonly usage?: string;
   readonly description: string;
   readonly run: (call: SlashCall) => Promise<Then>;
