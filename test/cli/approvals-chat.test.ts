@@ -72,6 +72,7 @@ test.each<{ args: string[]; notTTY: FakeOptions["notTTY"] }>([
     "Refused, because it needs approval and nobody can be asked: effect it\n" +
       "  To be asked, run cody in a terminal. To let everything run unasked: --approval-policy never --sandbox danger-full-access\n",
   );
+  expect(terminal.errors).not.toContain("failed:");
   expect(JSON.stringify(model.requests[1]?.input)).toContain(
     "effect was refused: it needs approval, and nobody is there to give it",
   );

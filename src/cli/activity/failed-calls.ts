@@ -1,8 +1,9 @@
 import { callLine, toolLine } from "../../messages/call-line.js";
 import type { EventMsg } from "../../messages/event.js";
+import { nobodyThere } from "../approval/refuse-approval.js";
 import { shortLine } from "./short-line.js";
 
-/** Tells that a call failed and why, unless an event of its own has told it. */
+/** Tells that a call failed and why, unless an event of its own, or who refused it, has told it. */
 export class FailedCalls {
   /** The lines of calls that are shown when they begin: one that is refused never does. */
   readonly #unshown = new Map<string, string>();
@@ -44,10 +45,11 @@ export class FailedCalls {
 
   #output(callId: string, { success, output }: Record<string, unknown>): string {
     const line = this.#unshown.get(callId) ?? "";
-    const isTold = this.#told.has(callId);
+    const reason = firstLine(output);
+    const isTold = this.#told.has(callId) || reason.endsWith(nobodyThere);
     this.#unshown.delete(callId);
     this.#told.delete(callId);
-    return success !== false || isTold ? "" : `${line}${failedLine(firstLine(output))}`;
+    return success !== false || isTold ? "" : `${line}${failedLine(reason)}`;
   }
 }
 

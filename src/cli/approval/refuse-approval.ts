@@ -4,7 +4,8 @@ import { shortened } from "../../messages/shortened.js";
 import type { Approver } from "./approver.js";
 
 const maxCommandChars = 500;
-const rejection = "it needs approval, and nobody is there to give it";
+/** What the model is told; the person has been told more. */
+export const nobodyThere = "it needs approval, and nobody is there to give it";
 const hint =
   "  To be asked, run cody in a terminal. To let everything run unasked: --approval-policy never --sandbox danger-full-access";
 
@@ -15,6 +16,6 @@ export function refuseApproval(context: CommandContext): Approver {
     const text = `Refused, because it needs approval and nobody can be asked: ${shown}`;
     context.log("info", text);
     await context.tell(`${text}\n${hint}`);
-    return { denied: { rejection } };
+    return { denied: { rejection: nobodyThere } };
   };
 }
