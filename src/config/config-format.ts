@@ -1,7 +1,9 @@
 import type * as JsoncParser from "jsonc-parser";
 import { InvalidInputError } from "../messages/errors.js";
+import { jsonOrUndefined } from "../messages/parse.js";
 import type { ConfigEdit } from "./config-edits.js";
 import type { ConfigName } from "./config-names.js";
+import { hasDoubledKey } from "./doubled-keys.js";
 import { yamlProblem } from "./yaml-problem.js";
 
 /** How a configuration is written down. What reads and writes the rarer ones is loaded when there is such a file. */
@@ -20,12 +22,10 @@ const json: ConfigFormat = {
   parse: async (text, name) => {
     const source = text.replace(/^\uFEFF/, "");
     if (source.trim() === "") return undefined;
-    try {
-      return JSON.parse(source) as unknown;
-    } catch {
-      // Its own message quotes the text, and does not say which line.
-      return await parseWithComments(source, name, { disallowComments: true });
-    }
+    const value = jsonOrUndefined(source);
+    // What JSON.parse says of a problem quotes the text and names no line, and a key that stands there twice is none to it.
+    if (value !== undefined && !hasDoubledKey(source, value)) return value;
+    return await parseWithComments(source, name, { disallowComments: true });
   },
   ways: [async (_text, _edits, value) => jsonText(value)],
   write: async (value) => jsonText(value),

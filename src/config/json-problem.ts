@@ -19,14 +19,36 @@ const words: Readonly<Record<string, string>> = {
 
 /** The first thing that is wrong with a JSON text, and where; nothing of it is quoted, since there may be keys in it. */
 export function jsonProblem(
-  { printParseErrorCode }: typeof JsoncParser,
+  parser: typeof JsoncParser,
   text: string,
   errors: readonly JsoncParser.ParseError[],
 ): string | undefined {
   const [first] = errors;
-  if (first === undefined) return undefined;
-  const what = words[printParseErrorCode(first.error)] ?? "it cannot be read";
-  return `invalid JSON in ${placeIn(text, first.offset)}: ${what}`;
+  if (first !== undefined) {
+    return problemAt(text, first.offset, words[parser.printParseErrorCode(first.error)] ?? "it cannot be read");
+  }
+  const offset = secondOf(parser, text);
+  return offset === undefined ? undefined : problemAt(text, offset, "a key stands there twice");
+}
+
+/** Where a key stands that its table has already: the parser takes the last one, and says nothing. */
+function secondOf({ visit }: typeof JsoncParser, text: string): number | undefined {
+  const tables: Set<string>[] = [];
+  let second: number | undefined;
+  visit(text, {
+    onObjectBegin: () => void tables.push(new Set()),
+    onObjectProperty: (name, offset) => {
+      const keys = tables.at(-1);
+      if (keys?.has(name) === true) second ??= offset;
+      keys?.add(name);
+    },
+    onObjectEnd: () => void tables.pop(),
+  });
+  return second;
+}
+
+function problemAt(text: string, offset: number, what: string): string {
+  return `invalid JSON in ${placeIn(text, offset)}: ${what}`;
 }
 
 function placeIn(text: string, offset: number): string {

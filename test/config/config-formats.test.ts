@@ -140,6 +140,17 @@ test.each([
     "config.jsonc: invalid JSON in line 2, column 12: a text stands in double quotes",
   ],
   ["config.jsonc", '{ "model": 7 }', "config.jsonc: model: expected string"],
+  [
+    "config.jsonc",
+    '{\n  "model": "secret",\n  // again\n  "model": "other",\n}\n',
+    "config.jsonc: invalid JSON in line 4, column 3: a key stands there twice",
+  ],
+  [
+    "config.json",
+    '{"providers": {"a": {"apiKey": "secret"}, "b": {"apiKey": "k"}, "\\u0061": {}}}',
+    "config.json: invalid JSON in line 1, column 65: a key stands there twice",
+  ],
+  ["config.json", '{"model": "secret", "model": 7', "config.json: invalid JSON in line 1, column 31: a } is missing"],
 ])("%s with %j is refused with what is wrong, and not quoted", async (name, text, message) => {
   const home = await homeWith(name, text);
   const error: unknown = await loadConfig({ home, env: {}, flags: {} }).catch((thrown: unknown) => thrown);
