@@ -2,6 +2,7 @@ import { AllEvents } from "./actors/conversation/all-events.js";
 import type { Conversation } from "./actors/conversation/handle.js";
 import type { ImporterParts } from "./actors/conversation/import-conversation.js";
 import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/import-options.js";
+import { listed, type ListOptions } from "./actors/conversation/listed.js";
 import type {
   CountTokensOptions,
   ExportOptions,
@@ -29,7 +30,7 @@ import { spawn } from "./actors/system/spawn.js";
 import { Config } from "./messages/config.js";
 import { shownId } from "./messages/conversation-id.js";
 import { conversationName } from "./messages/conversation-name.js";
-import { ConversationError, FailureError, ImportError, InvalidInputError } from "./messages/errors.js";
+import { FailureError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
 import { parsed } from "./messages/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
@@ -123,16 +124,8 @@ export class ConversationManager {
 
   /** The same for a file, or for every conversation in a directory and its folders, one after another. */
   async *importConversations(path: string, options: ImportOptions = {}): AsyncGenerator<ImportOutcome> {
-    const { findSources, isDirectory } = await import("./rollouts/import/find-sources.js");
-    if (!(await isDirectory(path))) {
-      yield await this.importConversation(path, options);
-      return;
-    }
-    for await (const { path: file, passedOver } of findSources(path)) {
-      yield passedOver === undefined
-        ? await this.importConversation(file, options).catch((error: unknown) => notImported(file, error))
-        : { status: "skipped", path: file, reason: passedOver };
-    }
+    const { importEach } = await import("./actors/conversation/import-each.js");
+    yield* importEach(path, (file) => this.importConversation(file, options));
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
@@ -252,16 +245,8 @@ export class ConversationManager {
   }
 
   /** Every saved conversation and every live one, newest first. */
-  async listConversations(
-    options: { readonly project?: string; readonly limit?: number } = {},
-  ): Promise<ConversationMetadata[]> {
-    const saved = await this.#store.list();
-    const known = new Set(saved.map(({ id }) => id));
-    const unsaved = [...this.#live.values()].filter(({ id }) => !known.has(id)).map((live) => this.#metadata(live));
-    return [...saved, ...unsaved]
-      .filter(({ cwd }) => options.project === undefined || cwd === options.project)
-      .toSorted((a, b) => b.updatedAt - a.updatedAt)
-      .slice(0, options.limit);
+  async listConversations(options: ListOptions = {}): Promise<ConversationMetadata[]> {
+    return listed(await this.#store.list(), [...this.#live.values()], this.#now(), options);
   }
 
   /** The exact number of tokens in each text, counted beside the main thread; rejects with a `FailureError`. */
@@ -282,15 +267,6 @@ export class ConversationManager {
   shutdown(): Promise<void> {
     this.#shutdown ??= this.#end();
     return this.#shutdown;
-  }
-
-  #metadata(live: Conversation): ConversationMetadata {
-    const { provider, model, cwd } = live.settings;
-    const marks = {
-      ...(live.name === undefined ? {} : { name: live.name }),
-      ...(live.pinned ? ({ pinned: true } as const) : {}),
-    };
-    return { id: live.id, updatedAt: this.#now().getTime(), provider, model, cwd, empty: live.turns === 0, ...marks };
   }
 
   #warn(message: string): void {
@@ -317,12 +293,4 @@ export class ConversationManager {
   #refuseAfterShutdown(): void {
     if (this.#shutdown !== undefined) throw new InvalidInputError("the manager has been shut down");
   }
-}
-
-/** One file that cannot be imported does not keep the others from it; what is wrong with the disk does. */
-function notImported(path: string, error: unknown): ImportOutcome {
-  if (error instanceof ImportError) return { status: "skipped", path, reason: error.reason };
-  // What is wrong with one conversation is not wrong with the others.
-  if (error instanceof ConversationError) return { status: "failed", path, reason: error.message };
-  throw error;
 }
