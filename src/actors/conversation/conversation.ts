@@ -2,17 +2,16 @@ import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import { bareId } from "../../messages/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { Failure } from "../../messages/failure.js";
-import type { ResponseItem } from "../../messages/response-item.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
-import type { InlineInput } from "../../messages/user-input.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../system/actor.js";
 import { callsLeftOver } from "./open-calls.js";
 import { hasEnded } from "./active-turn.js";
 import type { ConversationCell, QueuedChange, QueuedWork } from "./cell.js";
 import { changeHistory } from "./change-history.js";
+import type { ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
 import { Approvals } from "./approvals.js";
 import { takeBack, type UndoReport } from "./take-back.js";
 import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-turn.js";
@@ -35,32 +34,10 @@ export interface ConversationOptions extends TurnParts {
   readonly maxFileBytes: number;
 }
 
-/** The ops of the public protocol, with local images already read, and what only the handle may say. */
-export type ConversationOp =
-  | Exclude<Op, { type: "user_input" | "user_turn" }>
-  | InputOp
-  | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] }
-  | { readonly type: "clear_history" }
-  | { readonly type: "rename"; readonly name: string }
-  | { readonly type: "set_pinned"; readonly pinned: boolean };
-
-type InputOp = Inlined<Extract<Op, { type: "user_input" }>> | Inlined<Extract<Op, { type: "user_turn" }>>;
-type Inlined<T> = Omit<T, "items"> & { readonly items: readonly InlineInput[] };
-
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
 type Own =
   { readonly type: "turn_ended"; readonly failure: Failure | undefined } | { readonly type: "servers_described" };
-
-export interface ConversationAnswers {
-  readonly replace_history: "replaced" | "busy";
-  readonly compact: CompactionOutcome;
-  readonly undo_compaction: CompactionOutcome;
-  readonly undo: UndoReport;
-  readonly clear_history: "cleared" | "busy";
-  readonly rename: "renamed";
-  readonly set_pinned: "recorded";
-}
 
 export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, Own> = {
   name: "conversation",

@@ -13,48 +13,19 @@ import { type ResponseItem, ResponseItem as ResponseItemSchema } from "../../mes
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { Op } from "../../messages/submission.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
-import type { InlineInput, UserInput } from "../../messages/user-input.js";
-import type { SummaryOutcome } from "../compactor/summarizer.js";
+import type { UserInput } from "../../messages/user-input.js";
 import type { UndoReport } from "./take-back.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
-import type { Rollout } from "../rollout-writer/rollout.js";
-import type { Ref } from "../system/actor.js";
-import type { EventQueue } from "../system/event-queue.js";
 import type { EventReader } from "../system/event-reader.js";
 import type { ActiveTurn } from "./active-turn.js";
-import type { ConversationCell } from "./cell.js";
-import type { ConversationAnswers, ConversationOp } from "./conversation.js";
 import { ConversationHistory } from "./conversation-history.js";
+import type { HandleParts } from "./handle-parts.js";
+import { asOp, inlined, withSchema } from "./input-op.js";
 import { isUnanswered } from "./open-calls.js";
-import { readLocalImage } from "./local-image.js";
 import type { Settings } from "./settings.js";
 import { jsonCopy } from "./size-limit.js";
 import { ended, refused, turnItems } from "./turn-items.js";
 import { type PlainItem, plainItems } from "./plain-items.js";
-
-/** What a handle is made of; only the manager makes one. */
-export interface HandleParts {
-  readonly id: string;
-  readonly rollout: Rollout;
-  readonly notice: string | undefined;
-  readonly cell: ConversationCell;
-  readonly ref: Ref<ConversationOp, ConversationAnswers>;
-  readonly queue: EventQueue<Event>;
-  readonly maxTurns: number;
-  readonly servers: ConversationServers | undefined;
-  countTokens(text: string): number;
-  instructions(settings: Settings): string;
-  warn(message: string): void;
-  previewCompaction(strategy: string | undefined): Promise<CompactionPreview>;
-  contextUsage(): Promise<ContextUsage>;
-  summarize(items: readonly ResponseItem[]): Promise<SummaryOutcome>;
-  /** Puts its new name where lists look for it. */
-  onRenamed(): Promise<SaveOutcome>;
-  /** Puts it where lists look for it whether it is pinned. */
-  onPinned(): Promise<SaveOutcome>;
-  onShutdown(): Promise<void>;
-  ending(): Promise<void> | undefined;
-}
 
 /** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
@@ -293,28 +264,6 @@ export class Conversation {
   shutdown(): Promise<void> {
     return this.#parts.onShutdown();
   }
-}
-
-function asOp(input: string | readonly UserInput[] | Op): unknown {
-  if (typeof input === "string") return { type: "user_input", items: [{ type: "text", text: input }] };
-  return Array.isArray(input) ? { type: "user_input", items: input } : input;
-}
-
-function withSchema(input: string | readonly UserInput[], schema: OutputSchema | undefined): Op {
-  const op = asOp(input) as Extract<Op, { type: "user_input" }>;
-  return schema === undefined ? op : { ...op, final_output_json_schema: schema };
-}
-
-/** Images are read where they enter: what a turn has seen must not depend on a file that may change. */
-async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
-  if (op.type !== "user_input" && op.type !== "user_turn") return op;
-  const items = await Promise.all(
-    op.items.map(async (item): Promise<InlineInput> =>
-      item.type === "local_image" ? readLocalImage(item.path, cwd) : item,
-    ),
-  );
-  const { final_output_json_schema: schema } = op;
-  return { ...op, ...jsonCopy({ items, ...(schema ? { final_output_json_schema: schema } : {}) }, "submission") };
 }
 
 /** A place in the queue that outlives the loops that read from it. */

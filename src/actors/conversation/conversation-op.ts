@@ -1,0 +1,27 @@
+import type { CompactionOutcome } from "../../messages/compaction-report.js";
+import type { ResponseItem } from "../../messages/response-item.js";
+import type { Op } from "../../messages/submission.js";
+import type { InlineInput } from "../../messages/user-input.js";
+import type { UndoReport } from "./take-back.js";
+
+/** The ops of the public protocol, with local images already read, and what only the handle may say. */
+export type ConversationOp =
+  | Exclude<Op, { type: "user_input" | "user_turn" }>
+  | InputOp
+  | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] }
+  | { readonly type: "clear_history" }
+  | { readonly type: "rename"; readonly name: string }
+  | { readonly type: "set_pinned"; readonly pinned: boolean };
+
+export type InputOp = Inlined<Extract<Op, { type: "user_input" }>> | Inlined<Extract<Op, { type: "user_turn" }>>;
+type Inlined<T> = Omit<T, "items"> & { readonly items: readonly InlineInput[] };
+
+export interface ConversationAnswers {
+  readonly replace_history: "replaced" | "busy";
+  readonly compact: CompactionOutcome;
+  readonly undo_compaction: CompactionOutcome;
+  readonly undo: UndoReport;
+  readonly clear_history: "cleared" | "busy";
+  readonly rename: "renamed";
+  readonly set_pinned: "recorded";
+}

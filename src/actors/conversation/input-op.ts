@@ -1,0 +1,29 @@
+import type { OutputSchema } from "../../messages/output-schema.js";
+import type { Op } from "../../messages/submission.js";
+import type { InlineInput, UserInput } from "../../messages/user-input.js";
+import type { ConversationOp } from "./conversation-op.js";
+import { readLocalImage } from "./local-image.js";
+import { jsonCopy } from "./size-limit.js";
+
+/** What was given, as the op it stands for; nothing of it has been checked. */
+export function asOp(input: string | readonly UserInput[] | Op): unknown {
+  if (typeof input === "string") return { type: "user_input", items: [{ type: "text", text: input }] };
+  return Array.isArray(input) ? { type: "user_input", items: input } : input;
+}
+
+export function withSchema(input: string | readonly UserInput[], schema: OutputSchema | undefined): Op {
+  const op = asOp(input) as Extract<Op, { type: "user_input" }>;
+  return schema === undefined ? op : { ...op, final_output_json_schema: schema };
+}
+
+/** Images are read where they enter: what a turn has seen must not depend on a file that may change. */
+export async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
+  if (op.type !== "user_input" && op.type !== "user_turn") return op;
+  const items = await Promise.all(
+    op.items.map(async (item): Promise<InlineInput> =>
+      item.type === "local_image" ? readLocalImage(item.path, cwd) : item,
+    ),
+  );
+  const { final_output_json_schema: schema } = op;
+  return { ...op, ...jsonCopy({ items, ...(schema ? { final_output_json_schema: schema } : {}) }, "submission") };
+}
