@@ -10,8 +10,8 @@ export interface ParsedCommand {
   readonly name: CommandName;
   readonly args: readonly string[];
   readonly flags: Flags;
-  /** How this command is used. */
-  readonly help: string;
+  /** How this command is used, for a terminal of so many columns or for a file. */
+  readonly help: (columns: number | undefined) => string;
 }
 
 type CacCommand = CAC["commands"][number];
@@ -27,7 +27,7 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
   const args = [...marked.map(unmark), ...textsBehindDashes(argv)];
   const flags = flagsOf(options, known);
   if (!flags.help && !flags.version) checkCount(cli, command, args);
-  return { name: command.name, args, flags, help: helpText(cli, command) };
+  return { name: command.name, args, flags, help: (columns) => helpText(cli, command, columns) };
 }
 
 function textsBehindDashes(argv: readonly string[]): readonly string[] {

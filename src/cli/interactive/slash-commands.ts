@@ -2,6 +2,7 @@ import { tellNotCompacted } from "../compaction/not-compacted.js";
 import { contextText } from "../compaction/context-text.js";
 import { noChanges, statText } from "../changes/stat-text.js";
 import { type CommandContext, printLine } from "../context.js";
+import { helpTable } from "../help-table.js";
 import { wholeNumber } from "../whole-number.js";
 import { exportEach, exportNamed } from "./export-conversations.js";
 import { conversationsText } from "./conversations-command.js";
@@ -106,10 +107,8 @@ async function leave(): Promise<Then> {
 }
 
 async function showHelp({ context }: SlashCall): Promise<Then> {
-  const rows = [...commands].map(([name, { usage = name, description }]) => [usage, description] as const);
-  const width = Math.max(...rows.map(([usage]) => usage.length));
-  const lines = rows.map(([usage, description]) => `  /${usage.padEnd(width)}  ${description}`);
-  await tellAside(context, ["Commands:", ...lines]);
+  const rows = [...commands].map(([name, { usage = name, description }]) => [`/${usage}`, description] as const);
+  await tellAside(context, ["Commands:", ...helpTable(rows, context.terminal.stdout.stream.columns)]);
   return "stay";
 }
 
