@@ -7,6 +7,7 @@ import type { ForkConfig, NewConversation, ResumeConfig } from "../actors/conver
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/import-options.js";
 import { ConversationManager } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
+import { reasonOf } from "../actors/rollout-writer/reason.js";
 import { type ConversationConfig, resolveSettings } from "../actors/conversation/resolve-settings.js";
 import { estimateTokens } from "../compaction/estimate-tokens.js";
 import { InvalidInputError } from "../messages/errors.js";
@@ -142,9 +143,8 @@ export class Workspace implements AsyncDisposable {
       await writeActive(this.#context.home, this.key, isFar ? { id, path: rolloutPath } : { id });
       return true;
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      this.#context.log("warn", `active conversation not written: ${message}`);
-      await this.#context.tell(`${id} could not be made the active conversation: ${code ?? message}`);
+      this.#context.log("warn", `active conversation not written: ${(error as Error).message}`);
+      await this.#context.tell(`${id} could not be made the active conversation: ${reasonOf(error)}`);
       return false;
     }
   }

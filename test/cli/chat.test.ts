@@ -37,6 +37,15 @@ test("without an active conversation chat makes one and says so", async () => {
   expect(await cli.ids()).toEqual([id]);
 });
 
+test("what cannot be made the active conversation is said with the reason in words", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home);
+  await writeFile(join(cli.home, "active"), "");
+  const { code, stderr } = await cli.run(["chat", "hello"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain("could not be made the active conversation: a file stands where its directory should be\n");
+});
+
 test("when the active conversation's file is gone, chat makes a new one and says so", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new"])).stdout.trim();
