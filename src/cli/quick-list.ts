@@ -1,5 +1,5 @@
 import { fstatSync, readFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { configNames, maySayWhere, saysWhere } from "../config/config-names.js";
 import { codyHome, homePaths } from "../config/paths.js";
 import { knownList } from "../rollouts/known-list.js";
@@ -49,9 +49,9 @@ async function printed(text: Buffer): Promise<Error | undefined> {
 
 function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): string | undefined {
   const flags = flagsIn(args);
-  const { HOME: homedir } = env;
-  if (flags === undefined || (!env["CODY_HOME"] && !homedir)) return undefined;
-  const home = codyHome({ env, homedir: homedir ?? "" });
+  const homedir = env["HOME"] ?? "";
+  if (flags === undefined || (!env["CODY_HOME"] && !isAbsolute(homedir))) return undefined;
+  const home = codyHome({ env, homedir });
   if (saysWhere(env) || !isUsual(home)) return undefined;
   const { conversations, heads } = homePaths(home);
   const limit = flags.limit === undefined ? undefined : Number(flags.limit);

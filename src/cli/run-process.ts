@@ -1,4 +1,5 @@
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
+import { isAbsolute } from "node:path";
 import { CommandError, exitCodes } from "./command-error.js";
 import { type Output, outputTo } from "./output.js";
 import { runCommandLine } from "./run-command-line.js";
@@ -18,7 +19,7 @@ function processTerminal(): Terminal {
       return currentFolder();
     },
     get homedir() {
-      return homedir();
+      return ownFolder();
     },
     // Opened only by the commands that read it.
     get stdin() {
@@ -34,6 +35,12 @@ function processTerminal(): Terminal {
     onCrash,
     exit: (code) => process.exit(code),
   };
+}
+
+/** A HOME that names no place would leave files in whatever folder cody is called from. */
+function ownFolder(): string {
+  const home = homedir();
+  return isAbsolute(home) ? home : userInfo().homedir;
 }
 
 function currentFolder(): string {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdir, realpath, rm } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, commandOf, finished } from "../support/cli.js";
@@ -17,6 +18,12 @@ test("from a folder that was removed a person is told to change to another one",
     stderr: "✗ The current folder does not exist any more\n  Change to another one, as with: cd ~\n",
   });
   expect(await cli.ids()).toEqual([]);
+});
+
+test.each(["", "relative", "./home"])("HOME %j is no place to keep things: the user's own folder is", async (home) => {
+  const cli = await Cli.open();
+  const { stdout } = await cli.run(["config", "path"], { env: { HOME: home, CODY_HOME: "" } });
+  expect(stdout).toBe(`${join(userInfo().homedir, ".cody/config.json")}\n`);
 });
 
 test("a conversation goes on in the folder it was recorded in, and in the present one when that is gone", async () => {
