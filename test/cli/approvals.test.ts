@@ -57,6 +57,31 @@ test("after n it does not run and the model goes on", async () => {
   expect(JSON.stringify(model.requests[1]?.input)).toContain("effect was refused by the user");
 });
 
+test("what is pasted at a question is no answer, whatever its lines are", async () => {
+  const { terminal, runs } = await opened([calls("effect", "c1", { what: "it" }), says("Then not.")]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type("\u001b[200~y\ry\r\u001b[201~\r");
+  await terminal.shows("Please answer with y, a, n or s.\n");
+  await terminal.shows(question);
+  expect(runs).toEqual([]);
+  terminal.type("n\r");
+  await terminal.shows("Then not.\n");
+  expect(runs).toEqual([]);
+});
+
+test("a paste that was not sent yet is there again behind a question", async () => {
+  const { terminal, model } = await opened([calls("effect", "c1", { what: "it" }), says("Then not."), says("Both.")]);
+  terminal.type("go\r\u001b[200~one\rtwo\u001b[201~");
+  await terminal.shows(question);
+  terminal.type("n\r");
+  await terminal.shows("Then not.\n");
+  await terminal.shows("› one\n");
+  terminal.type("\r");
+  await terminal.shows("Both.\n");
+  expect(userTexts(model.requests.at(-1)).at(-1)).toBe("one\ntwo");
+});
+
 test("after s the turn is over and the prompt returns", async () => {
   const { terminal, runs, model } = await opened([calls("effect", "c1", { what: "it" })]);
   terminal.type("go\r");

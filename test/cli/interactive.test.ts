@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/version.js";
+import { userTexts } from "../support/cli-effects.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { beginsAndHangs, fails, says, scripted } from "../support/scripted-provider.js";
 
@@ -51,6 +52,61 @@ test("a command that takes nothing does nothing when something stands behind it,
   }
   terminal.type("/exit\r");
   expect(await running).toBe(0);
+});
+
+const pasted = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`;
+
+test("what is pasted in several lines is one message, and sent when a person says so", async () => {
+  const model = scripted([says("Yes."), says("Two.")]);
+  const terminal = await FakeTerminal.open(model);
+  const running = terminal.run();
+  await terminal.shows("\u001b[?2004h");
+  await terminal.shows(prompt);
+  terminal.type(`look: ${pasted("first\n\n  second\nthird")}`);
+  await terminal.shows("third");
+  terminal.type(" line\r");
+  await terminal.shows("Yes.\n");
+  await terminal.shows(prompt);
+  terminal.type(pasted("thrown\naway"));
+  await terminal.shows("away");
+  terminal.type(ctrlC);
+  await terminal.shows(prompt);
+  terminal.type("next\r");
+  await terminal.shows("Two.\n");
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+  expect(model.requests.map((request) => userTexts(request).at(-1))).toEqual([
+    "look: first\n\n  second\nthird line",
+    "next",
+  ]);
+  await terminal.shows("\u001b[?2004l");
+});
+
+test("what is pasted while an answer comes is shown behind it, and waits", async () => {
+  const model = scripted([beginsAndHangs("I am"), says("Done.")]);
+  const terminal = await FakeTerminal.open(model);
+  const running = terminal.run();
+  await terminal.shows(prompt);
+  terminal.type("go\r");
+  await terminal.shows("I am");
+  terminal.type(pasted("one\ntwo"));
+  terminal.type(ctrlC);
+  await terminal.tells("Interrupted.");
+  await terminal.shows("› one\n");
+  terminal.type("\r");
+  await terminal.shows("Done.\n");
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+  expect(userTexts(model.requests.at(-1)).at(-1)).toBe("one\ntwo");
+});
+
+test("a terminal that knows no commands is told none", async () => {
+  const terminal = await FakeTerminal.open(scripted([]), { env: { TERM: "dumb" } });
+  const running = terminal.run();
+  await terminal.shows(prompt);
+  terminal.type("/exit\r");
+  await running;
+  expect(terminal.screen).not.toContain("2004");
 });
 
 test("/clear begins a new conversation and leaves the old file as it is", async () => {

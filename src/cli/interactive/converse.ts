@@ -27,6 +27,8 @@ export async function converse(context: CommandContext, current: CurrentConversa
     interrupt: () => interrupt(),
     end: () => lines.end(0),
   });
+  // What a terminal without commands was told would stand there as text.
+  if (context.terminal.env["TERM"] !== "dumb") prompt.markPastes();
   function interrupt(): void {
     if (turn?.signal.aborted === true) return context.terminal.exit(exitCodes.interrupted);
     if (turn !== undefined) return turn.abort();

@@ -1,9 +1,13 @@
 import { Writable } from "node:stream";
 import type { OutputStream } from "../output.js";
 
+/** Asks the terminal to mark what is pasted, and no longer. */
+const [markPastes, leavePastes] = ["\u001b[?2004h", "\u001b[?2004l"];
+
 /** What readline draws, so that it can be kept from drawing into an answer. */
 export class PromptOutput extends Writable {
   hidden = true;
+  #marksPastes = false;
   readonly #stream: OutputStream;
   readonly #onResize = (): void => void this.emit("resize");
 
@@ -17,8 +21,15 @@ export class PromptOutput extends Writable {
     return this.#stream.columns;
   }
 
+  /** For a terminal that knows how: others would show the wish as text. */
+  markPastes(): void {
+    this.#marksPastes = true;
+    this.#stream.write(markPastes);
+  }
+
   /** Leaves nothing behind on the stream, which goes on. */
   release(): void {
+    if (this.#marksPastes) this.#stream.write(leavePastes);
     this.#stream.off("resize", this.#onResize);
   }
 

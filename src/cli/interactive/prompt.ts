@@ -1,6 +1,7 @@
 import type { Interface } from "node:readline";
 import type { OutputStream } from "../output.js";
 import type { Input } from "../terminal.js";
+import { Pastes } from "./pastes.js";
 import { PromptOutput } from "./prompt-output.js";
 
 export interface PromptListener {
@@ -12,12 +13,15 @@ export interface PromptListener {
 }
 
 const promptText = "› ";
+/** Before the lines of a paste behind its first. */
+const furtherText = "  ";
 const historySize = 200;
 
 /** The line a person types into. While it is hidden, what is typed is kept and shown when it comes back. */
 export class Prompt {
   readonly #input: Input;
   readonly #output: PromptOutput;
+  readonly #pastes: Pastes;
   readonly #listener: PromptListener;
   readonly #create: (history: string[]) => Interface;
   #history: string[] = [];
@@ -33,6 +37,7 @@ export class Prompt {
   ) {
     this.#input = input;
     this.#output = output;
+    this.#pastes = new Pastes(input);
     this.#listener = listener;
     this.#create = create;
     this.#readline = this.#open();
@@ -48,14 +53,26 @@ export class Prompt {
   }
 
   get isEmpty(): boolean {
-    return this.#readline.line === "";
+    return this.#readline.line === "" && this.#pastes.lines.length === 0;
+  }
+
+  /** From now on a paste of several lines is one text. */
+  markPastes(): void {
+    this.#output.markPastes();
   }
 
   /** The terminal may be gone by now, and newer versions of Node complain about a prompt nobody can see. */
   show(): void {
     if (this.#closed) return;
+    const wasHidden = this.#output.hidden;
     this.#output.hidden = false;
+    if (wasHidden) this.#showPasted();
     this.#readline.prompt(true);
+  }
+
+  #showPasted(): void {
+    const lines = this.#pastes.lines.map((line, index) => `${index === 0 ? promptText : furtherText}${line}\n`);
+    if (lines.length > 0) this.#output.write(lines.join(""));
   }
 
   hide(): void {
@@ -65,6 +82,12 @@ export class Prompt {
   /** Throws away what has been typed. */
   clear(): void {
     if (this.#closed) return;
+    this.#pastes.clear();
+    this.#readline.setPrompt(promptText);
+    this.#clearLine();
+  }
+
+  #clearLine(): void {
     this.#readline.write(null, { ctrl: true, name: "e" });
     this.#readline.write(null, { ctrl: true, name: "u" });
   }
@@ -76,8 +99,8 @@ export class Prompt {
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
     await everythingTypedIsRead();
     if (this.#closed || signal.aborted) return undefined;
-    const begun = this.#readline.line;
-    this.clear();
+    const begun = { lines: this.#pastes.setAside(), line: this.#readline.line };
+    this.#clearLine();
     this.#readline.setPrompt(question);
     this.show();
     const answer = await this.#answer(signal);
@@ -85,14 +108,16 @@ export class Prompt {
     this.hide();
     if (this.#closed) return answer;
     this.clear();
-    this.#readline.setPrompt(promptText);
-    this.#readline.write(begun);
+    this.#pastes.putBack(begun.lines);
+    if (begun.lines.length > 0) this.#readline.setPrompt(furtherText);
+    this.#readline.write(begun.line);
     return answer;
   }
 
   close(): void {
     this.#readline.close();
     this.#output.release();
+    this.#pastes.release();
   }
 
   #answer(signal: AbortSignal): Promise<string | undefined> {
@@ -110,8 +135,11 @@ export class Prompt {
 
   #open(): Interface {
     const readline = this.#create(this.#history);
-    readline.on("line", (text) => {
-      if (this.#onAnswer === undefined) this.#listener.line(text);
+    readline.on("line", (line) => {
+      const text = this.#pastes.take(line);
+      readline.setPrompt(text === undefined ? furtherText : promptText);
+      if (text === undefined) readline.prompt();
+      else if (this.#onAnswer === undefined) this.#listener.line(text);
       else this.#onAnswer(text);
     });
     readline.on("history", (history) => {
