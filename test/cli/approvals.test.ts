@@ -55,6 +55,7 @@ test("after n it does not run and the model goes on", async () => {
   await terminal.shows("Then not.\n");
   expect(runs).toEqual([]);
   expect(JSON.stringify(model.requests[1]?.input)).toContain("effect was refused by the user");
+  expect(terminal.screen).not.toContain("failed");
 });
 
 test("what is pasted at a question is no answer, whatever its lines are", async () => {

@@ -282,7 +282,8 @@ test("a call whose events would have shown it is shown when it failed without an
     cwd: "/projects",
     reason: "",
   });
-  expect(activity.textOf(failed("shell was refused by the user"))).toBe("  failed: shell was refused by the user\n");
+  const late = "shell was refused because nobody answered the approval request in time";
+  expect(activity.textOf(failed(late))).toBe(`  failed: ${late}\n`);
 });
 
 function call(name: string, args: object): EventMsg {

@@ -3,7 +3,10 @@ import type { EventMsg } from "../../messages/event.js";
 import { nobodyThere } from "../approval/refuse-approval.js";
 import { shortLine } from "./short-line.js";
 
-/** Tells that a call failed and why, unless an event of its own, or who refused it, has told it. */
+/** Why a call did not run, where the person has said so or was told so when it was decided. */
+const knownRefusals = [nobodyThere, "was refused by the user"];
+
+/** Tells that a call failed and why, unless that is known already. */
 export class FailedCalls {
   /** The lines of calls that are shown when they begin: one that is refused never does. */
   readonly #unshown = new Map<string, string>();
@@ -46,7 +49,7 @@ export class FailedCalls {
   #output(callId: string, { success, output }: Record<string, unknown>): string {
     const line = this.#unshown.get(callId) ?? "";
     const reason = firstLine(output);
-    const isTold = this.#told.has(callId) || reason.endsWith(nobodyThere);
+    const isTold = this.#told.has(callId) || knownRefusals.some((end) => reason.endsWith(end));
     this.#unshown.delete(callId);
     this.#told.delete(callId);
     return success !== false || isTold ? "" : `${line}${failedLine(reason)}`;
