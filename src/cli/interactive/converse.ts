@@ -30,7 +30,11 @@ export async function converse(context: CommandContext, current: CurrentConversa
   // What a terminal without commands was told would stand there as text.
   if (context.terminal.env["TERM"] !== "dumb") prompt.markPastes();
   function interrupt(): void {
-    if (turn?.signal.aborted === true) return context.terminal.exit(exitCodes.interrupted);
+    if (turn?.signal.aborted === true) {
+      // The terminal stays, and should be as it was.
+      prompt.close();
+      return context.terminal.exit(exitCodes.interrupted);
+    }
     if (turn !== undefined) return turn.abort();
     if (askedOnce && prompt.isEmpty) return lines.end(exitCodes.interrupted);
     askedOnce = prompt.isEmpty;
