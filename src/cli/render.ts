@@ -16,22 +16,23 @@ export function rendererFor(context: CommandContext, activity: ActivityOutput): 
   const show = context.flags.json ? jsonRenderer(context) : textRenderer(context, activity);
   return async (event) => {
     await show(event);
-    await tellTrouble(context, event.msg);
+    await tellTrouble(context, event);
   };
 }
 
 /** For a command that plays no turn: stdout is for its result. */
 export function troubleRenderer(context: CommandContext): Renderer {
-  return ({ msg }) => tellTrouble(context, msg);
+  return (event) => tellTrouble(context, event);
 }
 
 /** For a command that compacts: what goes on is told, and what has come of it is its result. */
 export function compactionRenderer(context: CommandContext): Renderer {
   const progress = new CompactionProgress(context);
-  return async ({ msg }) => {
+  return async (event) => {
+    const { msg } = event;
     if (msg.type === "compaction_start" && !context.flags.json) await progress.begin(msg);
-    if (msg.type === "compaction_end" || troubleOf(msg) !== undefined) await progress.clear();
-    await tellTrouble(context, msg);
+    if (msg.type === "compaction_end" || troubleOf(event) !== undefined) await progress.clear();
+    await tellTrouble(context, event);
   };
 }
 
@@ -97,10 +98,10 @@ export function persistenceFailed(reason: string): string {
 }
 
 /** What goes wrong is told in every mode, on stderr, and kept in the debug log. */
-async function tellTrouble(context: CommandContext, msg: EventMsg): Promise<void> {
-  const trouble = troubleOf(msg);
+async function tellTrouble(context: CommandContext, event: Event): Promise<void> {
+  const trouble = troubleOf(event);
   if (trouble === undefined) return;
-  context.log(trouble.level, trouble.logged ?? trouble.text, { type: msg.type });
+  context.log(trouble.level, trouble.logged ?? trouble.text, { type: event.msg.type });
   await context.tell(trouble.text);
 }
 
@@ -111,11 +112,13 @@ interface Trouble {
   readonly logged?: string;
 }
 
+const cutOff = "The last turn was cut off before it had ended.";
+
 function redactedText(count: number): string {
   return count === 1 ? "1 secret was not written to disk" : `${count} secrets were not written to disk`;
 }
 
-function troubleOf(msg: EventMsg): Trouble | undefined {
+function troubleOf({ id, msg }: Event): Trouble | undefined {
   if (msg.type === "error") return { level: "error", text: `✗ ${msg.message}` };
   const unsaved = msg.type === "warning" ? /^Failed to save turn: ([^]*)$/.exec(msg.message) : null;
   if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailed(unsaved[1] ?? "") };
@@ -124,6 +127,8 @@ function troubleOf(msg: EventMsg): Trouble | undefined {
     return { level: "warn", text: `The MCP server ${msg.server} is not there: ${visible(msg.status.error)}` };
   }
   if (msg.type === "secrets_redacted") return { level: "debug", text: redactedText(msg.count) };
+  // Nothing was submitted to end it: it was still open when the conversation was taken up again.
+  if (msg.type === "turn_aborted" && id === "") return { level: "debug", text: cutOff };
   if (msg.type === "turn_aborted") return { level: "debug", text: "Interrupted." };
   if (msg.type === "lagged") return { level: "warn", text: `Not shown: events ${msg.from} to ${msg.to}` };
   return undefined;

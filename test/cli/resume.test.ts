@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Cli, saysOn } from "../support/cli.js";
+import { Cli, finished, saysOn } from "../support/cli.js";
 
 test("resume confirms with provider and model, and chat goes on there", async () => {
   const cli = await Cli.open();
@@ -128,4 +128,16 @@ test("what another machine may be writing is taken only by force", async () => {
   );
   expect((await cli.run(["resume", id, "--force"])).code).toBe(0);
   expect((await cli.run(["chat", "What is my name?"])).stdout).toContain("Alice");
+});
+
+test("a turn that a crash cut off is told as that, and nothing looks interrupted now", async () => {
+  const cli = await Cli.open();
+  const killed = cli.start(["chat", "wait"], { middle: "hold" });
+  await saysOn(killed.stdout, "I am");
+  killed.kill("SIGKILL");
+  await finished(killed);
+  const { code, stderr } = await cli.run(["resume", "--last"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain("The last turn was cut off before it had ended.\n");
+  expect(stderr).not.toContain("Interrupted.");
 });
