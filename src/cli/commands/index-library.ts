@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { homePaths } from "../../config/paths.js";
 import { removeIndexFile } from "../../rollouts/index/index-file.js";
 import { type IndexOutcome, withIndex } from "../../rollouts/index/with-index.js";
+import { byteText } from "../byte-text.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { wantedLibrary } from "../library.js";
@@ -32,7 +33,7 @@ export async function indexCommand(context: CommandContext): Promise<number> {
   const { conversations, messages, stale } = valueOf(outcome);
   const bytes = lstatSync(path).size;
   const behind = stale === 0 ? "it is up to date" : `${stale} have changed since`;
-  const text = `${path}: ${conversations} conversation(s), ${messages} message(s), ${megabytes(bytes)} MB; ${behind}`;
+  const text = `${path}: ${conversations} conversation(s), ${messages} message(s), ${byteText(bytes)}; ${behind}`;
   await printResult(context, { text, json: { path, conversations, messages, stale, bytes } });
   return 0;
 }
@@ -46,8 +47,4 @@ function valueOf<T>(outcome: IndexOutcome<T>): T {
     failed: ["Searches read the files instead"],
   } as const;
   throw new CommandError(`There is no index: ${outcome.reason}`, exitCodes.failed, hints[outcome.status]);
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1_000_000).toFixed(1);
 }
