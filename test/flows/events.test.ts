@@ -85,6 +85,18 @@ test("the manager gives the events of all conversations in one stream", async ()
   expect(ended).toEqual(new Set([one.conversationId, two.conversationId]));
 });
 
+test("the stream of all events has ended for who comes after the shutdown", async () => {
+  const { manager } = await openManager();
+  const before = manager.events();
+  await manager.shutdown();
+  expect(await before.next()).toEqual({ done: true, value: undefined });
+  expect(await manager.events().next()).toEqual({ done: true, value: undefined });
+
+  const { manager: unread } = await openManager();
+  await unread.shutdown();
+  expect(await unread.events().next()).toEqual({ done: true, value: undefined });
+});
+
 test("shutdown ends a running turn, its events and every later call", async () => {
   const { manager } = await openManager({
     providers: [scripted([[{ type: "text_delta", itemId: "1", delta: "x" }, { type: "hang" }]])],

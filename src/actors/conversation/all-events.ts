@@ -29,6 +29,15 @@ export class AllEvents {
 
   /** From now on. */
   reader(): AsyncGenerator<Event> {
+    return unnumbered(this.#opened().reader({}));
+  }
+
+  /** Whoever reads, or comes later, is at the end. */
+  close(): void {
+    this.#opened().close();
+  }
+
+  #opened(): EventQueue<NumberedEvent> {
     this.#queue ??= new EventQueue<NumberedEvent>({
       merge,
       // Nobody reads from a number on.
@@ -37,11 +46,7 @@ export class AllEvents {
       lagged,
       onLagged: () => this.#requests.all(),
     });
-    return unnumbered(this.#queue.reader({}));
-  }
-
-  close(): void {
-    this.#queue?.close();
+    return this.#queue;
   }
 }
 
