@@ -5,11 +5,9 @@ import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conver
 import type {
   CountTokensOptions,
   ExportOptions,
-  ForkConfig,
   ManagerOptions,
   NewConversation,
   RenameOptions,
-  ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
 import { openStore } from "./actors/conversation/open-store.js";
@@ -17,7 +15,6 @@ import { ConversationOpener } from "./actors/conversation/opener.js";
 import { pinSaved } from "./actors/conversation/pin-saved.js";
 import { readParent } from "./actors/conversation/read-parent.js";
 import { renameSaved } from "./actors/conversation/rename-saved.js";
-import type { ConversationConfig } from "./actors/conversation/resolve-settings.js";
 import type { Store } from "./actors/conversation/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
@@ -27,11 +24,12 @@ import { RequestGate } from "./actors/limits/request-gate.js";
 import type { Ref } from "./actors/system/actor.js";
 import { spawn } from "./actors/system/spawn.js";
 import { Config } from "./messages/config.js";
+import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { shownId } from "./messages/conversation-id.js";
 import { conversationName } from "./messages/conversation-name.js";
 import { ConversationError, FailureError, ImportError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
-import { parsed } from "./messages/parse.js";
+import { check, parsed } from "./messages/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
 import { LearningRedactor } from "./config/redaction/learning-redactor.js";
@@ -136,7 +134,7 @@ export class ConversationManager {
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
-    return await this.#track(this.#opener.create(config));
+    return await this.#track(this.#opener.create(check(ConversationConfig, config, "conversation")));
   }
 
   /**
@@ -155,6 +153,7 @@ export class ConversationManager {
   }
 
   async #resumeById(conversationId: string, config: ResumeConfig): Promise<Conversation> {
+    check(ResumeConfig, config, "conversation");
     const live = this.#live.get(conversationId);
     if (live !== undefined && live.ending === undefined) return live;
     // One that is just ending still holds its rollout.
@@ -195,7 +194,8 @@ export class ConversationManager {
     return await this.#fork(await this.#store.adopt(path), config);
   }
 
-  async #fork(parentId: string, { afterTurn, ...changes }: ForkConfig): Promise<NewConversation> {
+  async #fork(parentId: string, config: ForkConfig): Promise<NewConversation> {
+    const { afterTurn, ...changes } = check(ForkConfig, config, "conversation");
     await this.#live.get(parentId)?.flush();
     const parent = await readParent(this.#store, parentId, afterTurn);
     return await this.#track(this.#opener.create(changes, parent));

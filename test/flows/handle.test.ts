@@ -114,6 +114,32 @@ test("a configuration that is not one is refused when the manager is made", asyn
   await expect(openManager({ config: { modle: "x" } as never })).rejects.toThrow("config: ");
 });
 
+test.each([
+  [{ modle: "gpt-4o" }, 'conversation: unknown key "modle"'],
+  [{ approvalPolicy: "always" }, "conversation: approvalPolicy: must be one of "],
+  [{ sandbox: "none" }, "conversation: sandbox: must be one of "],
+  [{ turnLimits: { steps: 1 } }, 'conversation: unknown key "turnLimits"'],
+  [{ id: 5 }, "conversation: id: must be a text"],
+  [{ cwd: "" }, "conversation: cwd: "],
+  [null, "conversation: must be an object"],
+])("what a conversation cannot be begun, resumed or copied with is refused: %o", async (config, complaint) => {
+  const { conversation, conversationId, manager } = await openConversation({ provider: scripted([says("one")]) });
+  await conversation.processMessage("first");
+  const refusal = { name: "InvalidInputError", message: expect.stringContaining(complaint) };
+  await expect(manager.newConversation(config as never)).rejects.toMatchObject(refusal);
+  await expect(manager.forkConversation(conversationId, config as never)).rejects.toMatchObject(refusal);
+  if (config !== null && "id" in config) return;
+  await expect(manager.resumeConversation(conversationId, config as never)).rejects.toMatchObject(refusal);
+});
+
+test("a relative folder of a conversation starts at the manager's, and is kept as an absolute one", async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "site"));
+  const { manager } = await openManager({ cwd });
+  const { conversation } = await manager.newConversation({ cwd: "site" });
+  expect(conversation.settings.cwd).toBe(join(cwd, "site"));
+});
+
 test("submissions are taken in the order they were made, also when one has an image to read", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "dot.png"), Buffer.alloc(100_000));
