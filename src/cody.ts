@@ -36,6 +36,7 @@ import { LearningRedactor } from "./config/redaction/learning-redactor.js";
 import { redactionRules } from "./config/redaction/rules.js";
 import { vendorNames } from "./config/vendors.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
+import { exportFormats, isExportFormat } from "./rollouts/export/export-format.js";
 import type { ExportedConversation } from "./rollouts/export/export-lines.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { openCpuPool } from "./workers/open-cpu-pool.js";
@@ -227,6 +228,7 @@ export class ConversationManager {
    */
   async exportConversation(text: string, { format }: ExportOptions): Promise<ExportedConversation> {
     this.#refuseAfterShutdown();
+    if (!isExportFormat(format)) throw new InvalidInputError(`format: expected one of ${exportFormats.join(", ")}`);
     // No id ends like a file.
     const id = text.endsWith(".jsonl") ? await this.#store.adopt(text) : await this.#find(text);
     await this.#live.get(id)?.flush();

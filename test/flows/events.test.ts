@@ -51,6 +51,11 @@ test("a later reader starts where it says", async () => {
   expect(again).toEqual(events.seen.slice(3));
 });
 
+test.each([-1, 1.5, Number.NaN])("a reader cannot start at %d", async (since) => {
+  const { conversation } = await openConversation({ provider: scripted([]) });
+  expect(() => conversation.events({ since })).toThrow("since: expected the number of an event");
+});
+
 test("a reader nobody reads from gets merged deltas and no gap", async () => {
   const deltas = Array.from({ length: 5000 }, () => ({ type: "text_delta", itemId: "item", delta: "ab" }) as const);
   const provider = scripted([[...deltas, ...says("end")]]);
@@ -109,7 +114,8 @@ test("shutdown ends a running turn, its events and every later call", async () =
   await events.until("turn_aborted");
   await events.until("shutdown_complete");
   await expect(events.until("warning")).rejects.toThrow("the events ended");
-  await expect(conversation.submit("more")).rejects.toMatchObject({ code: "actor_stopped" });
+  const refusal = { code: "actor_stopped", message: `conversation ${conversation.id}: stopped` };
+  await expect(conversation.submit("more")).rejects.toMatchObject(refusal);
   await expect(manager.newConversation()).rejects.toThrow("the manager has been shut down");
   expect(manager.getConversation(conversation.id)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { ConversationManager } from "../../src/cody.js";
@@ -13,6 +13,13 @@ test("processMessage runs one turn and gives its items", async () => {
     user("second"),
     assistant("two"),
   ]);
+});
+
+test("processMessage takes what begins a turn, and no other op", async () => {
+  const { conversation } = await openConversation({ provider: scripted([]) });
+  const refusal = "input: expected a text or a list";
+  await expect(conversation.processMessage({ type: "interrupt" } as never)).rejects.toThrow(refusal);
+  await expect(conversation.processMessage(null as never)).rejects.toThrow(refusal);
 });
 
 test("history has plain text parts only on request", async () => {
@@ -138,6 +145,14 @@ test("a relative folder of a conversation starts at the manager's, and is kept a
   const { manager } = await openManager({ cwd });
   const { conversation } = await manager.newConversation({ cwd: "site" });
   expect(conversation.settings.cwd).toBe(join(cwd, "site"));
+});
+
+test("a home is kept as an absolute path, and an empty one is none", async () => {
+  const home = await temporaryFolder();
+  const { manager } = await openManager({ home: relative(process.cwd(), home) });
+  const { conversation } = await manager.newConversation();
+  expect(conversation.rolloutPath).toBe(join(home, "conversations", `${conversation.id}.jsonl`));
+  expect(() => new ConversationManager({ home: "" })).toThrow("home: expected the path of a directory");
 });
 
 test("submissions are taken in the order they were made, also when one has an image to read", async () => {

@@ -5,7 +5,7 @@ import {
 } from "../../messages/approval.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
 import { conversationName } from "../../messages/conversation-name.js";
-import { FailureError } from "../../messages/errors.js";
+import { FailureError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import { check } from "../../messages/parse.js";
@@ -170,7 +170,10 @@ export class Conversation {
    * kept when a loop is left. With `since` it is a reader of its own that starts at that number.
    */
   events(options: { readonly since?: number } = {}): AsyncIterableIterator<Event> {
-    return options.since === undefined ? sharedReader(this.#own) : this.#parts.queue.reader({ since: options.since });
+    const { since } = options;
+    if (since === undefined) return sharedReader(this.#own);
+    if (!Number.isInteger(since) || since < 0) throw new InvalidInputError("since: expected the number of an event");
+    return this.#parts.queue.reader({ since });
   }
 
   /** The items are the conversation's own: copy before you change one. */
@@ -301,6 +304,9 @@ function asOp(input: string | readonly UserInput[] | Op): unknown {
 }
 
 function withSchema(input: string | readonly UserInput[], schema: OutputSchema | undefined): Op {
+  // Another op has no turn of its own to wait for.
+  if (typeof input === "object" && !Array.isArray(input))
+    throw new InvalidInputError("input: expected a text or a list");
   const op = asOp(input) as Extract<Op, { type: "user_input" }>;
   return schema === undefined ? op : { ...op, final_output_json_schema: schema };
 }

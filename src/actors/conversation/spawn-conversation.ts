@@ -84,7 +84,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
   }
 
   const ref = spawn(
-    conversation,
+    { ...conversation, name: `conversation ${conversationId}` },
     { ...parts, cell },
     {
       onEvent: ({ id, msg }) => publish(id, msg),
