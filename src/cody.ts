@@ -43,7 +43,7 @@ import { openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
 
 /** Wires conversations, their store and the configuration together. */
-export class ConversationManager {
+export class ConversationManager implements AsyncDisposable {
   readonly #now: () => Date;
   readonly #tokenizer: Tokenizer | undefined;
   /** Costs nothing until something is counted or a long rollout read. */
@@ -284,6 +284,11 @@ export class ConversationManager {
   shutdown(): Promise<void> {
     this.#shutdown ??= this.#end();
     return this.#shutdown;
+  }
+
+  /** For `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
   }
 
   #metadata(live: Conversation): ConversationMetadata {

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
+import type { Conversation } from "../../src/actors/conversation/handle.js";
+import { ConversationManager } from "../../src/cody.js";
 import type { Event } from "../../src/messages/event.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
 import { beginsAndHangs, fails, says, scripted } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("nextEvent and the first events() share one place in the queue", async () => {
   const { conversation } = await openConversationWithoutLog();
@@ -143,6 +146,23 @@ test("a conversation whose own code fails is restarted: its turn is aborted, que
   expect(conversation.getHistory().filter((entry) => entry.type === "message" && entry.role === "user")).toHaveLength(
     3,
   );
+});
+
+test("a manager and a conversation are shut down where their block ends", async () => {
+  const home = await temporaryFolder();
+  let kept: Conversation;
+  let closed: Conversation;
+  {
+    await using manager = new ConversationManager({ home });
+    ({ conversation: kept } = await manager.newConversation());
+    {
+      await using conversation = (await manager.newConversation()).conversation;
+      closed = conversation;
+    }
+    expect(manager.getConversation(kept.id)).toBe(kept);
+    expect(manager.getConversation(closed.id)).toBeUndefined();
+  }
+  await expect(kept.submit("more")).rejects.toMatchObject({ code: "actor_stopped" });
 });
 
 test("the op shutdown ends a conversation as the method does", async () => {

@@ -62,7 +62,7 @@ export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<Rev
 const nobody: Approve = () => ({ denied: { rejection: "it needs approval, and nobody is there to give it" } });
 
 /** A conversation in the caller's hands: submissions in, events out. */
-export class Conversation {
+export class Conversation implements AsyncDisposable {
   readonly id: string;
   /** Where it is saved; null when it is not. */
   readonly rolloutPath: string | null;
@@ -295,6 +295,11 @@ export class Conversation {
   /** Ends the running turn, saves, lets go of the rollout and ends the events. */
   shutdown(): Promise<void> {
     return this.#parts.onShutdown();
+  }
+
+  /** For `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
   }
 }
 
