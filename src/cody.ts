@@ -250,6 +250,7 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   async #find(text: string): Promise<string> {
+    if (typeof text !== "string") throw new InvalidInputError("expected the id or the name of a conversation");
     return this.getConversation(text)?.id ?? (await this.#store.find(text));
   }
 
@@ -276,7 +277,7 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   /** The events of all conversations from now on, in one stream. */
-  events(): AsyncGenerator<Event> {
+  events(): AsyncIterableIterator<Event> {
     return this.#all.reader();
   }
 

@@ -3,7 +3,7 @@ import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { ConversationManager } from "../../src/cody.js";
 import type { Event } from "../../src/messages/event.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
-import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
+import { maxQueuedInputs } from "../../src/actors/conversation/refusal.js";
 import { beginsAndHangs, fails, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -91,6 +91,14 @@ test("the manager gives the events of all conversations in one stream", async ()
     if (ended.size === 2) break;
   }
   expect(ended).toEqual(new Set([one.conversationId, two.conversationId]));
+});
+
+test("who waits for the next of all events can leave", async () => {
+  const { manager } = await openManager();
+  const events = manager.events();
+  const next = events.next();
+  expect(await events.return?.()).toEqual({ done: true, value: undefined });
+  expect(await next).toEqual({ done: true, value: undefined });
 });
 
 test("the stream of all events has ended for who comes after the shutdown", async () => {
@@ -204,11 +212,29 @@ test("processMessage rejects when its input is refused or its turn fails", async
   const first = conversation.processMessage("first");
   await events.until("agent_message_delta");
   const queued = Array.from({ length: maxQueuedInputs }, () => conversation.processMessage("queued"));
-  await expect(conversation.processMessage("one too many")).rejects.toMatchObject({ code: "busy" });
+  await expect(conversation.processMessage("one too many")).rejects.toMatchObject({
+    failure: { code: "busy", retryable: true },
+  });
   await conversation.interrupt();
   expect(await first).toHaveLength(2);
   const outcomes = await Promise.allSettled(queued);
   expect(outcomes.map(({ status }) => status)).toEqual(queued.map(() => "rejected"));
+});
+
+test("what is refused for good, and what may be over soon, is told apart", async () => {
+  const { conversation, events } = await openConversation({
+    provider: scripted([fails("overloaded", false), fails("auth", false), beginsAndHangs("…")]),
+  });
+  const failing = { overloaded: true, auth: false };
+  for (const [code, retryable] of Object.entries(failing)) {
+    await expect(conversation.processMessage("hi")).rejects.toMatchObject({ failure: { code, retryable } });
+  }
+  await conversation.submit("hi");
+  await events.until("agent_message_delta");
+  const waiting = conversation.processMessage("one more");
+  const refusal = waiting.catch((error: unknown) => error);
+  await conversation.shutdown();
+  expect(await refusal).toMatchObject({ failure: { code: "actor_stopped", retryable: false } });
 });
 
 test("a conversation that fails for good ends its turn and answers whoever waits", async () => {

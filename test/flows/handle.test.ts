@@ -22,6 +22,13 @@ test("processMessage takes what begins a turn, and no other op", async () => {
   await expect(conversation.processMessage(null as never)).rejects.toThrow(refusal);
 });
 
+test("who asks for a conversation without saying which is told so", async () => {
+  const { manager } = await openManager();
+  const complaint = "expected the id or the name of a conversation";
+  await expect(manager.resumeConversation(undefined as never)).rejects.toThrow(complaint);
+  await expect(manager.forkConversation(5 as never)).rejects.toThrow(complaint);
+});
+
 test("history has plain text parts only on request", async () => {
   const { conversation } = await openConversation({ provider: scripted([says("one")]) });
   await conversation.processMessage("first");
