@@ -152,6 +152,9 @@ test("a relative folder of a conversation starts at the manager's, and is kept a
   const { manager } = await openManager({ cwd });
   const { conversation } = await manager.newConversation({ cwd: "site" });
   expect(conversation.settings.cwd).toBe(join(cwd, "site"));
+  await conversation.submit({ type: "override_turn_context", cwd: "pages" });
+  await conversation.processMessage("hi");
+  expect(conversation.settings.cwd).toBe(join(cwd, "site", "pages"));
 });
 
 test("a home is kept as an absolute path, and an empty one is none", async () => {
