@@ -11,6 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const printed: readonly (readonly [page: string, outputs: readonly string[]])[] = [
   ["README.md", ["2+2 = 4", ""]],
   ["docs/library.md", ["", "2+2 = 4\n"]],
+  ["docs/mock-llm.md", [""]],
 ];
 
 test.each(printed)("the programs of %s run as they are printed, and end", async (page, outputs) => {
