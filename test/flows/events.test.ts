@@ -41,6 +41,21 @@ test("a loop that is left keeps its place, so the next turn is read from its beg
   await expect(conversation.nextEvent()).rejects.toThrow("has ended");
 });
 
+test("a loop that waits can be ended from outside, and the next one misses nothing", async () => {
+  const { conversation } = await openConversation({ provider: scripted([says("Hello")]) });
+  const events = conversation.events();
+  const types: string[] = [];
+  const loop = (async () => {
+    for await (const { msg } of events) types.push(msg.type);
+  })();
+  await new Promise(setImmediate);
+  await events.return?.();
+  await loop;
+  expect(types).toEqual(["session_configured"]);
+  await conversation.submit("Hi");
+  expect((await conversation.nextEvent()).msg.type).toBe("task_started");
+});
+
 test("a later reader starts where it says", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([says("Hello")]) });
   await conversation.submit("Hi");

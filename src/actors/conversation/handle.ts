@@ -21,6 +21,7 @@ import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../system/actor.js";
 import type { EventQueue } from "../system/event-queue.js";
 import type { EventReader } from "../system/event-reader.js";
+import { sharedReader } from "../system/shared-reader.js";
 import type { ActiveTurn } from "./active-turn.js";
 import type { ConversationCell } from "./cell.js";
 import type { ConversationAnswers, ConversationOp } from "./conversation.js";
@@ -326,15 +327,4 @@ async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
   );
   const { final_output_json_schema: schema } = op;
   return { ...op, ...jsonCopy({ items, ...(schema ? { final_output_json_schema: schema } : {}) }, "submission") };
-}
-
-/** A place in the queue that outlives the loops that read from it. */
-function sharedReader(own: EventReader<Event>): AsyncIterableIterator<Event> {
-  return {
-    next: () => own.next(),
-    return: () => Promise.resolve({ done: true, value: undefined }),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
 }
