@@ -6,11 +6,9 @@ import { listed, type ListOptions } from "./actors/conversation/listed.js";
 import type {
   CountTokensOptions,
   ExportOptions,
-  ForkConfig,
   ManagerOptions,
   NewConversation,
   RenameOptions,
-  ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
 import { openStore } from "./actors/conversation/open-store.js";
@@ -18,7 +16,6 @@ import { ConversationOpener } from "./actors/conversation/opener.js";
 import { pinSaved } from "./actors/conversation/pin-saved.js";
 import { readParent } from "./actors/conversation/read-parent.js";
 import { renameSaved } from "./actors/conversation/rename-saved.js";
-import type { ConversationConfig } from "./actors/conversation/resolve-settings.js";
 import type { Store } from "./actors/conversation/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
@@ -28,24 +25,26 @@ import { RequestGate } from "./actors/limits/request-gate.js";
 import type { Ref } from "./actors/system/actor.js";
 import { spawn } from "./actors/system/spawn.js";
 import { Config } from "./messages/config.js";
+import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { shownId } from "./messages/conversation-id.js";
 import { conversationName } from "./messages/conversation-name.js";
 import { FailureError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
-import { parsed } from "./messages/parse.js";
+import { check, parsed } from "./messages/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
 import { LearningRedactor } from "./config/redaction/learning-redactor.js";
 import { redactionRules } from "./config/redaction/rules.js";
 import { vendorNames } from "./config/vendors.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
+import { exportFormats, isExportFormat } from "./rollouts/export/export-format.js";
 import type { ExportedConversation } from "./rollouts/export/export-lines.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
 
 /** Wires conversations, their store and the configuration together. */
-export class ConversationManager {
+export class ConversationManager implements AsyncDisposable {
   readonly #now: () => Date;
   readonly #tokenizer: Tokenizer | undefined;
   /** Costs nothing until something is counted or a long rollout read. */
@@ -129,7 +128,7 @@ export class ConversationManager {
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
-    return await this.#track(this.#opener.create(config));
+    return await this.#track(this.#opener.create(check(ConversationConfig, config, "conversation")));
   }
 
   /**
@@ -148,6 +147,7 @@ export class ConversationManager {
   }
 
   async #resumeById(conversationId: string, config: ResumeConfig): Promise<Conversation> {
+    check(ResumeConfig, config, "conversation");
     const live = this.#live.get(conversationId);
     if (live !== undefined && live.ending === undefined) return live;
     // One that is just ending still holds its rollout.
@@ -188,7 +188,8 @@ export class ConversationManager {
     return await this.#fork(await this.#store.adopt(path), config);
   }
 
-  async #fork(parentId: string, { afterTurn, ...changes }: ForkConfig): Promise<NewConversation> {
+  async #fork(parentId: string, config: ForkConfig): Promise<NewConversation> {
+    const { afterTurn, ...changes } = check(ForkConfig, config, "conversation");
     await this.#live.get(parentId)?.flush();
     const parent = await readParent(this.#store, parentId, afterTurn);
     return await this.#track(this.#opener.create(changes, parent));
@@ -220,6 +221,7 @@ export class ConversationManager {
    */
   async exportConversation(text: string, { format }: ExportOptions): Promise<ExportedConversation> {
     this.#refuseAfterShutdown();
+    if (!isExportFormat(format)) throw new InvalidInputError(`format: expected one of ${exportFormats.join(", ")}`);
     // No id ends like a file.
     const id = text.endsWith(".jsonl") ? await this.#store.adopt(text) : await this.#find(text);
     await this.#live.get(id)?.flush();
@@ -241,6 +243,7 @@ export class ConversationManager {
   }
 
   async #find(text: string): Promise<string> {
+    if (typeof text !== "string") throw new InvalidInputError("expected the id or the name of a conversation");
     return this.getConversation(text)?.id ?? (await this.#store.find(text));
   }
 
@@ -259,7 +262,7 @@ export class ConversationManager {
   }
 
   /** The events of all conversations from now on, in one stream. */
-  events(): AsyncGenerator<Event> {
+  events(): AsyncIterableIterator<Event> {
     return this.#all.reader();
   }
 
@@ -267,6 +270,11 @@ export class ConversationManager {
   shutdown(): Promise<void> {
     this.#shutdown ??= this.#end();
     return this.#shutdown;
+  }
+
+  /** For `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
   }
 
   #warn(message: string): void {

@@ -7,11 +7,9 @@ export type { UndoReport } from "./actors/conversation/take-back.js";
 export type {
   CountTokensOptions,
   ExportOptions,
-  ForkConfig,
   ManagerOptions,
   NewConversation,
   RenameOptions,
-  ResumeConfig,
   Tokenizer,
 } from "./actors/conversation/manager-options.js";
 export type {
@@ -28,7 +26,6 @@ export { type ImportFormat, importFormats } from "./rollouts/import/import-forma
 export type { DamagedLine, LossKind, LossReport } from "./rollouts/import/losses.js";
 export type { PlainItem } from "./actors/conversation/plain-items.js";
 export type { CallItem } from "./actors/conversation/open-calls.js";
-export type { ConversationConfig } from "./actors/conversation/resolve-settings.js";
 export type { RetryPolicy } from "./actors/conversation/sampling.js";
 export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/run-compact-task.js";
 export type { Settings } from "./actors/conversation/settings.js";
@@ -108,6 +105,7 @@ export * from "./messages/compaction-report.js";
 export type { CompactionConfig as CompactConfig } from "./messages/compaction.js";
 export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
 export * from "./messages/config.js";
+export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
 export * from "./messages/diff.js";
 export * from "./messages/errors.js";

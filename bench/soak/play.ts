@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ConversationConfig } from "../../src/actors/conversation/resolve-settings.js";
+import type { ConversationConfig } from "../../src/messages/conversation-config.js";
 import { ConversationManager } from "../support/built.js";
 import { EventAudit, type Tally } from "./audit.js";
 import { leftOpen } from "./left-open.js";

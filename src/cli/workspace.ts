@@ -3,13 +3,14 @@ import { type ActiveConversation, type ActiveKey, readActive, writeActive } from
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
-import type { ForkConfig, NewConversation, ResumeConfig } from "../actors/conversation/manager-options.js";
+import type { NewConversation } from "../actors/conversation/manager-options.js";
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/import-options.js";
 import { ConversationManager } from "../cody.js";
 import type { Conversation } from "../actors/conversation/handle.js";
 import { reasonOf } from "../actors/rollout-writer/reason.js";
-import { type ConversationConfig, resolveSettings } from "../actors/conversation/resolve-settings.js";
+import { resolveSettings } from "../actors/conversation/resolve-settings.js";
 import { estimateTokens } from "../compaction/estimate-tokens.js";
+import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import type { SaveOutcome } from "../messages/rollout-command.js";
 import type { ExportFormat } from "../rollouts/export/export-format.js";

@@ -1,6 +1,7 @@
 import type { Failure } from "../messages/failure.js";
 import { isRecord } from "../messages/is-record.js";
-import type { ModelEvent } from "../messages/model.js";
+import { ModelEvent } from "../messages/model.js";
+import { check } from "../messages/parse.js";
 import { cutAnswer } from "./cut-answer.js";
 import { ReadyStream } from "./ready-stream.js";
 
@@ -72,10 +73,13 @@ export class HeardAnswer implements Disposable {
 
   // Made once: a function for each event would cost as much as the event.
   readonly #onResult = (result: IteratorResult<ModelEvent>): void => {
-    const event = isRecord(result) && result.done === true ? null : result?.value;
-    // What an injected provider gives may be anything.
-    if (event !== null && !isRecord(event)) this.#onError(new TypeError("the stream gave no event"));
-    else if (this.#hear(event)) this.#ask();
+    let event: ModelEvent | null;
+    try {
+      event = isRecord(result) && result.done === true ? null : checked(result?.value);
+    } catch (error) {
+      return this.#onError(error);
+    }
+    if (this.#hear(event)) this.#ask();
   };
   readonly #onError = (error: unknown): void => this.#tell({ type: "failed", failure: broken(error) });
   readonly #onAbort = (): void => this.#tell("aborted");
@@ -107,6 +111,17 @@ export class HeardAnswer implements Disposable {
     this.#waiting?.resolve(event);
     this.#waiting = undefined;
   }
+}
+
+/** What an injected provider gives may be anything. Deltas are many, so they are looked at without a schema. */
+function checked(event: unknown): ModelEvent {
+  if (!isRecord(event)) throw new TypeError("the stream gave no event");
+  return isDelta(event) ? event : check(ModelEvent, event, "the stream");
+}
+
+function isDelta(event: object): event is Delta {
+  if (!("type" in event) || (event.type !== "text_delta" && event.type !== "reasoning_delta")) return false;
+  return "itemId" in event && typeof event.itemId === "string" && "delta" in event && typeof event.delta === "string";
 }
 
 async function letGo(events: AsyncIterator<ModelEvent>): Promise<void> {

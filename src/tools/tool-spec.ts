@@ -1,9 +1,11 @@
 import * as z from "zod";
+import { isRecord } from "../messages/is-record.js";
 import type { ToolSpec } from "../messages/tool.js";
 import type { Tool } from "./tool.js";
 
 /** A tool as a model is told of it. */
 export function toolSpec({ name, description, parameters, freeform }: Tool): ToolSpec {
+  if (!isRecord(parameters) || !("_zod" in parameters)) throw new Error("they are no schema of zod 4");
   const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" });
   return { name, description, parameters: schema, ...(freeform === true ? { freeform } : {}) };
 }

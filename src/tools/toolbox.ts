@@ -13,6 +13,8 @@ export class Toolbox {
   /** `without` are built-in tools there is no use for. */
   constructor(added: readonly Tool[], without: readonly Tool[] = []) {
     for (const tool of added) checkSpec(tool);
+    const twice = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
+    if (twice !== undefined) throw new InvalidInputError(`tool ${twice.name}: there are two of that name`);
     const builtIn = builtInTools().filter((tool) => !without.includes(tool));
     this.byName = new Map([...builtIn, ...added].map((tool) => [tool.name, tool]));
   }
@@ -27,7 +29,8 @@ export class Toolbox {
 /** Found out when it is added, and not in the middle of a turn. */
 function checkSpec(tool: Tool): void {
   try {
-    check(ToolSpec, toolSpec(tool), `tool ${tool.name}`);
+    const { parameters } = check(ToolSpec, toolSpec(tool), `tool ${tool.name}`);
+    if (parameters["type"] !== "object") throw new Error("no model takes anything but an object");
   } catch (error) {
     if (error instanceof InvalidInputError) throw error;
     const reason = error instanceof Error ? error.message : String(error);

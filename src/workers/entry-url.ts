@@ -2,8 +2,10 @@
  * Thread entries are built files, because Node 20 cannot load TypeScript in a Worker. They are found the same way
  * from the sources (tests) and from the installed package: beside whichever of `src` or `dist` this code runs from.
  */
-export function entryUrl(name: string): URL {
-  const root = /^(.*)\/(?:src|dist)\//.exec(import.meta.url)?.[1];
-  if (root === undefined) throw new Error(`no package around ${import.meta.url}`);
+export function entryUrl(name: string, from: string = import.meta.url): URL {
+  const root = /^(.*)\/(?:src|dist)\//.exec(from)?.[1];
+  if (root === undefined) {
+    throw new Error(`cody does not find its threads from ${from}: whoever bundles a program leaves cody out of it`);
+  }
   return new URL(`${root}/dist/workers/entries/${name}.cjs`);
 }

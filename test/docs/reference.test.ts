@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import * as library from "../../src/index.js";
+import { openConversation } from "../support/open-conversation.js";
+import { scripted } from "../support/scripted-provider.js";
 import { exportedNames } from "./exported-names.js";
 
 test("the guide names everything the library exports", async () => {
@@ -9,6 +11,13 @@ test("the guide names everything the library exports", async () => {
   const names = await exportedNames();
   expect(names).toEqual(expect.arrayContaining(Object.keys(library)));
   expect(names.filter((name) => !named.has(name))).toEqual([]);
+});
+
+test("the guide names what a manager and a conversation have, and nothing they have not", async () => {
+  const guide = await page("library.md");
+  const { manager, conversation } = await openConversation({ provider: scripted([]) });
+  expect(namedInTable(guide, "| method ")).toEqual(membersOf(manager));
+  expect(namedInTable(guide, "| member ")).toEqual(membersOf(conversation));
 });
 
 test("the reference names every submission and every event", async () => {
@@ -22,6 +31,20 @@ test("the file format names every record", async () => {
   const types = library.CodyPayload.options.flatMap(({ shape }) => [...shape.type.values]);
   expect(types.filter((type) => !format.includes(`\`${type}\``))).toEqual([]);
 });
+
+/** What the first column of a table names. */
+function namedInTable(guide: string, head: string): string[] {
+  const rows = guide.slice(guide.indexOf(head)).split("\n\n")[0]?.split("\n").slice(2) ?? [];
+  const names = rows.flatMap((row) =>
+    Array.from((row.split("|")[1] ?? "").matchAll(/`(\w+)/g), ([, name = ""]) => name),
+  );
+  return names.toSorted();
+}
+
+function membersOf(value: object): string[] {
+  const names = [...Object.keys(value), ...Object.getOwnPropertyNames(Object.getPrototypeOf(value))];
+  return names.filter((name) => name !== "constructor").toSorted();
+}
 
 async function page(name: string): Promise<string> {
   return await readFile(new URL(`../../docs/${name}`, import.meta.url), "utf8");

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
+import type { Conversation } from "../../src/actors/conversation/handle.js";
+import { ConversationManager } from "../../src/cody.js";
 import type { Event } from "../../src/messages/event.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
-import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
+import { maxQueuedInputs } from "../../src/actors/conversation/refusal.js";
 import { beginsAndHangs, fails, says, scripted } from "../support/scripted-provider.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("nextEvent and the first events() share one place in the queue", async () => {
   const { conversation } = await openConversationWithoutLog();
@@ -38,6 +41,21 @@ test("a loop that is left keeps its place, so the next turn is read from its beg
   await expect(conversation.nextEvent()).rejects.toThrow("has ended");
 });
 
+test("a loop that waits can be ended from outside, and the next one misses nothing", async () => {
+  const { conversation } = await openConversation({ provider: scripted([says("Hello")]) });
+  const events = conversation.events();
+  const types: string[] = [];
+  const loop = (async () => {
+    for await (const { msg } of events) types.push(msg.type);
+  })();
+  await new Promise(setImmediate);
+  await events.return?.();
+  await loop;
+  expect(types).toEqual(["session_configured"]);
+  await conversation.submit("Hi");
+  expect((await conversation.nextEvent()).msg.type).toBe("task_started");
+});
+
 test("a later reader starts where it says", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([says("Hello")]) });
   await conversation.submit("Hi");
@@ -49,6 +67,11 @@ test("a later reader starts where it says", async () => {
     if (event.msg.type === "task_complete") break;
   }
   expect(again).toEqual(events.seen.slice(3));
+});
+
+test.each([-1, 1.5, Number.NaN])("a reader cannot start at %d", async (since) => {
+  const { conversation } = await openConversation({ provider: scripted([]) });
+  expect(() => conversation.events({ since })).toThrow("since: expected the number of an event");
 });
 
 test("a reader nobody reads from gets merged deltas and no gap", async () => {
@@ -85,6 +108,26 @@ test("the manager gives the events of all conversations in one stream", async ()
   expect(ended).toEqual(new Set([one.conversationId, two.conversationId]));
 });
 
+test("who waits for the next of all events can leave", async () => {
+  const { manager } = await openManager();
+  const events = manager.events();
+  const next = events.next();
+  expect(await events.return?.()).toEqual({ done: true, value: undefined });
+  expect(await next).toEqual({ done: true, value: undefined });
+});
+
+test("the stream of all events has ended for who comes after the shutdown", async () => {
+  const { manager } = await openManager();
+  const before = manager.events();
+  await manager.shutdown();
+  expect(await before.next()).toEqual({ done: true, value: undefined });
+  expect(await manager.events().next()).toEqual({ done: true, value: undefined });
+
+  const { manager: unread } = await openManager();
+  await unread.shutdown();
+  expect(await unread.events().next()).toEqual({ done: true, value: undefined });
+});
+
 test("shutdown ends a running turn, its events and every later call", async () => {
   const { manager } = await openManager({
     providers: [scripted([[{ type: "text_delta", itemId: "1", delta: "x" }, { type: "hang" }]])],
@@ -97,7 +140,8 @@ test("shutdown ends a running turn, its events and every later call", async () =
   await events.until("turn_aborted");
   await events.until("shutdown_complete");
   await expect(events.until("warning")).rejects.toThrow("the events ended");
-  await expect(conversation.submit("more")).rejects.toMatchObject({ code: "actor_stopped" });
+  const refusal = { code: "actor_stopped", message: `conversation ${conversation.id}: stopped` };
+  await expect(conversation.submit("more")).rejects.toMatchObject(refusal);
   await expect(manager.newConversation()).rejects.toThrow("the manager has been shut down");
   expect(manager.getConversation(conversation.id)).toBeUndefined();
 });
@@ -125,6 +169,23 @@ test("a conversation whose own code fails is restarted: its turn is aborted, que
   expect(conversation.getHistory().filter((entry) => entry.type === "message" && entry.role === "user")).toHaveLength(
     3,
   );
+});
+
+test("a manager and a conversation are shut down where their block ends", async () => {
+  const home = await temporaryFolder();
+  let kept: Conversation;
+  let closed: Conversation;
+  {
+    await using manager = new ConversationManager({ home });
+    ({ conversation: kept } = await manager.newConversation());
+    {
+      await using conversation = (await manager.newConversation()).conversation;
+      closed = conversation;
+    }
+    expect(manager.getConversation(kept.id)).toBe(kept);
+    expect(manager.getConversation(closed.id)).toBeUndefined();
+  }
+  await expect(kept.submit("more")).rejects.toMatchObject({ code: "actor_stopped" });
 });
 
 test("the op shutdown ends a conversation as the method does", async () => {
@@ -166,11 +227,29 @@ test("processMessage rejects when its input is refused or its turn fails", async
   const first = conversation.processMessage("first");
   await events.until("agent_message_delta");
   const queued = Array.from({ length: maxQueuedInputs }, () => conversation.processMessage("queued"));
-  await expect(conversation.processMessage("one too many")).rejects.toMatchObject({ code: "busy" });
+  await expect(conversation.processMessage("one too many")).rejects.toMatchObject({
+    failure: { code: "busy", retryable: true },
+  });
   await conversation.interrupt();
   expect(await first).toHaveLength(2);
   const outcomes = await Promise.allSettled(queued);
   expect(outcomes.map(({ status }) => status)).toEqual(queued.map(() => "rejected"));
+});
+
+test("what is refused for good, and what may be over soon, is told apart", async () => {
+  const { conversation, events } = await openConversation({
+    provider: scripted([fails("overloaded", false), fails("auth", false), beginsAndHangs("…")]),
+  });
+  const failing = { overloaded: true, auth: false };
+  for (const [code, retryable] of Object.entries(failing)) {
+    await expect(conversation.processMessage("hi")).rejects.toMatchObject({ failure: { code, retryable } });
+  }
+  await conversation.submit("hi");
+  await events.until("agent_message_delta");
+  const waiting = conversation.processMessage("one more");
+  const refusal = waiting.catch((error: unknown) => error);
+  await conversation.shutdown();
+  expect(await refusal).toMatchObject({ failure: { code: "actor_stopped", retryable: false } });
 });
 
 test("a conversation that fails for good ends its turn and answers whoever waits", async () => {

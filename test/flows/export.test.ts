@@ -55,6 +55,8 @@ test("nothing is exported that is not there, empty, or asked for too late", asyn
   const { manager, conversationId } = await opened();
   const options = { format: "codex" } as const;
   await expect(manager.exportConversation("nobody", options)).rejects.toThrow(ConversationNotFoundError);
+  const odd = manager.exportConversation(conversationId, { format: "pdf" as never });
+  await expect(odd).rejects.toThrow("format: expected one of markdown, html, json, codex, envoy, diligent");
   await expect(manager.exportConversation("no.jsonl", options)).rejects.toThrow(ConversationNotFoundError);
   await expect(manager.exportConversation(conversationId, options)).rejects.toThrow(EmptyRolloutError);
   await manager.shutdown();

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { ConversationManager } from "../../src/cody.js";
@@ -13,6 +13,20 @@ test("processMessage runs one turn and gives its items", async () => {
     user("second"),
     assistant("two"),
   ]);
+});
+
+test("processMessage takes what begins a turn, and no other op", async () => {
+  const { conversation } = await openConversation({ provider: scripted([]) });
+  const refusal = "input: expected a text or a list";
+  await expect(conversation.processMessage({ type: "interrupt" } as never)).rejects.toThrow(refusal);
+  await expect(conversation.processMessage(null as never)).rejects.toThrow(refusal);
+});
+
+test("who asks for a conversation without saying which is told so", async () => {
+  const { manager } = await openManager();
+  const complaint = "expected the id or the name of a conversation";
+  await expect(manager.resumeConversation(undefined as never)).rejects.toThrow(complaint);
+  await expect(manager.forkConversation(5 as never)).rejects.toThrow(complaint);
 });
 
 test("history has plain text parts only on request", async () => {
@@ -112,6 +126,43 @@ test("a provider that is named and has no key is refused in words", async () => 
 
 test("a configuration that is not one is refused when the manager is made", async () => {
   await expect(openManager({ config: { modle: "x" } as never })).rejects.toThrow("config: ");
+});
+
+test.each([
+  [{ modle: "gpt-4o" }, 'conversation: unknown key "modle"'],
+  [{ approvalPolicy: "always" }, "conversation: approvalPolicy: must be one of "],
+  [{ sandbox: "none" }, "conversation: sandbox: must be one of "],
+  [{ turnLimits: { steps: 1 } }, 'conversation: unknown key "turnLimits"'],
+  [{ id: 5 }, "conversation: id: must be a text"],
+  [{ cwd: "" }, "conversation: cwd: "],
+  [null, "conversation: must be an object"],
+])("what a conversation cannot be begun, resumed or copied with is refused: %o", async (config, complaint) => {
+  const { conversation, conversationId, manager } = await openConversation({ provider: scripted([says("one")]) });
+  await conversation.processMessage("first");
+  const refusal = { name: "InvalidInputError", message: expect.stringContaining(complaint) };
+  await expect(manager.newConversation(config as never)).rejects.toMatchObject(refusal);
+  await expect(manager.forkConversation(conversationId, config as never)).rejects.toMatchObject(refusal);
+  if (config !== null && "id" in config) return;
+  await expect(manager.resumeConversation(conversationId, config as never)).rejects.toMatchObject(refusal);
+});
+
+test("a relative folder of a conversation starts at the manager's, and is kept as an absolute one", async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "site"));
+  const { manager } = await openManager({ cwd });
+  const { conversation } = await manager.newConversation({ cwd: "site" });
+  expect(conversation.settings.cwd).toBe(join(cwd, "site"));
+  await conversation.submit({ type: "override_turn_context", cwd: "pages" });
+  await conversation.processMessage("hi");
+  expect(conversation.settings.cwd).toBe(join(cwd, "site", "pages"));
+});
+
+test("a home is kept as an absolute path, and an empty one is none", async () => {
+  const home = await temporaryFolder();
+  const { manager } = await openManager({ home: relative(process.cwd(), home) });
+  const { conversation } = await manager.newConversation();
+  expect(conversation.rolloutPath).toBe(join(home, "conversations", `${conversation.id}.jsonl`));
+  expect(() => new ConversationManager({ home: "" })).toThrow("home: expected the path of a directory");
 });
 
 test("submissions are taken in the order they were made, also when one has an image to read", async () => {

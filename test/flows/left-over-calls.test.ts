@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import type { ResumeConfig } from "../../src/actors/conversation/manager-options.js";
+import type { ResumeConfig } from "../../src/messages/conversation-config.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { leftByCrash } from "../support/left-by-crash.js";

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ResumeConfig } from "../../src/actors/conversation/manager-options.js";
+import type { ResumeConfig } from "../../src/messages/conversation-config.js";
 import type { Config } from "../../src/messages/config.js";
 import { createMockRecorder } from "../support/mock-recorder.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
@@ -324,11 +324,13 @@ test("a fork after a turn that is not there is refused with the number of the la
   await expect(manager.forkConversation(conversationId, { afterTurn: 1 })).rejects.toThrow("has no turns");
   await conversation.submit("first");
   await events.until("task_complete");
-  for (const afterTurn of [0, 2, 1.5, Number.NaN]) {
+  for (const afterTurn of [0, 2, 1.5]) {
     await expect(manager.forkConversation(conversationId, { afterTurn })).rejects.toThrow(
       `${conversationId} has no turn ${afterTurn}: its last one is 1`,
     );
   }
+  const nowhere = manager.forkConversation(conversationId, { afterTurn: Number.NaN });
+  await expect(nowhere).rejects.toThrow("conversation: afterTurn: must be a number");
   expect((await manager.forkConversation(conversationId, { afterTurn: 1 })).conversation.getHistory()).toHaveLength(2);
 });
 

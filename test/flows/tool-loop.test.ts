@@ -240,12 +240,25 @@ test("while one of two calls still runs, the turn waits for a tool's result", as
   await events.until("task_complete");
 });
 
-test("a tool no model can be told of is refused when the manager is made", async () => {
-  const when = defineTool({ name: "when", description: "", parameters: z.date(), run: () => "now" });
+test.each<[unknown, string]>([
+  [z.date(), "Date cannot be represented in JSON Schema"],
+  [z.string(), "no model takes anything but an object"],
+  [z.union([z.strictObject({}), z.strictObject({ a: z.string() })]), "no model takes anything but an object"],
+  [{ type: "object" }, "they are no schema of zod 4"],
+  [undefined, "they are no schema of zod 4"],
+])("a tool no model can be told of is refused when the manager is made", async (parameters, reason) => {
+  const when = defineTool({ name: "when", description: "", parameters: parameters as z.ZodType, run: () => "now" });
   await expect(openManager({ tools: [when] })).rejects.toMatchObject({
     code: "INVALID_INPUT",
-    message: expect.stringContaining("tool when: its parameters cannot be told to a model"),
+    message: `tool when: its parameters cannot be told to a model: ${reason}`,
   });
+});
+
+test("two tools of one's own with one name, and a provider nobody could choose, are refused", async () => {
+  const tool = defineTool({ name: "when", description: "", parameters: z.strictObject({}), run: () => "now" });
+  await expect(openManager({ tools: [tool, tool] })).rejects.toThrow("tool when: there are two of that name");
+  const provider = { ...scripted([]), name: "My Model" };
+  await expect(openManager({ providers: [provider] })).rejects.toThrow("the name of a provider: ");
 });
 
 test("an output too long for the model is cut in the middle", async () => {

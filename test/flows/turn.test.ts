@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
+import { maxQueuedInputs } from "../../src/actors/conversation/refusal.js";
+import type { ModelEvent } from "../../src/messages/model.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, beginsAndHangs, calls, fails, says, scripted, user } from "../support/scripted-provider.js";
@@ -110,6 +111,22 @@ test("a failed model call ends the turn as failed and the conversation goes on",
   expect(conversation.turn?.status).toEqual({ status: "failed", error: "the model failed: auth" });
   await conversation.submit("Again");
   expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Better" });
+});
+
+test.each<[unknown, string]>([
+  [
+    { type: "item", itemId: "1", item: { type: "message", role: "assistant" } },
+    "the stream: item: content: is missing",
+  ],
+  [{ type: "text_delta", itemId: "1" }, "the stream: delta: is missing"],
+  [{ type: "usage", usage: {} }, "the stream: usage."],
+  [{ type: "finished" }, "the stream: type: must be one of "],
+])("a model whose stream says %o has failed, and the conversation goes on", async (event, complaint) => {
+  const provider = scripted([[event as ModelEvent], says("better")]);
+  const { conversation } = await openConversation({ provider });
+  const refusal = { name: "FailureError", message: expect.stringContaining(complaint) };
+  await expect(conversation.processMessage("one")).rejects.toMatchObject(refusal);
+  expect(await conversation.processMessage("two")).toEqual([user("two"), assistant("better")]);
 });
 
 test("a call that may be repeated is, and says so", async () => {

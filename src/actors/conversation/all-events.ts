@@ -1,5 +1,6 @@
 import type { Event } from "../../messages/event.js";
 import { EventQueue } from "../system/event-queue.js";
+import type { EventReader } from "../system/event-reader.js";
 import { mergeDeltas } from "./deltas.js";
 import { eventWeight } from "./event-weight.js";
 import { OpenRequests } from "./open-requests.js";
@@ -28,7 +29,16 @@ export class AllEvents {
   }
 
   /** From now on. */
-  reader(): AsyncGenerator<Event> {
+  reader(): AsyncIterableIterator<Event> {
+    return unnumbered(this.#opened().reader({}));
+  }
+
+  /** Whoever reads, or comes later, is at the end. */
+  close(): void {
+    this.#opened().close();
+  }
+
+  #opened(): EventQueue<NumberedEvent> {
     this.#queue ??= new EventQueue<NumberedEvent>({
       merge,
       // Nobody reads from a number on.
@@ -37,11 +47,7 @@ export class AllEvents {
       lagged,
       onLagged: () => this.#requests.all(),
     });
-    return unnumbered(this.#queue.reader({}));
-  }
-
-  close(): void {
-    this.#queue?.close();
+    return this.#queue;
   }
 }
 
@@ -54,6 +60,19 @@ function lagged(from: number, to: number): NumberedEvent {
   return { seq: to, event: { id: "", seq: to, conversation_id: "", msg: { type: "lagged", from, to } } };
 }
 
-async function* unnumbered(events: AsyncIterable<NumberedEvent>): AsyncGenerator<Event> {
-  for await (const { event } of events) yield event;
+/** No generator: one that waits for an event cannot be left before that has come. */
+function unnumbered(reader: EventReader<NumberedEvent>): AsyncIterableIterator<Event> {
+  return {
+    next: async () => {
+      const { done, value } = await reader.next();
+      return done === true ? { done, value } : { done: false, value: value.event };
+    },
+    return: async () => {
+      await reader.return();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import { bareId } from "../../messages/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
-import type { Failure } from "../../messages/failure.js";
+import type { Failure, FailureCode } from "../../messages/failure.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
@@ -16,13 +16,9 @@ import { Approvals } from "./approvals.js";
 import { takeBack, type UndoReport } from "./take-back.js";
 import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-turn.js";
 import { type Publish, Recording } from "./recording.js";
+import { isEnding, isFull, maxQueuedInputs, type Refusal, tooLong, tooMany } from "./refusal.js";
 import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./settings.js";
 import { shownMessages } from "./shown-messages.js";
-
-/** How many inputs may wait while a turn runs. */
-export const maxQueuedInputs = 32;
-
-const megabyte = 1_000_000;
 
 export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
@@ -55,8 +51,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     /** Who waits for what becomes of a change, by submission. */
     const askers = new Map<string, (outcome: CompactionOutcome) => void>();
 
-    function refuse(message: string, submissionId: string): void {
-      publish({ type: "error", message }, submissionId);
+    function refuse(message: string, submissionId: string, code?: FailureCode): void {
+      publish({ type: "error", message, ...(code === undefined ? {} : { codex_error_info: code }) }, submissionId);
     }
 
     function run(work: (signal: AbortSignal) => Promise<void>): void {
@@ -104,16 +100,15 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       else cell.waiting.push(work);
     }
 
-    function refusalOf(): string | undefined {
-      if (shuttingDown) return "the conversation is shutting down";
-      if (rollout.full) return "not saved: too much is waiting to be written; try again later";
+    function refusalOf(): Refusal | undefined {
+      if (shuttingDown) return isEnding;
+      if (rollout.full) return isFull;
       if (rollout.bytes > options.maxFileBytes) return tooLong(options.maxFileBytes);
-      if (turn === undefined || cell.waiting.length < maxQueuedInputs) return undefined;
-      return `too many queued inputs: at most ${maxQueuedInputs} wait while a turn runs`;
+      return turn === undefined || cell.waiting.length < maxQueuedInputs ? undefined : tooMany;
     }
 
-    function refuseWork({ submissionId }: QueuedWork, reason: string): void {
-      refuse(reason, submissionId);
+    function refuseWork({ submissionId }: QueuedWork, { reason, code }: Refusal): void {
+      refuse(reason, submissionId, code);
       answerChange(submissionId, { status: "kept", reason });
     }
 
@@ -161,7 +156,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     settleOpenTurn();
     const lost = lostInput(cell);
     cell.playing = undefined;
-    if (lost !== undefined) refuse("the turn was lost to an internal error; say it again", lost.submissionId);
+    if (lost !== undefined)
+      refuse("the turn was lost to an internal error; say it again", lost.submissionId, "internal");
     if (turn === undefined) beginNext();
 
     return {
@@ -223,7 +219,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       run_user_shell_command: unsupported,
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
-        for (const work of cell.waiting.splice(0)) refuseWork(work, "the conversation is shutting down");
+        for (const work of cell.waiting.splice(0)) refuseWork(work, isEnding);
         if (turn !== undefined) {
           const ended = new Promise<void>((resolve) => (onTurnEnded = resolve));
           turn.abort();
@@ -248,11 +244,6 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     };
   },
 };
-
-function tooLong(maxBytes: number): string {
-  const limit = `its file is longer than ${maxBytes / megabyte} MB (persistence.maxFileMegabytes)`;
-  return `${limit}; raise the limit, or go on in a new conversation`;
-}
 
 /** The input a crashed incarnation was playing, if it did not come as far as a turn that could be closed. */
 export function lostInput({ playing, turn }: ConversationCell): QueuedWork | undefined {

@@ -5,7 +5,7 @@ import {
 } from "../../messages/approval.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
 import { conversationName } from "../../messages/conversation-name.js";
-import { FailureError } from "../../messages/errors.js";
+import { FailureError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import { check } from "../../messages/parse.js";
@@ -17,6 +17,7 @@ import type { UserInput } from "../../messages/user-input.js";
 import type { UndoReport } from "./take-back.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { EventReader } from "../system/event-reader.js";
+import { sharedReader } from "../system/shared-reader.js";
 import type { ActiveTurn } from "./active-turn.js";
 import { ConversationHistory } from "./conversation-history.js";
 import type { HandleParts } from "./handle-parts.js";
@@ -33,7 +34,7 @@ export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<Rev
 const nobody: Approve = () => ({ denied: { rejection: "it needs approval, and nobody is there to give it" } });
 
 /** A conversation in the caller's hands: submissions in, events out. */
-export class Conversation {
+export class Conversation implements AsyncDisposable {
   readonly id: string;
   /** Where it is saved; null when it is not. */
   readonly rolloutPath: string | null;
@@ -141,7 +142,10 @@ export class Conversation {
    * kept when a loop is left. With `since` it is a reader of its own that starts at that number.
    */
   events(options: { readonly since?: number } = {}): AsyncIterableIterator<Event> {
-    return options.since === undefined ? sharedReader(this.#own) : this.#parts.queue.reader({ since: options.since });
+    const { since } = options;
+    if (since === undefined) return sharedReader(this.#own);
+    if (!Number.isInteger(since) || since < 0) throw new InvalidInputError("since: expected the number of an event");
+    return this.#parts.queue.reader({ since });
   }
 
   /** The items are the conversation's own: copy before you change one. */
@@ -264,15 +268,9 @@ export class Conversation {
   shutdown(): Promise<void> {
     return this.#parts.onShutdown();
   }
-}
 
-/** A place in the queue that outlives the loops that read from it. */
-function sharedReader(own: EventReader<Event>): AsyncIterableIterator<Event> {
-  return {
-    next: () => own.next(),
-    return: () => Promise.resolve({ done: true, value: undefined }),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+  /** For `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
 }

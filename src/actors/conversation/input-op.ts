@@ -1,3 +1,4 @@
+import { InvalidInputError } from "../../messages/errors.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { Op } from "../../messages/submission.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";
@@ -12,6 +13,9 @@ export function asOp(input: string | readonly UserInput[] | Op): unknown {
 }
 
 export function withSchema(input: string | readonly UserInput[], schema: OutputSchema | undefined): Op {
+  // Another op has no turn of its own to wait for.
+  if (typeof input === "object" && !Array.isArray(input))
+    throw new InvalidInputError("input: expected a text or a list");
   const op = asOp(input) as Extract<Op, { type: "user_input" }>;
   return schema === undefined ? op : { ...op, final_output_json_schema: schema };
 }

@@ -8,7 +8,6 @@ import type { Tool } from "../../tools/tool.js";
 import type { RolloutOutbox } from "../rollout-writer/outbox.js";
 import type { TurnRecorder } from "../rollout-writer/recorder.js";
 import type { Conversation } from "./handle.js";
-import type { ConversationConfig } from "./resolve-settings.js";
 import type { RetryPolicy } from "./sampling.js";
 
 /** Counts tokens; without one the count is an estimate. */
@@ -57,13 +56,6 @@ export interface NewConversation {
   readonly saved: SaveOutcome;
 }
 
-export interface ResumeConfig extends Omit<ConversationConfig, "id" | "name"> {
-  /** Go on although nobody has said anything yet. */
-  readonly allowEmpty?: boolean;
-  /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
-  readonly force?: boolean;
-}
-
 export interface RenameOptions {
   /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
   readonly force?: boolean;
@@ -71,9 +63,4 @@ export interface RenameOptions {
 
 export interface ExportOptions {
   readonly format: ExportFormat;
-}
-
-export interface ForkConfig extends ConversationConfig {
-  /** So many turns are taken over; all of them without it. */
-  readonly afterTurn?: number;
 }

@@ -1,9 +1,11 @@
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { gitUser } from "../../config/git-user.js";
 import { codexHome, codyHome } from "../../config/paths.js";
 import { conversationPlaces, defaultBlobMegabytes } from "../../config/places.js";
 import type { LearningRedactor } from "../../config/redaction/learning-redactor.js";
 import type { Config } from "../../messages/config.js";
+import { InvalidInputError } from "../../messages/errors.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import { CodexLocks } from "../rollout-writer/codex-lock.js";
 import { openOutbox } from "../rollout-writer/open-outbox.js";
@@ -45,5 +47,7 @@ export function openStore(options: ManagerOptions, config: Config, { cpu, redact
 
 /** Where a manager's files are. */
 export function homeOf({ home, env = {} }: Pick<ManagerOptions, "home" | "env">): string {
-  return home ?? codyHome({ env, homedir: homedir() });
+  if (home === "") throw new InvalidInputError("home: expected the path of a directory");
+  // What is written later must not depend on where the process is by then.
+  return home === undefined ? codyHome({ env, homedir: homedir() }) : resolve(home);
 }

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
+import type { ConversationConfig, ResumeConfig } from "../../messages/conversation-config.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import { conversationName } from "../../messages/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../messages/errors.js";
@@ -8,8 +9,8 @@ import { firstLine } from "../../rollouts/first-line.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import { GitInfos } from "./git-infos.js";
 import type { Conversation } from "./handle.js";
-import type { NewConversation, ResumeConfig } from "./manager-options.js";
-import { type ConversationConfig, recordedConfig } from "./resolve-settings.js";
+import type { NewConversation } from "./manager-options.js";
+import { recordedConfig } from "./resolve-settings.js";
 import { isPaginated } from "./read-parent.js";
 import { namedLine } from "./rename-saved.js";
 import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";

@@ -1,4 +1,6 @@
 import { createRedactor, secretsOf } from "../../config/redact.js";
+import { ProviderName } from "../../messages/config.js";
+import { check } from "../../messages/parse.js";
 import { builtInProviders } from "../../providers/built-in.js";
 import { clientProvider } from "../../providers/client-provider.js";
 import type { Provider } from "../../providers/provider.js";
@@ -32,6 +34,8 @@ export class Providers {
 
   constructor(options: ManagerOptions, parts: ProviderParts) {
     const { client, providers = [], env = {} } = options;
+    // By another one it could not be chosen.
+    for (const { name } of providers) check(ProviderName, name, "the name of a provider");
     this.#parts = parts;
     this.#env = env;
     this.#client = client === undefined ? undefined : clientProvider(client);

@@ -2,27 +2,13 @@ import { resolve } from "node:path";
 import { choiceOf } from "../../config/provider-choice.js";
 import { resolveProvider, type ResolvedProvider } from "../../config/resolve-provider.js";
 import type { Config } from "../../messages/config.js";
+import type { ConversationConfig } from "../../messages/conversation-config.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../messages/policy.js";
 import type { TurnContext } from "../../messages/turn-context.js";
 import { heldPolicies, type Policies, type SaidPolicies } from "./held-policies.js";
 import { onFailureNotice, presentPolicy, type Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
-
-/** What one conversation may say differently from the configuration. */
-export interface ConversationConfig extends Omit<
-  Config,
-  "persistence" | "providers" | "history" | "knowledge" | "systemPrompt" | "instructions"
-> {
-  /** Kept verbatim; a conversation whose id is no UUID cannot be read by Codex. */
-  readonly id?: string;
-  /** How a new one is called: 1 to 100 printable characters. */
-  readonly name?: string;
-  readonly cwd?: string;
-  readonly effort?: string;
-  /** Open it also where the key of its provider is missing: to look at it, or to copy it. */
-  readonly withoutKey?: boolean;
-}
 
 export interface ResolvedSettings {
   readonly settings: Settings;
@@ -57,7 +43,8 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
   return {
     settings: {
       ...found,
-      cwd: conversation.cwd ?? recorded.cwd ?? input.cwd,
+      // Kept in the file, and read by processes that are elsewhere.
+      cwd: conversation.cwd === undefined ? (recorded.cwd ?? resolve(input.cwd)) : resolve(input.cwd, conversation.cwd),
       ...policies,
       effort: conversation.effort ?? recorded.effort ?? null,
       summary: "auto",

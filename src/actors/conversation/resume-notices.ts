@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
+import type { ConversationConfig } from "../../messages/conversation-config.js";
 import { counted } from "../../messages/counted.js";
 import type { OpenOutcome } from "../../messages/rollout-command.js";
-import type { ConversationConfig } from "./resolve-settings.js";
 
 /** A folder that is gone cannot be worked in: the conversation goes on in the present one. */
 export async function existingFolder(

@@ -1,4 +1,4 @@
-import type { ConversationConfig } from "./resolve-settings.js";
+import type { ConversationConfig } from "../../messages/conversation-config.js";
 import type { Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { LoginName } from "../../config/logins.js";
 import type { WireApi } from "../../messages/config.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
@@ -36,7 +37,7 @@ export function presentPolicy(policy: ApprovalPolicy): ApprovalPolicy {
 export function changedSettings(settings: Settings, op: SettingsOp): Settings {
   return {
     ...settings,
-    cwd: op.cwd ?? settings.cwd,
+    cwd: op.cwd === undefined ? settings.cwd : resolve(settings.cwd, op.cwd),
     approvalPolicy: presentPolicy(op.approval_policy ?? settings.approvalPolicy),
     sandbox: op.sandbox_policy === undefined ? settings.sandbox : sandboxMode(op.sandbox_policy),
     model: op.model ?? settings.model,

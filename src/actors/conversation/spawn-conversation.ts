@@ -1,4 +1,5 @@
 import type { Event, EventMsg } from "../../messages/event.js";
+import type { FailureCode } from "../../messages/failure.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { SessionSource } from "../../messages/session-source.js";
 import { FileStamps } from "../../tools/file-stamps.js";
@@ -84,23 +85,18 @@ export function spawnConversation(parts: ConversationParts): Conversation {
   }
 
   const ref = spawn(
-    conversation,
+    { ...conversation, name: `conversation ${conversationId}` },
     { ...parts, cell },
     {
       onEvent: ({ id, msg }) => publish(id, msg),
       onRestart: (failure) =>
-        publish(cell.turn?.submissionId ?? "", {
-          type: "error",
-          message: `the conversation was restarted after an internal error: ${failure.message}`,
-          codex_error_info: "internal",
-        }),
-      onDropped: (id) => publish(id, { type: "error", message: "the conversation has ended" }),
+        publish(
+          cell.turn?.submissionId ?? "",
+          errorMsg(`the conversation was restarted after an internal error: ${failure.message}`, "internal"),
+        ),
+      onDropped: (id) => publish(id, errorMsg("the conversation has ended", "actor_stopped")),
       onFailed: (failure) => {
-        publish("", {
-          type: "error",
-          message: `the conversation has failed: ${failure.message}`,
-          codex_error_info: "internal",
-        });
+        publish("", errorMsg(`the conversation has failed: ${failure.message}`, "internal"));
         endOpenTurns();
         ending ??= end();
       },
@@ -125,7 +121,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     }
     const lost = lostInput(cell);
     for (const { submissionId } of [...(lost === undefined ? [] : [lost]), ...cell.waiting.splice(0)]) {
-      publish(submissionId, { type: "error", message: "the conversation has failed" });
+      publish(submissionId, errorMsg("the conversation has failed", "internal"));
     }
   }
 
@@ -166,6 +162,10 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     },
     ending: () => ending,
   });
+}
+
+function errorMsg(message: string, code: FailureCode): EventMsg {
+  return { type: "error", message, codex_error_info: code };
 }
 
 function laggedMsg(from: number, to: number): EventMsg {

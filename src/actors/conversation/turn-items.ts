@@ -4,6 +4,7 @@ import { FailureError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
 import { FailureCode } from "../../messages/failure.js";
 import type { ResponseItem } from "../../messages/response-item.js";
+import { isPassing } from "../../providers/retryable.js";
 
 /** The items of the turn a submission began; rejects when it was refused or has failed. */
 export async function turnItems(
@@ -19,18 +20,25 @@ export async function turnItems(
     if (msg.type === "task_started") started = true;
     else if (isApprovalMsg(msg)) await answer(msg);
     else if (msg.type === "raw_response_item") items.push(msg.item as ResponseItem);
-    else if (msg.type === "error" && !started) throw refused("busy", msg.message);
+    else if (msg.type === "error" && !started) throw refused(codeOf(msg.codex_error_info) ?? "busy", msg.message);
     else if (msg.type === "turn_aborted") return items;
     else if (msg.type === "task_complete") {
       if (msg.error === undefined || msg.error === null) return items;
-      throw refused(FailureCode.safeParse(msg.error.codex_error_info).data ?? "internal", msg.error.message);
+      throw refused(codeOf(msg.error.codex_error_info) ?? "internal", msg.error.message);
     }
   }
   throw ended(conversationId);
 }
 
 export function refused(code: FailureCode, message: string): FailureError {
-  return new FailureError({ code, message, retryable: code === "busy" });
+  return new FailureError({ code, message, retryable: passing.has(code) || isPassing(code) });
+}
+
+/** What is over when others have had their turn, or the disk has room. */
+const passing: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);
+
+function codeOf(info: unknown): FailureCode | undefined {
+  return FailureCode.safeParse(info).data;
 }
 
 export function ended(conversationId: string): FailureError {

@@ -3,6 +3,9 @@ const maxWeight = 4_000_000;
 // Merging costs the reader the rhythm of the events, so one that keeps up is left alone.
 const mergeAbove = 4;
 
+/** Ends somebody's waiting. */
+export type Waiter<E> = (result: IteratorResult<E, undefined>) => void;
+
 export interface ReaderOptions<E> {
   readonly bound: number;
   readonly weigh: ((event: E) => number) | undefined;
@@ -25,7 +28,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   #head = 0;
   /** Of the unread events together. */
   #weight = 0;
-  readonly #waiting: ((result: IteratorResult<E, undefined>) => void)[] = [];
+  readonly #waiting: Waiter<E>[] = [];
   #isClosed = false;
 
   constructor(options: ReaderOptions<E>, since: number | undefined, leave: () => void) {
@@ -60,13 +63,23 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
   }
 
-  next(): Promise<IteratorResult<E, undefined>> {
+  /** `onWait` is told who waits, so that it can be withdrawn. */
+  next(onWait?: (waiter: Waiter<E>) => void): Promise<IteratorResult<E, undefined>> {
     const value = this.#take();
     if (value !== undefined) return Promise.resolve({ done: false, value });
     if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
+      onWait?.(resolve);
     });
+  }
+
+  /** Who waits no longer is at an end, and takes no event from those who do. */
+  withdraw(waiter: Waiter<E>): void {
+    const index = this.#waiting.indexOf(waiter);
+    if (index === -1) return;
+    this.#waiting.splice(index, 1);
+    waiter({ done: true, value: undefined });
   }
 
   return(): Promise<IteratorResult<E, undefined>> {

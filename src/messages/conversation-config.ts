@@ -1,0 +1,38 @@
+import * as z from "zod";
+import { Config } from "./config.js";
+
+/** What one conversation may say differently from the configuration; other settings are its manager's. */
+export const ConversationConfig = Config.pick({
+  provider: true,
+  api: true,
+  model: true,
+  baseUrl: true,
+  auth: true,
+  approvalPolicy: true,
+  sandbox: true,
+}).extend({
+  /** Kept verbatim; a conversation whose id is no UUID cannot be read by Codex. */
+  id: z.string().optional(),
+  /** How a new one is called: 1 to 100 printable characters. */
+  name: z.string().optional(),
+  /** Where it works; a relative one starts at the manager's. */
+  cwd: z.string().min(1).optional(),
+  effort: z.string().optional(),
+  /** Open it also where the key of its provider is missing: to look at it, or to copy it. */
+  withoutKey: z.boolean().optional(),
+});
+export type ConversationConfig = Readonly<z.infer<typeof ConversationConfig>>;
+
+export const ResumeConfig = ConversationConfig.omit({ id: true, name: true }).extend({
+  /** Go on although nobody has said anything yet. */
+  allowEmpty: z.boolean().optional(),
+  /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
+  force: z.boolean().optional(),
+});
+export type ResumeConfig = Readonly<z.infer<typeof ResumeConfig>>;
+
+export const ForkConfig = ConversationConfig.extend({
+  /** So many turns are taken over; all of them without it. */
+  afterTurn: z.number().optional(),
+});
+export type ForkConfig = Readonly<z.infer<typeof ForkConfig>>;

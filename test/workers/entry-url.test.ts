@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { entryUrl } from "../../src/workers/entry-url.js";
+
+test("an entry is found from the sources, from the installed package and from its chunks", () => {
+  const entry = "file:///x/node_modules/cody/dist/workers/entries/cpu.cjs";
+  for (const file of ["src/workers/entry-url.ts", "dist/index.js", "dist/chunks/a.js"]) {
+    expect(entryUrl("cpu", `file:///x/node_modules/cody/${file}`).href).toBe(entry);
+  }
+});
+
+test("a program that was bundled with cody in it is told what to do", () => {
+  expect(() => entryUrl("cpu", "file:///srv/app.mjs")).toThrow(
+    "cody does not find its threads from file:///srv/app.mjs: whoever bundles a program leaves cody out of it",
+  );
+});
