@@ -2,7 +2,7 @@ import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json
 import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
 import { effortRefusal } from "../openai-efforts.js";
-import { schemaRefusal } from "../openai-schema.js";
+import { functionRefusal, schemaRefusal } from "../openai-schema.js";
 import type { Refusal } from "../wire-api.js";
 
 const reasons = /^(?:o\d|gpt-5)/;
@@ -25,10 +25,19 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   return (
     effortRefusal(stringOf(body["model"]), body["reasoning_effort"], "reasoning_effort") ??
     schemaRefusal(format, "response_format") ??
+    toolRefusal(body) ??
     contentRefusal(messages) ??
     argumentsRefusal(messages) ??
     pairRefusal(messages)
   );
+}
+
+function toolRefusal(body: JsonObject): Refusal | undefined {
+  for (const [index, tool] of objectsOf(body["tools"]).entries()) {
+    const refusal = functionRefusal(objectOf(tool["function"]), `tools[${index}].function.parameters`);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
 }
 
 function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {

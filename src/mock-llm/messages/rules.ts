@@ -5,7 +5,7 @@ import { isRedactedData, signatureOf } from "../seal.js";
 import type { Refusal } from "../wire-api.js";
 import { isLedBy } from "./led-uses.js";
 import { modelRefusal } from "./model-rules.js";
-import { schemaRefusal } from "./schema-rules.js";
+import { schemaRefusal, toolSchemaRefusal } from "./schema-rules.js";
 import { type Turn, turnsOf } from "./turns.js";
 
 export function headerRefusal(headers: IncomingHttpHeaders): Refusal | undefined {
@@ -24,6 +24,7 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     schemaRefusal(objectOf(objectOf(body["output_config"])["format"])["schema"]) ??
     contentRefusal(body, messages) ??
     toolNameRefusal(body) ??
+    toolSchemaRefusal(body) ??
     placeRefusal(turns) ??
     thinkingRefusal(turns, stringOf(body["model"])) ??
     changedRefusal(turns) ??

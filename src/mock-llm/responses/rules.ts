@@ -6,7 +6,7 @@ import { effortRefusal } from "../openai-efforts.js";
 import { schemaRefusal } from "../openai-schema.js";
 import { sealedItem } from "../seal.js";
 import { thoughtBefore } from "./led-ids.js";
-import { customToolRefusal } from "./tools.js";
+import { toolRefusal } from "./tools.js";
 import type { Refusal } from "../wire-api.js";
 
 const prefixes: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const unfit =
     effortRefusal(stringOf(body["model"]), objectOf(body["reasoning"])["effort"], "reasoning.effort") ??
     schemaRefusal(objectOf(objectOf(body["text"])["format"]), "text.format.schema") ??
-    customToolRefusal(body);
+    toolRefusal(body);
   if (unfit !== undefined || !Array.isArray(body["input"])) return unfit;
   const items = objectsOf(body["input"]);
   return (
