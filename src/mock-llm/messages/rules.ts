@@ -5,6 +5,7 @@ import { isRedactedData, signatureOf } from "../seal.js";
 import type { Refusal } from "../wire-api.js";
 import { isLedBy } from "./led-uses.js";
 import { modelRefusal } from "./model-rules.js";
+import { optionRefusal } from "./option-rules.js";
 import { schemaRefusal, toolSchemaRefusal } from "./schema-rules.js";
 import { type Turn, turnsOf } from "./turns.js";
 
@@ -21,6 +22,7 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   return (
     budgetRefusal(body) ??
     modelRefusal(body) ??
+    optionRefusal(body) ??
     schemaRefusal(objectOf(objectOf(body["output_config"])["format"])["schema"]) ??
     contentRefusal(body, messages) ??
     toolNameRefusal(body) ??

@@ -3,6 +3,7 @@ import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json
 import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
 import { effortRefusal } from "../openai-efforts.js";
+import { samplingRefusal, saysJson } from "../openai-options.js";
 import { schemaRefusal } from "../openai-schema.js";
 import { sealedItem } from "../seal.js";
 import { thoughtBefore } from "./led-ids.js";
@@ -25,7 +26,9 @@ const callTypes: Readonly<Record<string, string>> = {
 export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const unfit =
     effortRefusal(stringOf(body["model"]), objectOf(body["reasoning"])["effort"], "reasoning.effort") ??
+    samplingRefusal(body) ??
     schemaRefusal(objectOf(objectOf(body["text"])["format"]), "text.format.schema") ??
+    wordlessRefusal(body) ??
     toolRefusal(body);
   if (unfit !== undefined || !Array.isArray(body["input"])) return unfit;
   const items = objectsOf(body["input"]);
@@ -38,6 +41,12 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     pairRefusal(items, body) ??
     emptyRefusal(items, body)
   );
+}
+
+function wordlessRefusal(body: JsonObject): Refusal | undefined {
+  if (objectOf(objectOf(body["text"])["format"])["type"] !== "json_object" || saysJson(body["input"])) return undefined;
+  const rule = "must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";
+  return badRequest(`Response input messages ${rule}`, "input");
 }
 
 function idRefusal(items: readonly JsonObject[]): Refusal | undefined {
