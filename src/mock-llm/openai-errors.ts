@@ -2,18 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Path, Problem } from "./problem.js";
 import type { Refusal } from "./wire-api.js";
 
-const types: Readonly<Record<number, string>> = {
-  400: "invalid_request_error",
-  401: "invalid_request_error",
-  403: "invalid_request_error",
-  404: "invalid_request_error",
-  405: "invalid_request_error",
-  413: "invalid_request_error",
-  429: "requests",
-};
+const types: Readonly<Record<number, string>> = { 429: "requests" };
 const codes: Readonly<Record<number, string>> = { 429: "rate_limit_exceeded" };
 const messages: Readonly<Record<number, string>> = {
-  429: "Rate limit reached for requests. Please try again in 1s.",
   500: "The server had an error while processing your request. Sorry about that!",
   502: "Bad gateway.",
   503: "The engine is currently overloaded, please try again later",
@@ -24,14 +15,15 @@ const messages: Readonly<Record<number, string>> = {
 export function openAiError({ status, message, code, param, type }: Refusal) {
   const error = {
     message,
-    type: type ?? types[status] ?? "server_error",
+    type: type ?? types[status] ?? (status < 500 ? "invalid_request_error" : "server_error"),
     param: param ?? null,
     code: code ?? codes[status] ?? null,
   };
   return { error };
 }
 
-export function openAiMessageFor(status: number): string {
+export function openAiMessageFor(status: number, waitSeconds: number): string {
+  if (status === 429) return `Rate limit reached for requests. Please try again in ${waitSeconds}s.`;
   return messages[status] ?? `The server answered with status ${status}.`;
 }
 

@@ -41,7 +41,7 @@ export interface MockApi {
   unknownModel(model: string): Refusal;
   readonly overflow: Refusal;
   /** What an error of this status says when nobody gave it words. */
-  messageFor(status: number): string;
+  messageFor(status: number, waitSeconds: number): string;
   errorBody(refusal: Refusal, ids: Ids): object;
   errorEvent(refusal: Refusal, exchange: Exchange): string;
   readonly ping: string;

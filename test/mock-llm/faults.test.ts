@@ -21,7 +21,29 @@ test.each(apis)("%s: a rate limit says how long to wait, in the API's own words"
     responses: openAi("requests", "rate_limit_exceeded"),
     chat: openAi("requests", "rate_limit_exceeded"),
   };
-  expect(await response.json()).toEqual(api === "messages" ? anthropic("rate_limit_error") : error[api]);
+  const body = await response.json();
+  expect(body).toEqual(api === "messages" ? anthropic("rate_limit_error") : error[api]);
+  expect(JSON.stringify(body)).toContain(api === "messages" ? "try again later." : "try again in 7s.");
+});
+
+test.each(apis)("%s: any other no is the client's fault, and a key that is none is named", async (api) => {
+  const replies = [409, 401].map((status) => ({ fault: { type: "status" as const, status } }));
+  const mock = await openMock({ script: replies });
+  const bodies = [await (await post(mock, api, hello(api))).json(), await (await post(mock, api, hello(api))).json()];
+  expect(bodies).toEqual(
+    api === "messages"
+      ? [anthropic("invalid_request_error"), anthropic("authentication_error")]
+      : [openAi("invalid_request_error", null), openAi("invalid_request_error", "invalid_api_key")],
+  );
+});
+
+test.each(apis)("%s: faults of events leave an answer that has none a body of the API", async (api) => {
+  const faults: MockFault[] = [{ type: "error_event", status: 500 }, { type: "duplicate_terminal" }];
+  const mock = await openMock({ script: faults.map((fault) => ({ text, fault })) });
+  const failed = await post(mock, api, hello(api));
+  expect(failed.status).toBe(500);
+  expect(await failed.json()).toEqual(api === "messages" ? anthropic("api_error") : openAi("server_error", null));
+  expect(JSON.stringify(await (await post(mock, api, hello(api))).json())).toContain(text);
 });
 
 test.each(apis)("%s: 500 and 529", async (api) => {
