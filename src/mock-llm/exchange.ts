@@ -5,6 +5,7 @@ import { type JsonObject, stringOf } from "./json.js";
 import type { Replies } from "./replies.js";
 import { usageOf } from "./reply-usage.js";
 import type { MockReply } from "./script.js";
+import { isTooDeep } from "./too-deep.js";
 import type { Exchange, MockApi, Refusal } from "./wire-api.js";
 
 /** What a server was started with, as its requests see it. */
@@ -37,12 +38,12 @@ export type Decision =
 /** What a request is answered with. */
 export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Decision {
   if (text === undefined) return refuse({ status: 413, message: "Request exceeds the maximum size" }, undefined);
-  const body = valueOf(text);
+  const parsed = readValue(text);
+  const body = parsed instanceof Error ? text : parsed;
   if (behaviour.apiKey !== undefined && api.keyIn(headers) !== behaviour.apiKey) {
     return refuse(api.wrongKey(api.keyIn(headers)), body);
   }
-  if (!isRecord(body))
-    return refuse({ status: 400, message: "We could not parse the JSON body of your request." }, body);
+  if (!isRecord(body)) return refuse(api.unreadable(parsed instanceof Error ? parsed.message : "not an object"), body);
   const session = headerOf(headers, "x-mock-session") ?? headerOf(headers, "session_id") ?? api.sessionIn(body);
   const refusal = behaviour.strict ? api.refusal(body, headers) : undefined;
   if (refusal !== undefined) return refuse(refusal, body, session);
@@ -66,11 +67,13 @@ function refuse(refusal: Refusal, body: unknown, session = ""): Decision {
   return { type: "refuse", body, session, refusal };
 }
 
-function valueOf(text: string): unknown {
+/** The value, or why there is none. */
+function readValue(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value) ? new Error("nested too deep") : value;
+  } catch (error) {
+    return error;
   }
 }
 

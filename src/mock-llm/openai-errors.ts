@@ -42,6 +42,20 @@ export function wrongOpenAiKey(key: string | undefined): Refusal {
   return { status: 401, message: `Incorrect API key provided: ${masked}. ${where}`, code: "invalid_api_key" };
 }
 
+export function unreadableOpenAi(): Refusal {
+  const hint =
+    "This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.";
+  return badRequest(`We could not parse the JSON body of your request. (HINT: ${hint})`, null);
+}
+
+/** Many libraries call what they send a form, or plain text, when nobody says what it is. */
+export function contentTypeRefusal({ "content-type": type }: IncomingHttpHeaders): Refusal | undefined {
+  if (type === undefined || /^application\/json\s*(?:;|$)/i.test(type)) return undefined;
+  const rule = `This API method only accepts 'application/json' requests, but you specified the header 'Content-Type: ${type}'.`;
+  const text = `Unsupported content type: '${type}'. ${rule} Please try again with a supported content type.`;
+  return badRequest(text, null, "unsupported_content_type");
+}
+
 export function badRequest(message: string, param: string | null, code: string | null = null): Refusal {
   return { status: 400, message, param, code };
 }

@@ -8,7 +8,7 @@ import { readBody } from "./read-body.js";
 import { type LoggedRequest, withoutSecrets } from "./request-log.js";
 import { offlineReplies, type Replies, scriptedReplies } from "./replies.js";
 import { respond } from "./respond.js";
-import { apiAt, noApi } from "./routes.js";
+import { apiAt, nearestApi } from "./routes.js";
 import { type MockReply, type MockScript, readScript } from "./script.js";
 
 export interface MockLlmOptions {
@@ -108,7 +108,12 @@ async function serve(
     api === undefined || method !== "POST"
       ? noSuchPlace(method, path, api === undefined ? 404 : 405)
       : decide({ api, headers: request.headers, text }, behaviour);
-  const { status, refusal, fault, send } = respond(response, api ?? noApi, decision, behaviour.ids);
+  const { status, refusal, fault, send } = respond(
+    response,
+    api ?? nearestApi(request.headers),
+    decision,
+    behaviour.ids,
+  );
   const headers = withoutSecrets(request.headers);
   log({
     api: api?.name,

@@ -39,6 +39,8 @@ export interface MockApi {
   keyIn(headers: IncomingHttpHeaders): string | undefined;
   wrongKey(key: string | undefined): Refusal;
   unknownModel(model: string): Refusal;
+  /** The body cannot be read; `why` says what JSON has against it. */
+  unreadable(why: string): Refusal;
   readonly overflow: Refusal;
   /** What an error of this status says when nobody gave it words. */
   messageFor(status: number, waitSeconds: number): string;

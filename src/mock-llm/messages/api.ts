@@ -21,10 +21,12 @@ export const messagesApi: MockApi = {
   name: "messages",
   refusal: (body, headers) => {
     const problem = shapeProblem(body);
+    if (!isWellFormed(body)) return unreadable("no low surrogate in string");
     return headerRefusal(headers) ?? (problem === undefined ? ruleRefusal(body) : shapeRefusal(problem));
   },
   keyIn: anthropicKeyIn,
   wrongKey: wrongAnthropicKey,
+  unreadable,
   unknownModel: (model) => ({ status: 404, message: `model: ${model}` }),
   overflow: invalidMessages("prompt is too long: 204857 tokens > 200000 maximum"),
   messageFor: anthropicMessageFor,
@@ -37,6 +39,16 @@ export const messagesApi: MockApi = {
   answer: streamedMessage,
   whole: wholeMessage,
 };
+
+function unreadable(why: string): Refusal {
+  return invalidMessages(`The request body is not valid JSON: ${why}`);
+}
+
+/** Half a character, as a text has it that was cut in the middle of one, is no JSON to this API. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  return typeof value !== "object" || value === null || Object.values(value).every(isWellFormed);
+}
 
 /** Some mistakes have sentences of their own. */
 function shapeRefusal(problem: Problem): Refusal {

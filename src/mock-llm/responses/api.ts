@@ -1,6 +1,14 @@
 import { namedEvent } from "../answer.js";
 import { stringOf } from "../json.js";
-import { bearerIn, openAiError, openAiMessageFor, openAiRefusal, wrongOpenAiKey } from "../openai-errors.js";
+import {
+  bearerIn,
+  contentTypeRefusal,
+  openAiError,
+  openAiMessageFor,
+  openAiRefusal,
+  unreadableOpenAi,
+  wrongOpenAiKey,
+} from "../openai-errors.js";
 import type { MockApi } from "../wire-api.js";
 import { outputItems } from "./items.js";
 import { modelRequest } from "./request.js";
@@ -12,12 +20,13 @@ import { streamedResponse } from "./stream.js";
 /** OpenAI's Responses API. */
 export const responsesApi: MockApi = {
   name: "responses",
-  refusal: (body) => {
+  refusal: (body, headers) => {
     const problem = shapeProblem(body);
-    return problem === undefined ? ruleRefusal(body) : openAiRefusal(problem);
+    return contentTypeRefusal(headers) ?? (problem === undefined ? ruleRefusal(body) : openAiRefusal(problem));
   },
   keyIn: bearerIn,
   wrongKey: wrongOpenAiKey,
+  unreadable: unreadableOpenAi,
   unknownModel: (model) => ({
     status: 400,
     message: `The requested model '${model}' does not exist.`,
