@@ -20,9 +20,9 @@ const messages: Readonly<Record<number, string>> = {
 };
 
 /** The error body of the Messages API. */
-export function anthropicError({ status, message, type }: Refusal, ids: Ids) {
+export function anthropicError({ status, message, type, details }: Refusal, ids: Ids) {
   const byStatus = types[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
-  const error = { type: type ?? byStatus, message };
+  const error = { type: type ?? byStatus, message, ...(details === undefined ? {} : { details }) };
   return { type: "error" as const, error, request_id: ids.next("req_01") };
 }
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isRecord } from "../messages/is-record.js";
 import type { Ids } from "./ids.js";
 import { type JsonObject, stringOf } from "./json.js";
+import type { Memory } from "./memory.js";
 import type { Replies } from "./replies.js";
 import { usageOf } from "./reply-usage.js";
 import type { MockReply } from "./script.js";
@@ -14,6 +15,7 @@ export interface Behaviour {
   readonly apiKey: string | undefined;
   readonly models: readonly string[] | undefined;
   readonly replies: Replies;
+  readonly memory: Memory;
   readonly ids: Ids;
   readonly now: () => number;
 }
@@ -45,11 +47,12 @@ export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Dec
   }
   if (!isRecord(body)) return refuse(api.unreadable(parsed instanceof Error ? parsed.message : "not an object"), body);
   const session = headerOf(headers, "x-mock-session") ?? headerOf(headers, "session_id") ?? api.sessionIn(body);
-  const refusal = behaviour.strict ? api.refusal(body, headers) : undefined;
+  const whole = recalled(api, body, behaviour.memory);
+  const refusal = behaviour.strict ? (whole.refusal ?? api.refusal(body, headers, whole.body)) : undefined;
   if (refusal !== undefined) return refuse(refusal, body, session);
   const model = stringOf(body["model"]);
   if (behaviour.models?.includes(model) === false) return refuse(api.unknownModel(model), body, session);
-  const reply = behaviour.replies(session, () => api.modelRequest(body));
+  const reply = behaviour.replies(session, () => api.modelRequest(whole.body));
   if (reply === undefined)
     return refuse({ status: 400, message: "mock-llm: the script has no more replies" }, body, session);
   const exchange: Exchange = {
@@ -59,8 +62,24 @@ export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Dec
     ids: behaviour.ids,
     createdAt: Math.floor(behaviour.now() / 1_000),
     unasked: !behaviour.strict,
+    remember: (id, content) => {
+      const { continuation } = api;
+      if (continuation?.isKept(body) === true) behaviour.memory.keep(id, continuation.answered(whole.body, content));
+    },
   };
   return { type: "reply", body, session, reply, exchange };
+}
+
+/** The request with what it goes on from. */
+function recalled(
+  { continuation }: MockApi,
+  body: JsonObject,
+  memory: Memory,
+): { body: JsonObject; refusal?: Refusal } {
+  const anchor = continuation?.anchorIn(body);
+  if (continuation === undefined || anchor === undefined) return { body };
+  const kept = memory.recall(anchor);
+  return kept === undefined ? { body, refusal: continuation.lost(anchor) } : { body: continuation.joined(kept, body) };
 }
 
 function refuse(refusal: Refusal, body: unknown, session = ""): Decision {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Behaviour, decide, type Decision } from "./exchange.js";
 import { Ids } from "./ids.js";
+import { Memory } from "./memory.js";
 import { readBody } from "./read-body.js";
 import { type LoggedRequest, withoutSecrets } from "./request-log.js";
 import { offlineReplies, type Replies, scriptedReplies } from "./replies.js";
@@ -54,6 +55,7 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
     apiKey: options.apiKey,
     models: options.models,
     replies: options.replies ?? scripted(options.script),
+    memory: new Memory(),
     ids: new Ids(options.seed ?? randomBytes(8).toString("hex")),
     now: options.now ?? Date.now,
   };

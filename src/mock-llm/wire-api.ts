@@ -5,6 +5,7 @@ import type { TokenUsage } from "../messages/token-usage.js";
 import type { Answer } from "./answer.js";
 import type { Ids } from "./ids.js";
 import type { JsonObject } from "./json.js";
+import type { Continuation } from "./memory.js";
 import type { MockReply } from "./script.js";
 
 /** A no, in words; the wire API gives it its shape. */
@@ -16,6 +17,8 @@ export interface Refusal {
   readonly param?: string | null;
   /** The error's type, when the status does not say it. */
   readonly type?: string;
+  /** Anthropic's `details`. */
+  readonly details?: object;
 }
 
 /** One request on its way to its answer. */
@@ -28,13 +31,16 @@ export interface Exchange {
   readonly createdAt: number;
   /** Reasoning is sent although nobody asked for it. */
   readonly unasked: boolean;
+  /** Keeps what was answered for those who go on from it. */
+  remember(id: string, content: readonly object[]): void;
 }
 
 /** One wire API as the mock server speaks it. */
 export interface MockApi {
   readonly name: WireApi;
-  /** Why the real API would refuse this request; undefined when it would not. */
-  refusal(body: JsonObject, headers: IncomingHttpHeaders): Refusal | undefined;
+  /** Why the real API would refuse this request; undefined when it would not. `whole` has what the server remembers. */
+  refusal(body: JsonObject, headers: IncomingHttpHeaders, whole?: JsonObject): Refusal | undefined;
+  readonly continuation?: Continuation;
   /** The key the client proves itself with. */
   keyIn(headers: IncomingHttpHeaders): string | undefined;
   wrongKey(key: string | undefined): Refusal;

@@ -10,6 +10,7 @@ import { namedEvent } from "../answer.js";
 import { objectOf, stringOf } from "../json.js";
 import type { Problem } from "../problem.js";
 import type { MockApi, Refusal } from "../wire-api.js";
+import { continuation, takesThreads } from "./continuation.js";
 import { wholeMessage } from "./message.js";
 import { modelRequest } from "./request.js";
 import { headerRefusal, ruleRefusal } from "./rules.js";
@@ -19,11 +20,13 @@ import { ping, streamedMessage } from "./stream.js";
 /** Anthropic's Messages API. */
 export const messagesApi: MockApi = {
   name: "messages",
-  refusal: (body, headers) => {
-    const problem = shapeProblem(body);
+  refusal: (body, headers, whole = body) => {
+    const { thread: _, ...unthreaded } = body;
+    const problem = shapeProblem(takesThreads(headers) ? unthreaded : body);
     if (!isWellFormed(body)) return unreadable("no low surrogate in string");
-    return headerRefusal(headers) ?? (problem === undefined ? ruleRefusal(body) : shapeRefusal(problem));
+    return headerRefusal(headers) ?? (problem === undefined ? ruleRefusal(whole) : shapeRefusal(problem));
   },
+  continuation,
   keyIn: anthropicKeyIn,
   wrongKey: wrongAnthropicKey,
   unreadable,

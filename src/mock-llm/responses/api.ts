@@ -10,6 +10,7 @@ import {
   wrongOpenAiKey,
 } from "../openai-errors.js";
 import type { MockApi } from "../wire-api.js";
+import { continuation } from "./continuation.js";
 import { outputItems } from "./items.js";
 import { modelRequest } from "./request.js";
 import { finalStatus, responseObject } from "./response.js";
@@ -20,10 +21,11 @@ import { streamedResponse } from "./stream.js";
 /** OpenAI's Responses API. */
 export const responsesApi: MockApi = {
   name: "responses",
-  refusal: (body, headers) => {
+  refusal: (body, headers, whole = body) => {
     const problem = shapeProblem(body);
-    return contentTypeRefusal(headers) ?? (problem === undefined ? ruleRefusal(body) : openAiRefusal(problem));
+    return contentTypeRefusal(headers) ?? (problem === undefined ? ruleRefusal(whole, body) : openAiRefusal(problem));
   },
+  continuation,
   keyIn: bearerIn,
   wrongKey: wrongOpenAiKey,
   unreadable: unreadableOpenAi,
@@ -55,6 +57,8 @@ export const responsesApi: MockApi = {
   answer: streamedResponse,
   whole: (reply, exchange) => {
     const output = outputItems(reply, exchange);
-    return responseObject(exchange.ids.next("resp_"), { status: finalStatus(reply), output }, exchange);
+    const id = exchange.ids.next("resp_");
+    exchange.remember(id, output);
+    return responseObject(id, { status: finalStatus(reply), output }, exchange);
   },
 };
