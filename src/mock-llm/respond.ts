@@ -5,6 +5,7 @@ import { type Plan, planOf, type StreamFault } from "./plan.js";
 import type { LoggedRequest } from "./request-log.js";
 import type { MockFault, MockReply } from "./script.js";
 import { type Pace, sendPlan } from "./send-plan.js";
+import { partsOf } from "./split-deltas.js";
 import type { Exchange, MockApi, Refusal } from "./wire-api.js";
 
 /** How a request is answered, and the doing of it. */
@@ -17,6 +18,8 @@ type ErrorEvent = Extract<MockFault, { type: "error_event" }>;
 const defaultPerWrite = 64;
 const defaultErrorStatus = 529;
 const defaultRetryAfter = 1;
+/** More a timer does not wait. */
+const maxTimerMs = 2 ** 31 - 1;
 
 export function respond(response: ServerResponse, api: MockApi, decision: Decision, ids: Ids): Prepared {
   if (decision.type === "refuse") return refused(response, api, decision.refusal, ids, undefined);
@@ -41,7 +44,7 @@ export function respond(response: ServerResponse, api: MockApi, decision: Decisi
         [api.requestIdHeader]: ids.next("req_"),
       });
       response.flushHeaders();
-      await sendPlan(response, plan, streams ? paceOf(reply) : { delayMs: reply.delayMs ?? 0, perWrite: 1 });
+      await sendPlan(response, plan, streams ? paceOf(reply) : wholePace(reply));
     },
   };
 }
@@ -50,7 +53,7 @@ function planFor(api: MockApi, reply: MockReply, exchange: Exchange, fault: Stre
   const streams = exchange.body["stream"] === true;
   const answer = streams
     ? api.answer(reply, exchange)
-    : { steps: [], tail: "", terminal: JSON.stringify(api.whole(reply, exchange)) };
+    : { steps: [""], tail: "", terminal: JSON.stringify(api.whole(reply, exchange)) };
   return planOf(answer, fault, {
     ping: streams ? api.ping : " ",
     errorEvent: (error) => api.errorEvent(eventRefusal(api, error), exchange),
@@ -59,6 +62,13 @@ function planFor(api: MockApi, reply: MockReply, exchange: Exchange, fault: Stre
 
 function paceOf({ delayMs = 0, perWrite }: MockReply): Pace {
   return { delayMs, perWrite: perWrite ?? (delayMs > 0 ? 1 : defaultPerWrite) };
+}
+
+/** What comes in one piece comes when the last of its deltas would. */
+function wholePace(reply: MockReply): Pace {
+  const { textDeltas, reasoningDeltas } = partsOf(reply);
+  const deltas = textDeltas.length + reasoningDeltas.length + (reply.calls ?? []).length;
+  return { delayMs: Math.min((reply.delayMs ?? 0) * deltas, maxTimerMs), perWrite: 1 };
 }
 
 /** What a fault of the events does to an answer that has none. */

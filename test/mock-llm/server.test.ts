@@ -169,6 +169,13 @@ test.each(apis)("%s: a text comes in as many deltas as asked for, whole characte
   }
 });
 
+test.each(apis)("%s: without a stream an answer takes the time of its deltas", async (api) => {
+  const mock = await openMock({ script: [{ text: "one two three", deltas: 3, delayMs: 20 }] });
+  const started = performance.now();
+  expect(await (await post(mock, api, hello(api))).text()).toContain("one two three");
+  expect(performance.now() - started).toBeGreaterThanOrEqual(3 * 20 - 1);
+});
+
 test("paced deltas take their time, and all of them come", async () => {
   const mock = await openMock({ script: [{ deltas: 20, delayMs: 3 }] });
   const started = performance.now();
