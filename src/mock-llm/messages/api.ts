@@ -50,7 +50,8 @@ function unreadable(why: string): Refusal {
 /** Half a character, as a text has it that was cut in the middle of one, is no JSON to this API. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
-  return typeof value !== "object" || value === null || Object.entries(value).flat().every(isWellFormed);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.keys(value).every((key) => key.isWellFormed()) && Object.values(value).every(isWellFormed);
 }
 
 /** Some mistakes have sentences of their own. */
