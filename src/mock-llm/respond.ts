@@ -56,7 +56,7 @@ function planFor(api: MockApi, reply: MockReply, exchange: Exchange, fault: Stre
     : { steps: [""], tail: "", terminal: JSON.stringify(api.whole(reply, exchange)) };
   return planOf(answer, fault, {
     ping: streams ? api.ping : " ",
-    errorEvent: (error) => api.errorEvent(eventRefusal(api, error), exchange),
+    errorEvent: (error, sent) => api.errorEvent(eventRefusal(api, error), exchange, sent),
   });
 }
 

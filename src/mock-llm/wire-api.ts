@@ -51,7 +51,8 @@ export interface MockApi {
   /** What an error of this status says when nobody gave it words. */
   messageFor(status: number, waitSeconds: number): string;
   errorBody(refusal: Refusal, ids: Ids): object;
-  errorEvent(refusal: Refusal, exchange: Exchange): string;
+  /** `sent` is what came before it. */
+  errorEvent(refusal: Refusal, exchange: Exchange, sent: string): string;
   readonly ping: string;
   readonly requestIdHeader: string;
   /** What names the conversation in a request; empty when nothing does. */

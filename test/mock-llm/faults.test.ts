@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MockFault } from "../../src/mock-llm/script.js";
-import { type ApiName, apis, hello, openMock, post, terminal } from "../support/open-mock-llm.js";
+import { type ApiName, apis, dataOf, hello, openMock, post, terminal } from "../support/open-mock-llm.js";
 
 const text = "one two three four";
 
@@ -104,6 +104,13 @@ test.each(apis)("%s: an error event after two deltas", async (api) => {
   expect(body).not.toContain("three");
   expect(body).toContain('"message":"Too much"');
   expect(body).not.toContain(terminal[api]);
+});
+
+test("an error event of Responses belongs to the response that had begun, and is numbered with its events", async () => {
+  const body = await (await streamed("responses", { type: "error_event", afterDeltas: 2 })).text();
+  const events = dataOf(body) as { type: string; sequence_number: number; response?: { id: string } }[];
+  expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+  expect(events.at(-1)).toMatchObject({ type: "response.failed", response: { id: events[0]?.response?.id } });
 });
 
 test.each(apis)("%s: nothing but pings until the client leaves", async (api) => {

@@ -43,12 +43,15 @@ export const responsesApi: MockApi = {
   },
   messageFor: openAiMessageFor,
   errorBody: openAiError,
-  errorEvent: (refusal, exchange) => {
+  errorEvent: (refusal, exchange, sent) => {
     const { message, code, type } = openAiError(refusal).error;
     const error = { code: code ?? type, message };
-    const response = responseObject(exchange.ids.next("resp_"), { status: "failed", output: [], error }, exchange);
-    const failed = { type: "response.failed", response };
-    return namedEvent(Object.assign({ type: "error" }, { ...error, param: null })) + namedEvent(failed);
+    const id = /"id":"(resp_[^"]+)"/.exec(sent)?.[1] ?? exchange.ids.next("resp_");
+    const sequence_number = sent.split('"sequence_number":').length - 1;
+    const told = { type: "error", ...error, param: null, sequence_number };
+    const response = responseObject(id, { status: "failed", output: [], error }, exchange);
+    const failed = { type: "response.failed", response, sequence_number: sequence_number + 1 };
+    return namedEvent(told) + namedEvent(failed);
   },
   ping: ": keep-alive\n\n",
   requestIdHeader: "x-request-id",
