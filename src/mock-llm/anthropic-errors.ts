@@ -4,11 +4,10 @@ import type { Problem } from "./problem.js";
 import type { Refusal } from "./wire-api.js";
 
 const types: Readonly<Record<number, string>> = {
-  400: "invalid_request_error",
   401: "authentication_error",
+  402: "billing_error",
   403: "permission_error",
   404: "not_found_error",
-  405: "invalid_request_error",
   413: "request_too_large",
   429: "rate_limit_error",
   504: "timeout_error",
@@ -21,8 +20,9 @@ const messages: Readonly<Record<number, string>> = {
 };
 
 /** The error body of the Messages API. */
-export function anthropicError({ status, message, type }: Refusal, ids: Ids) {
-  const error = { type: type ?? types[status] ?? "api_error", message };
+export function anthropicError({ status, message, type, details }: Refusal, ids: Ids) {
+  const byStatus = types[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
+  const error = { type: type ?? byStatus, message, ...(details === undefined ? {} : { details }) };
   return { type: "error" as const, error, request_id: ids.next("req_01") };
 }
 

@@ -2,9 +2,11 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isRecord } from "../messages/is-record.js";
 import type { Ids } from "./ids.js";
 import { type JsonObject, stringOf } from "./json.js";
+import type { Memory } from "./memory.js";
 import type { Replies } from "./replies.js";
 import { usageOf } from "./reply-usage.js";
 import type { MockReply } from "./script.js";
+import { isTooDeep } from "./too-deep.js";
 import type { Exchange, MockApi, Refusal } from "./wire-api.js";
 
 /** What a server was started with, as its requests see it. */
@@ -13,6 +15,7 @@ export interface Behaviour {
   readonly apiKey: string | undefined;
   readonly models: readonly string[] | undefined;
   readonly replies: Replies;
+  readonly memory: Memory;
   readonly ids: Ids;
   readonly now: () => number;
 }
@@ -37,18 +40,19 @@ export type Decision =
 /** What a request is answered with. */
 export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Decision {
   if (text === undefined) return refuse({ status: 413, message: "Request exceeds the maximum size" }, undefined);
-  const body = valueOf(text);
+  const parsed = readValue(text);
+  const body = parsed instanceof Error ? text : parsed;
   if (behaviour.apiKey !== undefined && api.keyIn(headers) !== behaviour.apiKey) {
     return refuse(api.wrongKey(api.keyIn(headers)), body);
   }
-  if (!isRecord(body))
-    return refuse({ status: 400, message: "We could not parse the JSON body of your request." }, body);
+  if (!isRecord(body)) return refuse(api.unreadable(parsed instanceof Error ? parsed.message : "not an object"), body);
   const session = headerOf(headers, "x-mock-session") ?? headerOf(headers, "session_id") ?? api.sessionIn(body);
-  const refusal = behaviour.strict ? api.refusal(body, headers) : undefined;
+  const whole = recalled(api, body, behaviour.memory);
+  const refusal = behaviour.strict ? (whole.refusal ?? api.refusal(body, headers, whole.body)) : undefined;
   if (refusal !== undefined) return refuse(refusal, body, session);
   const model = stringOf(body["model"]);
   if (behaviour.models?.includes(model) === false) return refuse(api.unknownModel(model), body, session);
-  const reply = behaviour.replies(session, () => api.modelRequest(body));
+  const reply = behaviour.replies(session, () => api.modelRequest(whole.body));
   if (reply === undefined)
     return refuse({ status: 400, message: "mock-llm: the script has no more replies" }, body, session);
   const exchange: Exchange = {
@@ -58,19 +62,37 @@ export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Dec
     ids: behaviour.ids,
     createdAt: Math.floor(behaviour.now() / 1_000),
     unasked: !behaviour.strict,
+    remember: (id, content) => {
+      const { continuation } = api;
+      if (continuation?.isKept(body) === true) behaviour.memory.keep(id, continuation.answered(whole.body, content));
+    },
   };
   return { type: "reply", body, session, reply, exchange };
+}
+
+/** The request with what it goes on from. */
+function recalled(
+  { continuation }: MockApi,
+  body: JsonObject,
+  memory: Memory,
+): { body: JsonObject; refusal?: Refusal } {
+  const anchor = continuation?.anchorIn(body);
+  if (continuation === undefined || anchor === undefined) return { body };
+  const kept = memory.recall(anchor);
+  return kept === undefined ? { body, refusal: continuation.lost(anchor) } : { body: continuation.joined(kept, body) };
 }
 
 function refuse(refusal: Refusal, body: unknown, session = ""): Decision {
   return { type: "refuse", body, session, refusal };
 }
 
-function valueOf(text: string): unknown {
+/** The value, or why there is none. */
+function readValue(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value) ? new Error("nested too deep") : value;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -2,18 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Path, Problem } from "./problem.js";
 import type { Refusal } from "./wire-api.js";
 
-const types: Readonly<Record<number, string>> = {
-  400: "invalid_request_error",
-  401: "invalid_request_error",
-  403: "invalid_request_error",
-  404: "invalid_request_error",
-  405: "invalid_request_error",
-  413: "invalid_request_error",
-  429: "requests",
-};
+const types: Readonly<Record<number, string>> = { 429: "requests" };
 const codes: Readonly<Record<number, string>> = { 429: "rate_limit_exceeded" };
 const messages: Readonly<Record<number, string>> = {
-  429: "Rate limit reached for requests. Please try again in 1s.",
   500: "The server had an error while processing your request. Sorry about that!",
   502: "Bad gateway.",
   503: "The engine is currently overloaded, please try again later",
@@ -24,14 +15,15 @@ const messages: Readonly<Record<number, string>> = {
 export function openAiError({ status, message, code, param, type }: Refusal) {
   const error = {
     message,
-    type: type ?? types[status] ?? "server_error",
+    type: type ?? types[status] ?? (status < 500 ? "invalid_request_error" : "server_error"),
     param: param ?? null,
     code: code ?? codes[status] ?? null,
   };
   return { error };
 }
 
-export function openAiMessageFor(status: number): string {
+export function openAiMessageFor(status: number, waitSeconds: number): string {
+  if (status === 429) return `Rate limit reached for requests. Please try again in ${waitSeconds}s.`;
   return messages[status] ?? `The server answered with status ${status}.`;
 }
 
@@ -48,6 +40,20 @@ export function wrongOpenAiKey(key: string | undefined): Refusal {
   const masked = key.length > 12 ? `${key.slice(0, 4)}${"*".repeat(8)}${key.slice(-4)}` : "*".repeat(key.length);
   const where = "You can find your API key at https://platform.openai.com/account/api-keys.";
   return { status: 401, message: `Incorrect API key provided: ${masked}. ${where}`, code: "invalid_api_key" };
+}
+
+export function unreadableOpenAi(): Refusal {
+  const hint =
+    "This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.";
+  return badRequest(`We could not parse the JSON body of your request. (HINT: ${hint})`, null);
+}
+
+/** Many libraries call what they send a form, or plain text, when nobody says what it is. */
+export function contentTypeRefusal({ "content-type": type }: IncomingHttpHeaders): Refusal | undefined {
+  if (type === undefined || /^application\/json\s*(?:;|$)/i.test(type)) return undefined;
+  const rule = `This API method only accepts 'application/json' requests, but you specified the header 'Content-Type: ${type}'.`;
+  const text = `Unsupported content type: '${type}'. ${rule} Please try again with a supported content type.`;
+  return badRequest(text, null, "unsupported_content_type");
 }
 
 export function badRequest(message: string, param: string | null, code: string | null = null): Refusal {

@@ -17,7 +17,10 @@ export type StreamFault = Exclude<MockFault, { type: "status" | "overflow" }>;
 export function planOf(
   { steps, tail, terminal }: Answer,
   fault: StreamFault | undefined,
-  texts: { readonly ping: string; errorEvent(fault: Extract<MockFault, { type: "error_event" }>): string },
+  texts: {
+    readonly ping: string;
+    errorEvent(fault: Extract<MockFault, { type: "error_event" }>, sent: string): string;
+  },
 ): Plan {
   const whole = [...steps, tail + terminal];
   switch (fault?.type) {
@@ -31,8 +34,10 @@ export function planOf(
       return { pieces: upTo(fault.afterBytes ?? 0, whole), ending: "stall" };
     case "ping_only":
       return { pieces: [texts.ping], ending: { ping: texts.ping, everyMs: fault.everyMs ?? defaultPingMs } };
-    case "error_event":
-      return { pieces: [...steps.slice(0, fault.afterDeltas ?? 0), texts.errorEvent(fault)], ending: "end" };
+    case "error_event": {
+      const sent = steps.slice(0, fault.afterDeltas ?? 0);
+      return { pieces: [...sent, texts.errorEvent(fault, sent.join(""))], ending: "end" };
+    }
     case "garbage": {
       if (fault.as !== "event") return { pieces: [garbage], ending: "end" };
       const middle = Math.ceil(steps.length / 2);

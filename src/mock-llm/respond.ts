@@ -5,6 +5,7 @@ import { type Plan, planOf, type StreamFault } from "./plan.js";
 import type { LoggedRequest } from "./request-log.js";
 import type { MockFault, MockReply } from "./script.js";
 import { type Pace, sendPlan } from "./send-plan.js";
+import { partsOf } from "./split-deltas.js";
 import type { Exchange, MockApi, Refusal } from "./wire-api.js";
 
 /** How a request is answered, and the doing of it. */
@@ -12,7 +13,13 @@ export interface Prepared extends Pick<LoggedRequest, "status" | "refusal" | "fa
   readonly send: () => Promise<void>;
 }
 
+type ErrorEvent = Extract<MockFault, { type: "error_event" }>;
+
 const defaultPerWrite = 64;
+const defaultErrorStatus = 529;
+const defaultRetryAfter = 1;
+/** More a timer does not wait. */
+const maxTimerMs = 2 ** 31 - 1;
 
 export function respond(response: ServerResponse, api: MockApi, decision: Decision, ids: Ids): Prepared {
   if (decision.type === "refuse") return refused(response, api, decision.refusal, ids, undefined);
@@ -20,10 +27,12 @@ export function respond(response: ServerResponse, api: MockApi, decision: Decisi
   const { fault } = reply;
   if (fault?.type === "overflow") return refused(response, api, api.overflow, ids, fault);
   if (fault?.type === "status") return refused(response, api, statusRefusal(api, fault), ids, fault);
+  const streams = exchange.body["stream"] === true;
+  // Where there are no events the error comes at once.
+  if (fault?.type === "error_event" && !streams) return refused(response, api, eventRefusal(api, fault), ids, fault);
   if (fault?.type === "disconnect" && fault.afterBytes === 0) return silent(response, fault);
   if (fault?.type === "stall" && fault.afterBytes === undefined) return silent(response, fault);
-  const plan = planFor(api, reply, exchange, fault);
-  const streams = exchange.body["stream"] === true;
+  const plan = planFor(api, reply, exchange, streams ? fault : bodyFault(fault));
   return {
     status: 200,
     refusal: undefined,
@@ -35,7 +44,7 @@ export function respond(response: ServerResponse, api: MockApi, decision: Decisi
         [api.requestIdHeader]: ids.next("req_"),
       });
       response.flushHeaders();
-      await sendPlan(response, plan, streams ? paceOf(reply) : { delayMs: reply.delayMs ?? 0, perWrite: 1 });
+      await sendPlan(response, plan, streams ? paceOf(reply) : wholePace(reply));
     },
   };
 }
@@ -44,10 +53,10 @@ function planFor(api: MockApi, reply: MockReply, exchange: Exchange, fault: Stre
   const streams = exchange.body["stream"] === true;
   const answer = streams
     ? api.answer(reply, exchange)
-    : { steps: [], tail: "", terminal: JSON.stringify(api.whole(reply, exchange)) };
+    : { steps: [""], tail: "", terminal: JSON.stringify(api.whole(reply, exchange)) };
   return planOf(answer, fault, {
     ping: streams ? api.ping : " ",
-    errorEvent: (error) => api.errorEvent(statusRefusal(api, { ...error, status: error.status ?? 529 }), exchange),
+    errorEvent: (error, sent) => api.errorEvent(eventRefusal(api, error), exchange, sent),
   });
 }
 
@@ -55,11 +64,27 @@ function paceOf({ delayMs = 0, perWrite }: MockReply): Pace {
   return { delayMs, perWrite: perWrite ?? (delayMs > 0 ? 1 : defaultPerWrite) };
 }
 
-function statusRefusal(
-  api: MockApi,
-  { status, message }: { readonly status: number; readonly message?: string | undefined },
-): Refusal {
-  return { status, message: message ?? api.messageFor(status) };
+/** What comes in one piece comes when the last of its deltas would. */
+function wholePace(reply: MockReply): Pace {
+  const { textDeltas, reasoningDeltas } = partsOf(reply);
+  const deltas = textDeltas.length + reasoningDeltas.length + (reply.calls ?? []).length;
+  return { delayMs: Math.min((reply.delayMs ?? 0) * deltas, maxTimerMs), perWrite: 1 };
+}
+
+/** What a fault of the events does to an answer that has none. */
+function bodyFault(fault: StreamFault | undefined): StreamFault | undefined {
+  if (fault?.type === "duplicate_terminal") return undefined;
+  return fault?.type === "garbage" ? { type: "garbage" } : fault;
+}
+
+function eventRefusal(api: MockApi, { status = defaultErrorStatus, message }: ErrorEvent): Refusal {
+  return statusRefusal(api, { type: "status", status, message });
+}
+
+function statusRefusal(api: MockApi, fault: Extract<MockFault, { type: "status" }>): Refusal {
+  const { status, message, retryAfter: wait } = fault;
+  if (status === 401 && message === undefined) return api.wrongKey("mock");
+  return { status, message: message ?? api.messageFor(status, typeof wait === "number" ? wait : defaultRetryAfter) };
 }
 
 function refused(
@@ -67,7 +92,7 @@ function refused(
   api: MockApi,
   refusal: Refusal,
   ids: Ids,
-  fault: Extract<MockFault, { type: "overflow" | "status" }> | undefined,
+  fault: Extract<MockFault, { type: "overflow" | "status" | "error_event" }> | undefined,
 ): Prepared {
   const { status, message } = refusal;
   return {
@@ -89,7 +114,8 @@ function refused(
 
 /** Who asks to wait says for how long: a second, when the script says nothing. */
 function retryAfter(status: number, fault: MockFault | undefined): Record<string, string> {
-  const value = fault?.type === "status" ? (fault.retryAfter ?? (status === 429 ? 1 : undefined)) : undefined;
+  const given = fault?.type === "status" ? fault.retryAfter : undefined;
+  const value = given ?? (fault !== undefined && status === 429 ? defaultRetryAfter : undefined);
   return value === undefined ? {} : { "retry-after": String(value) };
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { chatApi } from "./chat/api.js";
 import { messagesApi } from "./messages/api.js";
 import { responsesApi } from "./responses/api.js";
@@ -14,5 +15,7 @@ export function apiAt(path: string): MockApi | undefined {
   return routes[path.replace(/^\/v1(?=\/)/, "")];
 }
 
-/** Who says no where there is no API. */
-export const noApi = responsesApi;
+/** Who says no where there is no API: the one the client believes it speaks to. */
+export function nearestApi(headers: IncomingHttpHeaders): MockApi {
+  return headers["anthropic-version"] === undefined ? responsesApi : messagesApi;
+}

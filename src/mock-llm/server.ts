@@ -4,11 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Behaviour, decide, type Decision } from "./exchange.js";
 import { Ids } from "./ids.js";
+import { Memory } from "./memory.js";
 import { readBody } from "./read-body.js";
 import { type LoggedRequest, withoutSecrets } from "./request-log.js";
 import { offlineReplies, type Replies, scriptedReplies } from "./replies.js";
 import { respond } from "./respond.js";
-import { apiAt, noApi } from "./routes.js";
+import { apiAt, nearestApi } from "./routes.js";
 import { type MockReply, type MockScript, readScript } from "./script.js";
 
 export interface MockLlmOptions {
@@ -54,6 +55,7 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
     apiKey: options.apiKey,
     models: options.models,
     replies: options.replies ?? scripted(options.script),
+    memory: new Memory(),
     ids: new Ids(options.seed ?? randomBytes(8).toString("hex")),
     now: options.now ?? Date.now,
   };
@@ -108,7 +110,12 @@ async function serve(
     api === undefined || method !== "POST"
       ? noSuchPlace(method, path, api === undefined ? 404 : 405)
       : decide({ api, headers: request.headers, text }, behaviour);
-  const { status, refusal, fault, send } = respond(response, api ?? noApi, decision, behaviour.ids);
+  const { status, refusal, fault, send } = respond(
+    response,
+    api ?? nearestApi(request.headers),
+    decision,
+    behaviour.ids,
+  );
   const headers = withoutSecrets(request.headers);
   log({
     api: api?.name,

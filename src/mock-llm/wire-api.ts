@@ -5,6 +5,7 @@ import type { TokenUsage } from "../messages/token-usage.js";
 import type { Answer } from "./answer.js";
 import type { Ids } from "./ids.js";
 import type { JsonObject } from "./json.js";
+import type { Continuation } from "./memory.js";
 import type { MockReply } from "./script.js";
 
 /** A no, in words; the wire API gives it its shape. */
@@ -16,6 +17,8 @@ export interface Refusal {
   readonly param?: string | null;
   /** The error's type, when the status does not say it. */
   readonly type?: string;
+  /** Anthropic's `details`. */
+  readonly details?: object;
 }
 
 /** One request on its way to its answer. */
@@ -28,22 +31,28 @@ export interface Exchange {
   readonly createdAt: number;
   /** Reasoning is sent although nobody asked for it. */
   readonly unasked: boolean;
+  /** Keeps what was answered for those who go on from it. */
+  remember(id: string, content: readonly object[]): void;
 }
 
 /** One wire API as the mock server speaks it. */
 export interface MockApi {
   readonly name: WireApi;
-  /** Why the real API would refuse this request; undefined when it would not. */
-  refusal(body: JsonObject, headers: IncomingHttpHeaders): Refusal | undefined;
+  /** Why the real API would refuse this request; undefined when it would not. `whole` has what the server remembers. */
+  refusal(body: JsonObject, headers: IncomingHttpHeaders, whole?: JsonObject): Refusal | undefined;
+  readonly continuation?: Continuation;
   /** The key the client proves itself with. */
   keyIn(headers: IncomingHttpHeaders): string | undefined;
   wrongKey(key: string | undefined): Refusal;
   unknownModel(model: string): Refusal;
+  /** The body cannot be read; `why` says what JSON has against it. */
+  unreadable(why: string): Refusal;
   readonly overflow: Refusal;
   /** What an error of this status says when nobody gave it words. */
-  messageFor(status: number): string;
+  messageFor(status: number, waitSeconds: number): string;
   errorBody(refusal: Refusal, ids: Ids): object;
-  errorEvent(refusal: Refusal, exchange: Exchange): string;
+  /** `sent` is what came before it. */
+  errorEvent(refusal: Refusal, exchange: Exchange, sent: string): string;
   readonly ping: string;
   readonly requestIdHeader: string;
   /** What names the conversation in a request; empty when nothing does. */

@@ -1,4 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
+import { isRecord } from "../messages/is-record.js";
 import type {
   ContentPart,
   FunctionCallItem,
@@ -69,5 +70,13 @@ function toolResult({ call_id, output }: FunctionCallOutputItem): Block {
 
 /** Normalised arguments are an object; half a character may still stand in it, written as an escape. */
 function toolInput(args: string): unknown {
-  return JSON.parse(args, (_, member: unknown) => (typeof member === "string" ? member.toWellFormed() : member));
+  return JSON.parse(args, (_, member: unknown) => {
+    if (typeof member === "string") return member.toWellFormed();
+    return isRecord(member) ? wellNamed(member) : member;
+  });
+}
+
+function wellNamed(members: Record<string, unknown>): Record<string, unknown> {
+  if (Object.keys(members).every((name) => name.isWellFormed())) return members;
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name.toWellFormed(), member]));
 }

@@ -83,7 +83,9 @@ test("a script answers, leniently when asked, and bodies are logged without keys
 
 test.each([
   ["--port", "70000", "--port: expected a number from 0 to 65535, not '70000'"],
-  ["--script", "none.json", "ENOENT"],
+  ["--script", "none.json", "none.json: cannot be read (ENOENT)"],
+  ["--script", ".", "cannot be read (EISDIR)"],
+  ["--log", "none/log.jsonl", "log.jsonl: cannot be written (ENOENT)"],
   ["--script", "broken.json", "broken.json: invalid JSON"],
   ["--script", "wrong.json", 'wrong.json: replies.0: unknown key "txt"'],
 ])("%s %s is a mistake that is named", async (flag, value, text) => {
@@ -97,6 +99,8 @@ test.each([
 test("a port that is taken is named", async () => {
   const cli = await Cli.open();
   const { url } = await start(cli);
-  const { code, stderr } = await cli.run(["mock-llm", "--port", new URL(url).port]);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("EADDRINUSE") });
+  const { port } = new URL(url);
+  const { code, stderr } = await cli.run(["mock-llm", "--port", port]);
+  const text = `✗ --port ${port}: cannot listen there (EADDRINUSE)\n  Without --port a free one is taken\n`;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: text });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MockFault } from "../../src/mock-llm/script.js";
-import { type ApiName, apis, hello, openMock, post, terminal } from "../support/open-mock-llm.js";
+import { type ApiName, apis, dataOf, hello, openMock, post, terminal } from "../support/open-mock-llm.js";
 
 const text = "one two three four";
 
@@ -21,7 +21,29 @@ test.each(apis)("%s: a rate limit says how long to wait, in the API's own words"
     responses: openAi("requests", "rate_limit_exceeded"),
     chat: openAi("requests", "rate_limit_exceeded"),
   };
-  expect(await response.json()).toEqual(api === "messages" ? anthropic("rate_limit_error") : error[api]);
+  const body = await response.json();
+  expect(body).toEqual(api === "messages" ? anthropic("rate_limit_error") : error[api]);
+  expect(JSON.stringify(body)).toContain(api === "messages" ? "try again later." : "try again in 7s.");
+});
+
+test.each(apis)("%s: any other no is the client's fault, and a key that is none is named", async (api) => {
+  const replies = [409, 401].map((status) => ({ fault: { type: "status" as const, status } }));
+  const mock = await openMock({ script: replies });
+  const bodies = [await (await post(mock, api, hello(api))).json(), await (await post(mock, api, hello(api))).json()];
+  expect(bodies).toEqual(
+    api === "messages"
+      ? [anthropic("invalid_request_error"), anthropic("authentication_error")]
+      : [openAi("invalid_request_error", null), openAi("invalid_request_error", "invalid_api_key")],
+  );
+});
+
+test.each(apis)("%s: faults of events leave an answer that has none a body of the API", async (api) => {
+  const faults: MockFault[] = [{ type: "error_event", status: 500 }, { type: "duplicate_terminal" }];
+  const mock = await openMock({ script: faults.map((fault) => ({ text, fault })) });
+  const failed = await post(mock, api, hello(api));
+  expect(failed.status).toBe(500);
+  expect(await failed.json()).toEqual(api === "messages" ? anthropic("api_error") : openAi("server_error", null));
+  expect(JSON.stringify(await (await post(mock, api, hello(api))).json())).toContain(text);
 });
 
 test.each(apis)("%s: 500 and 529", async (api) => {
@@ -82,6 +104,13 @@ test.each(apis)("%s: an error event after two deltas", async (api) => {
   expect(body).not.toContain("three");
   expect(body).toContain('"message":"Too much"');
   expect(body).not.toContain(terminal[api]);
+});
+
+test("an error event of Responses belongs to the response that had begun, and is numbered with its events", async () => {
+  const body = await (await streamed("responses", { type: "error_event", afterDeltas: 2 })).text();
+  const events = dataOf(body) as { type: string; sequence_number: number; response?: { id: string } }[];
+  expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+  expect(events.at(-1)).toMatchObject({ type: "response.failed", response: { id: events[0]?.response?.id } });
 });
 
 test.each(apis)("%s: nothing but pings until the client leaves", async (api) => {

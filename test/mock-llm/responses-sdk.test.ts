@@ -109,7 +109,12 @@ test("without a script the offline model answers, and calls tools it was given",
   const mock = await openMock();
   const client = clientOf(mock);
   expect((await client.responses.create({ model: "m", input: "What is 6 * 7?" })).output_text).toBe("6 * 7 = 42");
-  const tool = { type: "function" as const, name: "shell", parameters: {}, strict: false };
+  const tool = {
+    type: "function" as const,
+    name: "shell",
+    parameters: { type: "object", properties: {} },
+    strict: false,
+  };
   const response = await client.responses.create({ model: "m", input: "list files", tools: [tool] });
   expect(response.output).toMatchObject([{ type: "function_call", name: "shell" }]);
 });

@@ -60,6 +60,50 @@ test.each(apis)("%s: what is no JSON is refused, and every other address", async
   expect((await fetch(`${mock.url}/v1/messages`)).status).toBe(405);
 });
 
+test.each(apis)("%s says in its own words that it cannot read a body", async (api) => {
+  const mock = await openMock();
+  const text = api === "messages" ? "The request body is not valid JSON: " : "We could not parse the JSON body of your";
+  const error = { type: "invalid_request_error", message: expect.stringContaining(text) };
+  expect(await (await post(mock, api, "{")).json()).toMatchObject({ error });
+});
+
+test.each(apis)("%s refuses what is nested too deep to be looked into, and goes on", async (api) => {
+  const mock = await openMock({ strict: false });
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  expect((await post(mock, api, `{"metadata":{"a":${deep}}}`)).status).toBe(400);
+  expect((await post(mock, api, hello(api))).status).toBe(200);
+});
+
+function saying(content: string): object {
+  return { ...hello("messages"), messages: [{ role: "user", content }] };
+}
+
+test("half a character is no JSON to Messages", async () => {
+  const mock = await openMock();
+  expect((await post(mock, "messages", saying("a whole one: 🙂 and \\ud83d in words"))).status).toBe(200);
+  const response = await post(mock, "messages", saying("🙂".slice(0, 1)));
+  expect(response.status).toBe(400);
+  const message = "The request body is not valid JSON: no low surrogate in string";
+  expect(await response.json()).toMatchObject({ error: { message } });
+});
+
+test.each(["responses", "chat"] as const)("%s takes only what is called JSON", async (api) => {
+  const mock = await openMock();
+  const charset = { "content-type": "application/json; charset=utf-8" };
+  expect((await post(mock, api, hello(api), charset)).status).toBe(200);
+  const response = await post(mock, api, hello(api), { "content-type": "text/plain" });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { code: "unsupported_content_type" } });
+});
+
+test("where there is nothing, a client of Messages hears it in its own shape", async () => {
+  const mock = await openMock();
+  const headers = { "anthropic-version": "2023-06-01" };
+  const response = await fetch(`${mock.url}/v1/messages/count_tokens`, { method: "POST", headers });
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ type: "error", error: { type: "not_found_error" } });
+});
+
 test("the addresses also work without /v1", async () => {
   const { url } = await openMock();
   const answers = ["/responses", "/chat/completions", "/messages"].map((path) => fetch(url + path, { method: "POST" }));
@@ -123,6 +167,13 @@ test.each(apis)("%s: a text comes in as many deltas as asked for, whole characte
     expect(deltas.every((delta) => delta.isWellFormed())).toBe(true);
     expect(body).toContain(terminal[api]);
   }
+});
+
+test.each(apis)("%s: without a stream an answer takes the time of its deltas", async (api) => {
+  const mock = await openMock({ script: [{ text: "one two three", deltas: 3, delayMs: 20 }] });
+  const started = performance.now();
+  expect(await (await post(mock, api, hello(api))).text()).toContain("one two three");
+  expect(performance.now() - started).toBeGreaterThanOrEqual(3 * 20 - 1);
 });
 
 test("paced deltas take their time, and all of them come", async () => {

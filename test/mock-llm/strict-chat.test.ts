@@ -94,6 +94,14 @@ test.each<[string, object, object]>([
   expect(await response.json()).toMatchObject({ error: { type: "invalid_request_error", ...error } });
 });
 
+test("servers of other models take back what they thought", async () => {
+  const mock = await openMock();
+  const thought = { role: "assistant", content: "x", reasoning_content: "y" };
+  const body = messages(thought, { role: "user", content: "hi" });
+  expect((await post(mock, "chat", { ...body, model: "deepseek-chat" })).status).toBe(200);
+  expect((await post(mock, "chat", { ...body, model: "gpt-5" })).status).toBe(400);
+});
+
 test("what belongs together is taken", async () => {
   const mock = await openMock();
   const list = messages({ role: "developer", content: "Be brief." }, calls("a", "b"), result("b"), result("a"), user);

@@ -23,6 +23,11 @@ const orphan = (path: string, id: string) =>
 test.each<[string, object, string]>([
   ["a call without its result", messages(assistant(use("a"), use("b")), user(result("a"))), unanswered(1, "b")],
   ["a call at the end", messages(assistant(use("a"))), unanswered(1, "a")],
+  [
+    "an answer that is begun for a model that begins its own",
+    { ...messages(assistant(text)), model: "claude-opus-4-6" },
+    "This model does not support assistant message prefill. The conversation must end with a user message.",
+  ],
   ["a result behind a text", messages(assistant(use("a")), user(text, result("a"))), unanswered(1, "a")],
   ["a result without its call", messages(assistant(text), user(result("a"))), orphan("messages.2.content.0", "a")],
   [

@@ -53,7 +53,13 @@ test.each<[Api, string, object, object, string]>([
   ["chat", "alternatives under another name", holding({ oneOf: [] }), {}, "'oneOf' is not permitted."],
   ["responses", "a part of no type", holding({}), {}, "schema must have a 'type' key."],
   ["chat", "an array of anything", holding({ type: "array" }), {}, "array schema missing items."],
-  ["responses", "another type", { type: "string" }, {}, `schema must be a JSON Schema of 'type: "object"'.`],
+  [
+    "responses",
+    "another type",
+    { type: "string" },
+    {},
+    `schema must be a JSON Schema of 'type: "object"', got 'type: "string"'.`,
+  ],
   ["responses", "a name with a blank", closed, { name: "a b" }, "Invalid 'text.format.name'"],
   ["chat", "an unknown parameter", closed, { extra: 1 }, "Unknown parameter: 'response_format.json_schema.extra'."],
   [

@@ -231,7 +231,7 @@ describe("a request", () => {
       thinking: { type: "enabled", budget_tokens: 1_024 },
       system: [{ type: "text", text: "be brief", cache_control: { type: "ephemeral" } }],
       messages: [{ role: "user", content: [{ type: "text", text: "go", cache_control: { type: "ephemeral" } }] }],
-      tools: [{ name: "shell", description: "shell", input_schema: { type: "object" } }],
+      tools: [{ name: "shell", description: "shell", input_schema: { type: "object", properties: {} } }],
       stream: true,
     });
   });

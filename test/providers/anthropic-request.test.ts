@@ -78,6 +78,7 @@ describe("the messages", () => {
     ["[1]", { arguments: "[1]" }],
     ['{"half', { arguments: '{"half' }],
     ['{"a":"\\ud83d"}', { a: "\ufffd" }],
+    ['{"a":[{"\\ud83d":1}]}', { a: [{ "\ufffd": 1 }] }],
     ['{"__proto__":{"x":1}}', JSON.parse('{"__proto__":{"x":1}}')],
   ])("have an object for the arguments %s", (args, input) => {
     const messages = messagesOf([user("go"), call("a", args), output("a", "no")]);

@@ -232,7 +232,12 @@ describe("what is sent", () => {
         { role: "tool", tool_call_id: "call_3", content: "three" },
         { role: "user", content: "thanks" },
       ],
-      tools: [{ type: "function", function: { name: "shell", description: "shell", parameters: {} } }],
+      tools: [
+        {
+          type: "function",
+          function: { name: "shell", description: "shell", parameters: { type: "object", properties: {} } },
+        },
+      ],
       reasoning_effort: "low",
       stream: true,
       stream_options: { include_usage: true },

@@ -236,7 +236,15 @@ describe("what is sent", () => {
         { type: "message", role: "assistant", content: [{ type: "output_text", text: "There" }] },
         { type: "message", role: "user", content: [{ type: "input_text", text: "thanks" }] },
       ],
-      tools: [{ type: "function", name: "shell", description: "shell", parameters: {}, strict: false }],
+      tools: [
+        {
+          type: "function",
+          name: "shell",
+          description: "shell",
+          parameters: { type: "object", properties: {} },
+          strict: false,
+        },
+      ],
       reasoning: { effort: "high", summary: "auto" },
       include: ["reasoning.encrypted_content"],
       prompt_cache_key: "conversation",

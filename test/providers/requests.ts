@@ -10,7 +10,7 @@ export function assistant(text: string): ResponseItem {
 }
 
 export function requestOf(input: readonly ResponseItem[], toolNames: readonly string[] = []): ModelRequest {
-  const tools = toolNames.map((name) => ({ name, description: name, parameters: {} }));
+  const tools = toolNames.map((name) => ({ name, description: name, parameters: { type: "object", properties: {} } }));
   return { conversationId: "conversation", model: "offline", instructions: "be brief", input: [...input], tools };
 }
 

@@ -3,6 +3,7 @@ import { isRecord } from "../../messages/is-record.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { shortened } from "../../messages/shortened.js";
 import { visible } from "../../messages/visible.js";
+import { withItems } from "./with-items.js";
 
 /** A tool as its server describes it, made fit to be told to a model. */
 export interface ListedTool {
@@ -101,7 +102,7 @@ function listedTool(raw: unknown): ListedTool | string {
     if (!isRecord(properties)) return "its schema is not that of an object";
     const wrong = Object.keys(properties).find((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key));
     if (wrong !== undefined) return "a name of an argument cannot be told to every model";
-    const schema = { ...told, properties };
+    const schema = withItems({ ...told, properties });
     if (JSON.stringify(schema).length > maxSchemaChars) return "its schema is too long";
     return {
       name,

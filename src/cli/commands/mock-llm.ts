@@ -4,12 +4,13 @@ import { resolve } from "node:path";
 import { jsonValue } from "../../messages/parse.js";
 import type { LoggedRequest } from "../../mock-llm/request-log.js";
 import { type MockScript, readScript } from "../../mock-llm/script.js";
-import { type MockLlm, startMockLlm } from "../../mock-llm/server.js";
-import { usageError } from "../command-error.js";
+import { type MockLlm, type MockLlmOptions, startMockLlm } from "../../mock-llm/server.js";
+import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printLine, printResult } from "../context.js";
 import { watchSignals } from "../interruption.js";
-import { openRequestLog } from "../request-log-file.js";
+import { openRequestLog, type RequestLogFile } from "../request-log-file.js";
 import { shortened } from "../../messages/shortened.js";
+import { systemCode } from "../../messages/system-error.js";
 import { visible } from "../../messages/visible.js";
 
 const maxRefusalChars = 200;
@@ -19,11 +20,10 @@ export async function mockLlmCommand(context: CommandContext): Promise<number> {
   const { flags, terminal } = context;
   const port = portOf(flags.port);
   const script = flags.script === undefined ? undefined : await scriptIn(resolve(terminal.cwd, flags.script));
-  using log = flags.log === undefined ? undefined : openRequestLog(resolve(terminal.cwd, flags.log));
+  using log = flags.log === undefined ? undefined : logIn(resolve(terminal.cwd, flags.log));
   using interruption = watchSignals(terminal);
   const stopped = once(interruption.signal, "abort");
-  await using mock = await startMockLlm({
-    port,
+  await using mock = await startedOn(port, {
     strict: flags.strict,
     keepRequests: 0,
     ...(script === undefined ? {} : { script }),
@@ -46,7 +46,26 @@ function portOf(text: string | undefined): number {
 }
 
 async function scriptIn(file: string): Promise<MockScript> {
-  return readScript(jsonValue(await readFile(file, "utf8"), file), file);
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw usageError(`--script ${file}: cannot be read (${systemCode(error)})`);
+  });
+  return readScript(jsonValue(text, file), file);
+}
+
+function logIn(file: string): RequestLogFile {
+  try {
+    return openRequestLog(file);
+  } catch (error) {
+    throw usageError(`--log ${file}: cannot be written (${systemCode(error)})`);
+  }
+}
+
+/** A free port is always found; one that was named may be another's. */
+async function startedOn(port: number, options: MockLlmOptions): Promise<MockLlm> {
+  return await startMockLlm({ ...options, port }).catch((error: unknown) => {
+    const text = `--port ${port}: cannot listen there (${systemCode(error)})`;
+    throw new CommandError(text, exitCodes.failed, ["Without --port a free one is taken"]);
+  });
 }
 
 async function tellAddress(context: CommandContext, { url }: MockLlm): Promise<void> {

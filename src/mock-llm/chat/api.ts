@@ -2,9 +2,11 @@ import { stringOf } from "../json.js";
 import {
   badRequest,
   bearerIn,
+  contentTypeRefusal,
   openAiError,
   openAiMessageFor,
   openAiRefusal,
+  unreadableOpenAi,
   wrongOpenAiKey,
 } from "../openai-errors.js";
 import type { MockApi, Refusal } from "../wire-api.js";
@@ -20,12 +22,13 @@ const windowTokens = 128_000;
 /** OpenAI's Chat Completions API. */
 export const chatApi: MockApi = {
   name: "chat",
-  refusal: (body) => {
+  refusal: (body, headers) => {
     const problem = shapeProblem(body);
-    return problem === undefined ? ruleRefusal(body) : shapeRefusal(problem);
+    return contentTypeRefusal(headers) ?? (problem === undefined ? ruleRefusal(body) : shapeRefusal(problem));
   },
   keyIn: bearerIn,
   wrongKey: wrongOpenAiKey,
+  unreadable: unreadableOpenAi,
   unknownModel: (model) => ({
     status: 404,
     message: `The model \`${model}\` does not exist or you do not have access to it.`,

@@ -2,7 +2,8 @@ import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json
 import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
 import { effortRefusal } from "../openai-efforts.js";
-import { schemaRefusal } from "../openai-schema.js";
+import { samplingRefusal, saysJson } from "../openai-options.js";
+import { functionRefusal, schemaRefusal } from "../openai-schema.js";
 import type { Refusal } from "../wire-api.js";
 
 const reasons = /^(?:o\d|gpt-5)/;
@@ -24,11 +25,38 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const format = objectOf(objectOf(body["response_format"])["json_schema"]);
   return (
     effortRefusal(stringOf(body["model"]), body["reasoning_effort"], "reasoning_effort") ??
+    samplingRefusal(body, otherTemperature) ??
     schemaRefusal(format, "response_format") ??
+    wordlessRefusal(body) ??
+    toolRefusal(body) ??
     contentRefusal(messages) ??
     argumentsRefusal(messages) ??
     pairRefusal(messages)
   );
+}
+
+function otherTemperature(temperature: unknown): Refusal {
+  const rule = `'temperature' does not support ${String(temperature)} with this model.`;
+  const text = `Unsupported value: ${rule} Only the default (1) value is supported.`;
+  return badRequest(text, "temperature", "unsupported_value");
+}
+
+function wordlessRefusal(body: JsonObject): Refusal | undefined {
+  if (objectOf(body["response_format"])["type"] !== "json_object" || saysJson(body["messages"])) return undefined;
+  const text = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.";
+  return badRequest(text, "messages");
+}
+
+function toolRefusal(body: JsonObject): Refusal | undefined {
+  const alone = isGiven(body["tools"])
+    ? undefined
+    : ["tool_choice", "parallel_tool_calls"].find((key) => isGiven(body[key]) && body[key] !== "none");
+  if (alone !== undefined) return badRequest(`'${alone}' is only allowed when 'tools' are specified.`, alone);
+  for (const [index, tool] of objectsOf(body["tools"]).entries()) {
+    const refusal = functionRefusal(objectOf(tool["function"]), `tools[${index}].function.parameters`);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
 }
 
 function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { entryOf, type JsonObject } from "../json.js";
+import { entryOf, type JsonObject, stringOf } from "../json.js";
 import { firstProblem } from "../first-problem.js";
 import { imageUrl } from "../image-url.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
@@ -125,11 +125,21 @@ const partsByRole: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>
   },
 };
 
+const openAiModels = /^(?:gpt-|o\d|chatgpt-|codex-)/;
+
+/** Servers of other models send what they think, and take it back. */
+function withoutThoughts(message: JsonObject): JsonObject {
+  const { reasoning_content: thoughts, ...rest } = message;
+  return message["role"] === "assistant" && typeof thoughts === "string" ? rest : message;
+}
+
 /** What is wrong with the shape of a request to the Chat Completions API. */
 export function shapeProblem(body: JsonObject): Problem | undefined {
+  const isOpenAi = openAiModels.test(stringOf(body["model"]));
+  const check = (message: JsonObject, at: Path) => messageProblem(isOpenAi ? message : withoutThoughts(message), at);
   return (
     problemIn(Request, body) ??
-    firstProblem(body["messages"], messageProblem, ["messages"]) ??
+    firstProblem(body["messages"], check, ["messages"]) ??
     firstProblem(body["tools"], toolProblem, ["tools"])
   );
 }

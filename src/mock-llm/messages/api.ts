@@ -10,6 +10,7 @@ import { namedEvent } from "../answer.js";
 import { objectOf, stringOf } from "../json.js";
 import type { Problem } from "../problem.js";
 import type { MockApi, Refusal } from "../wire-api.js";
+import { continuation, takesThreads } from "./continuation.js";
 import { wholeMessage } from "./message.js";
 import { modelRequest } from "./request.js";
 import { headerRefusal, ruleRefusal } from "./rules.js";
@@ -19,12 +20,16 @@ import { ping, streamedMessage } from "./stream.js";
 /** Anthropic's Messages API. */
 export const messagesApi: MockApi = {
   name: "messages",
-  refusal: (body, headers) => {
-    const problem = shapeProblem(body);
-    return headerRefusal(headers) ?? (problem === undefined ? ruleRefusal(body) : shapeRefusal(problem));
+  refusal: (body, headers, whole = body) => {
+    const { thread: _, ...unthreaded } = body;
+    const problem = shapeProblem(takesThreads(headers) ? unthreaded : body);
+    if (!isWellFormed(body)) return unreadable("no low surrogate in string");
+    return headerRefusal(headers) ?? (problem === undefined ? ruleRefusal(whole) : shapeRefusal(problem));
   },
+  continuation,
   keyIn: anthropicKeyIn,
   wrongKey: wrongAnthropicKey,
+  unreadable,
   unknownModel: (model) => ({ status: 404, message: `model: ${model}` }),
   overflow: invalidMessages("prompt is too long: 204857 tokens > 200000 maximum"),
   messageFor: anthropicMessageFor,
@@ -37,6 +42,17 @@ export const messagesApi: MockApi = {
   answer: streamedMessage,
   whole: wholeMessage,
 };
+
+function unreadable(why: string): Refusal {
+  return invalidMessages(`The request body is not valid JSON: ${why}`);
+}
+
+/** Half a character, as a text has it that was cut in the middle of one, is no JSON to this API. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.keys(value).every((key) => key.isWellFormed()) && Object.values(value).every(isWellFormed);
+}
 
 /** Some mistakes have sentences of their own. */
 function shapeRefusal(problem: Problem): Refusal {

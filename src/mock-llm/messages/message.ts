@@ -4,9 +4,12 @@ import { contentBlocks } from "./blocks.js";
 
 /** A message in one piece. */
 export function wholeMessage(reply: MockReply, exchange: Exchange): object {
+  const begun = emptyMessage(exchange);
+  const content = contentBlocks(reply, exchange);
+  exchange.remember(begun.id, content);
   return {
-    ...emptyMessage(exchange),
-    content: contentBlocks(reply, exchange),
+    ...begun,
+    content,
     stop_reason: stopReason(reply),
     usage: { ...startUsage(exchange), output_tokens: exchange.usage.output_tokens },
   };

@@ -42,6 +42,11 @@ function effortRefusal(model: string, body: JsonObject): Refusal | undefined {
   return isTooNew ? invalidMessages(`This model does not support effort level '${effort}'.`) : undefined;
 }
 
+/** Whether a model goes on with what its own last message begins. */
+export function takesPrefill(model: string): boolean {
+  return (versionOf(model) ?? 0) < 406;
+}
+
 /** 406 for Claude 4.6; undefined for a model that is not Anthropic's. */
 function versionOf(model: string): number | undefined {
   const old = /^claude-3(?:-(\d))?-/.exec(model);

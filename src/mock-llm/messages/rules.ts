@@ -4,8 +4,9 @@ import { entryOf, type JsonObject, objectOf, objectsOf, stringOf } from "../json
 import { isRedactedData, signatureOf } from "../seal.js";
 import type { Refusal } from "../wire-api.js";
 import { isLedBy } from "./led-uses.js";
-import { modelRefusal } from "./model-rules.js";
-import { schemaRefusal } from "./schema-rules.js";
+import { modelRefusal, takesPrefill } from "./model-rules.js";
+import { optionRefusal } from "./option-rules.js";
+import { schemaRefusal, toolSchemaRefusal } from "./schema-rules.js";
 import { type Turn, turnsOf } from "./turns.js";
 
 export function headerRefusal(headers: IncomingHttpHeaders): Refusal | undefined {
@@ -21,9 +22,11 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
   return (
     budgetRefusal(body) ??
     modelRefusal(body) ??
+    optionRefusal(body) ??
     schemaRefusal(objectOf(objectOf(body["output_config"])["format"])["schema"]) ??
     contentRefusal(body, messages) ??
     toolNameRefusal(body) ??
+    toolSchemaRefusal(body) ??
     placeRefusal(turns) ??
     thinkingRefusal(turns, stringOf(body["model"])) ??
     changedRefusal(turns) ??
@@ -177,6 +180,10 @@ function pairRefusal(turns: readonly Turn[]): Refusal | undefined {
 function finalRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undefined {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return undefined;
+  if (!takesPrefill(stringOf(body["model"]))) {
+    const rule = "The conversation must end with a user message.";
+    return invalidMessages(`This model does not support assistant message prefill. ${rule}`);
+  }
   const text = stringOf(last.blocks.at(-1)?.block["text"]);
   if (text !== text.trimEnd()) {
     return invalidMessages("messages: final assistant content cannot end with trailing whitespace");

@@ -1,5 +1,5 @@
 import { invalidMessages } from "../anthropic-errors.js";
-import type { JsonObject } from "../json.js";
+import { type JsonObject, objectOf, objectsOf } from "../json.js";
 import { subSchemas } from "../sub-schemas.js";
 import type { Refusal } from "../wire-api.js";
 
@@ -18,6 +18,25 @@ const unsupported = [
   "if",
   "patternProperties",
 ];
+
+const notAtTheTop = ["oneOf", "allOf", "anyOf"];
+const argumentName = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+/** Why the Messages API refuses what a tool is said to take; one such tool spoils the whole request. */
+export function toolSchemaRefusal(body: JsonObject): Refusal | undefined {
+  for (const [index, tool] of objectsOf(body["tools"]).entries()) {
+    const schema = objectOf(tool["input_schema"]);
+    const place = `tools.${index}.custom.input_schema`;
+    if (notAtTheTop.some((key) => schema[key] !== undefined)) {
+      return invalidMessages(`${place}: input_schema does not support oneOf, allOf, or anyOf at the top level`);
+    }
+    if (!Object.keys(objectOf(schema["properties"])).every((key) => argumentName.test(key))) {
+      const rule = `Property keys should match pattern '${argumentName.source}'`;
+      return invalidMessages(`${place}.properties: ${rule}`);
+    }
+  }
+  return undefined;
+}
 
 /** Why the Messages API refuses a schema an answer is to be held to. */
 export function schemaRefusal(root: unknown): Refusal | undefined {

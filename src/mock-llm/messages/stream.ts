@@ -12,10 +12,13 @@ export const ping = 'event: ping\ndata: {"type": "ping"}\n\n';
 export function streamedMessage(reply: MockReply, exchange: Exchange): Answer {
   const answer = new AnswerBuilder();
   const send = (type: string, fields: object): void => answer.event(event(type, fields));
-  send("message_start", { message: { ...emptyMessage(exchange), usage: startUsage(exchange) } });
+  const begun = emptyMessage(exchange);
+  const content = contentBlocks(reply, exchange);
+  exchange.remember(begun.id, content);
+  send("message_start", { message: { ...begun, usage: startUsage(exchange) } });
   let calls = 0;
-  for (const [index, block] of contentBlocks(reply, exchange).entries()) {
-    send("content_block_start", { index, content_block: begun(block) });
+  for (const [index, block] of content.entries()) {
+    send("content_block_start", { index, content_block: opened(block) });
     if (index === 0) answer.event(ping);
     const call = block.type === "tool_use" ? reply.calls?.[calls] : undefined;
     if (call !== undefined) calls += 1;
@@ -36,7 +39,7 @@ export function streamedMessage(reply: MockReply, exchange: Exchange): Answer {
   return answer.finish(event("message_stop", {}));
 }
 
-function begun(block: ContentBlock): object {
+function opened(block: ContentBlock): object {
   if (block.type === "thinking") return { ...block, thinking: "", signature: "" };
   if (block.type === "text") return { ...block, text: "" };
   // It comes at once.

@@ -1,7 +1,16 @@
 import { namedEvent } from "../answer.js";
 import { stringOf } from "../json.js";
-import { bearerIn, openAiError, openAiMessageFor, openAiRefusal, wrongOpenAiKey } from "../openai-errors.js";
+import {
+  bearerIn,
+  contentTypeRefusal,
+  openAiError,
+  openAiMessageFor,
+  openAiRefusal,
+  unreadableOpenAi,
+  wrongOpenAiKey,
+} from "../openai-errors.js";
 import type { MockApi } from "../wire-api.js";
+import { continuation } from "./continuation.js";
 import { outputItems } from "./items.js";
 import { modelRequest } from "./request.js";
 import { finalStatus, responseObject } from "./response.js";
@@ -12,12 +21,14 @@ import { streamedResponse } from "./stream.js";
 /** OpenAI's Responses API. */
 export const responsesApi: MockApi = {
   name: "responses",
-  refusal: (body) => {
+  refusal: (body, headers, whole = body) => {
     const problem = shapeProblem(body);
-    return problem === undefined ? ruleRefusal(body) : openAiRefusal(problem);
+    return contentTypeRefusal(headers) ?? (problem === undefined ? ruleRefusal(whole, body) : openAiRefusal(problem));
   },
+  continuation,
   keyIn: bearerIn,
   wrongKey: wrongOpenAiKey,
+  unreadable: unreadableOpenAi,
   unknownModel: (model) => ({
     status: 400,
     message: `The requested model '${model}' does not exist.`,
@@ -32,12 +43,15 @@ export const responsesApi: MockApi = {
   },
   messageFor: openAiMessageFor,
   errorBody: openAiError,
-  errorEvent: (refusal, exchange) => {
+  errorEvent: (refusal, exchange, sent) => {
     const { message, code, type } = openAiError(refusal).error;
     const error = { code: code ?? type, message };
-    const response = responseObject(exchange.ids.next("resp_"), { status: "failed", output: [], error }, exchange);
-    const failed = { type: "response.failed", response };
-    return namedEvent(Object.assign({ type: "error" }, { ...error, param: null })) + namedEvent(failed);
+    const id = /"id":"(resp_[^"]+)"/.exec(sent)?.[1] ?? exchange.ids.next("resp_");
+    const sequence_number = sent.split('"sequence_number":').length - 1;
+    const told = { type: "error", ...error, param: null, sequence_number };
+    const response = responseObject(id, { status: "failed", output: [], error }, exchange);
+    const failed = { type: "response.failed", response, sequence_number: sequence_number + 1 };
+    return namedEvent(told) + namedEvent(failed);
   },
   ping: ": keep-alive\n\n",
   requestIdHeader: "x-request-id",
@@ -46,6 +60,8 @@ export const responsesApi: MockApi = {
   answer: streamedResponse,
   whole: (reply, exchange) => {
     const output = outputItems(reply, exchange);
-    return responseObject(exchange.ids.next("resp_"), { status: finalStatus(reply), output }, exchange);
+    const id = exchange.ids.next("resp_");
+    exchange.remember(id, output);
+    return responseObject(id, { status: finalStatus(reply), output }, exchange);
   },
 };

@@ -3,10 +3,11 @@ import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json
 import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
 import { effortRefusal } from "../openai-efforts.js";
+import { samplingRefusal, saysJson } from "../openai-options.js";
 import { schemaRefusal } from "../openai-schema.js";
 import { sealedItem } from "../seal.js";
 import { thoughtBefore } from "./led-ids.js";
-import { customToolRefusal } from "./tools.js";
+import { toolRefusal } from "./tools.js";
 import type { Refusal } from "../wire-api.js";
 
 const prefixes: Readonly<Record<string, string>> = {
@@ -21,23 +22,31 @@ const callTypes: Readonly<Record<string, string>> = {
   custom_tool_call: "custom tool call",
 };
 
-/** What a request of the right shape is still refused for. */
-export function ruleRefusal(body: JsonObject): Refusal | undefined {
+/** What a request of the right shape is still refused for; `sent` is the part of it that the server did not remember. */
+export function ruleRefusal(body: JsonObject, sent = body): Refusal | undefined {
   const unfit =
     effortRefusal(stringOf(body["model"]), objectOf(body["reasoning"])["effort"], "reasoning.effort") ??
+    samplingRefusal(body) ??
     schemaRefusal(objectOf(objectOf(body["text"])["format"]), "text.format.schema") ??
-    customToolRefusal(body);
-  if (unfit !== undefined || !Array.isArray(body["input"])) return unfit;
+    wordlessRefusal(body) ??
+    toolRefusal(body);
+  if (unfit !== undefined || typeof body["input"] === "string") return unfit;
   const items = objectsOf(body["input"]);
   return (
     idRefusal(items) ??
     unreasoningRefusal(items, body) ??
     reasoningRefusal(items, body) ??
     ledRefusal(items) ??
-    argumentsRefusal(items) ??
+    argumentsRefusal(objectsOf(sent["input"])) ??
     pairRefusal(items, body) ??
     emptyRefusal(items, body)
   );
+}
+
+function wordlessRefusal(body: JsonObject): Refusal | undefined {
+  if (objectOf(objectOf(body["text"])["format"])["type"] !== "json_object" || saysJson(body["input"])) return undefined;
+  const rule = "must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";
+  return badRequest(`Response input messages ${rule}`, "input");
 }
 
 function idRefusal(items: readonly JsonObject[]): Refusal | undefined {
@@ -144,8 +153,8 @@ function pairRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | 
   const open = new Map<string, string>();
   const calls = new Map<string, string>();
   const answered = new Set<string>();
-  // What the server remembers is not in the input.
-  const remembers = typeof body["previous_response_id"] === "string" || isGiven(body["conversation"]);
+  // What the server keeps of a conversation is not in the input.
+  const remembers = isGiven(body["conversation"]);
   for (const item of items) {
     const type = typeOf(item);
     const callId = stringOf(item["call_id"]);

@@ -43,7 +43,7 @@ const Request = z.strictObject({
       ]),
     )
     .nullish(),
-  input: z.union([z.string(), z.array(anyObject)]),
+  input: z.union([z.string(), z.array(anyObject)]).optional(),
   instructions: z.string().nullish(),
   max_output_tokens: z.int().min(16).nullish(),
   metadata: z.record(z.string(), z.string()).nullish(),

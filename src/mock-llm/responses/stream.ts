@@ -15,6 +15,7 @@ interface Place {
 export function streamedResponse(reply: MockReply, exchange: Exchange): Answer {
   const id = exchange.ids.next("resp_");
   const output = outputItems(reply, exchange);
+  exchange.remember(id, output);
   const events = new NumberedEvents();
   const begun = responseObject(id, { status: "in_progress", output: [] }, exchange);
   events.send(event("response.created", { response: begun }));

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { entryOf, type JsonObject, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai-errors.js";
+import { functionRefusal } from "../openai-schema.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
 import type { Refusal } from "../wire-api.js";
 import { itemName } from "./item-name.js";
@@ -71,7 +72,16 @@ export function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
   return { kind: "value", values: [...Object.keys(schemas), ...otherTypes], path, received: type };
 }
 
-export function customToolRefusal(body: JsonObject): Refusal | undefined {
+/** What a tool of the right shape is still refused for. */
+export function toolRefusal(body: JsonObject): Refusal | undefined {
+  for (const [index, tool] of objectsOf(body["tools"]).entries()) {
+    const refusal = tool["type"] === "function" ? functionRefusal(tool, `tools[${index}].parameters`) : undefined;
+    if (refusal !== undefined) return refusal;
+  }
+  return customToolRefusal(body);
+}
+
+function customToolRefusal(body: JsonObject): Refusal | undefined {
   const model = stringOf(body["model"]);
   if (!withoutCustomTools.test(model) || !objectsOf(body["tools"]).some(isCustomTool)) return undefined;
   return badRequest(`Tool 'custom' is not supported with ${model}.`, "tools");
