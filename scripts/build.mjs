@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const main = join(dist, "cli/main.cjs");
 const pools = new Set(["workers/entries/cpu", "workers/entries/io"]);
+const outbox = "src/actors/rollout-writer/open-outbox.ts";
 
 /** Bundles what runs; the declarations take longer and only a package needs them. */
 export async function build({ declarations }) {
@@ -19,11 +20,13 @@ export async function build({ declarations }) {
   const entries = files.map((file) => `workers/entries/${file.slice(0, -".ts".length)}`);
   // What several programs share becomes chunks to be loaded, so what short commands never start is bundled apart.
   const rare = entries.filter((name) => pools.has(name));
-  // In this order: what the writer's thread needs must not bring a conversation with it.
+  // In this order: neither what the writer's thread needs nor what starts it must bring a conversation with it.
   const together = {
     list: await modulesOf("src/cli/quick-list.ts"),
     writer: await modulesOf("src/workers/entries/rollout-writer.ts"),
     start: await modulesOf("src/cli/run-process.ts"),
+    // Not a program's first file: the conversation has it too.
+    outbox: [join(root, outbox), ...(await modulesOf(outbox))],
     conversation: await modulesOf("src/cli/commands/chat.ts"),
   };
   const common = ["cli/main", ...entries.filter((name) => !pools.has(name))];

@@ -56,7 +56,9 @@ async function activeBeforeMove(
 ): Promise<ActiveConversation | undefined> {
   const pointers = (await readAllActive(context.home)).filter((pointer) => pointer.key.directory === key.directory);
   const members = await ProjectMembers.open(context.home, key.projectRoot);
-  for (const { active, key: old } of pointers) {
+  // Asked all at once: there is a pointer for every project, and almost all of them are where they were.
+  const may = await Promise.all(pointers.map((pointer) => members.mayInclude(pointer.key.projectRoot)));
+  for (const { active, key: old } of pointers.filter((_, index) => may[index])) {
     const path = active.path ?? (await pathOf(places, active.id));
     if (path === undefined || !(await members.includes({ cwd: old.projectRoot, path }))) continue;
     await context.tell(`This project was in ${old.projectRoot}: going on with its conversation ${active.id}`);

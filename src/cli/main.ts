@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import * as fs from "node:fs";
-import * as nodeModule from "node:module";
+import { keepCompiled } from "./compile-cache.js";
 
 const stdoutDescriptor = 1;
 
@@ -9,9 +9,7 @@ const [first, ...others] = process.argv.slice(2);
 if (others.length === 0 && (first === "--version" || first === "-v")) {
   printVersion();
 } else {
-  // Node 20 has no compile cache.
-  const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: () => void };
-  enableCompileCache?.();
+  keepCompiled(process.env);
   void start();
 }
 

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { resolve, sep } from "node:path";
 import { hasCommit } from "../config/git-commits.js";
 import { findProjectRoot } from "../config/project.js";
 import { readRelinks, type Relink, relinked } from "../config/relinks.js";
@@ -12,8 +13,9 @@ export interface Member {
 }
 
 interface Folder {
-  readonly root: string;
+  readonly at: string;
   readonly isThere: boolean;
+  readonly isInProject: boolean;
 }
 
 /**
@@ -35,23 +37,34 @@ export class ProjectMembers {
     return new ProjectMembers(root, await readRelinks(home));
   }
 
+  /** False when the folder alone tells that what was begun there is not the project's. */
+  async mayInclude(cwd: string): Promise<boolean> {
+    const { isThere, isInProject } = await this.folder(cwd);
+    return isInProject || !isThere;
+  }
+
   async includes({ cwd, path }: Member): Promise<boolean> {
     if (cwd === undefined) return false;
-    const { root, isThere } = await this.folder(cwd);
-    if (root === this.#root || isThere) return root === this.#root;
+    const { at, isThere, isInProject } = await this.folder(cwd);
+    if (isInProject || isThere) return isInProject;
     const commit = await firstCommit(path).catch(() => undefined);
     if (commit === undefined) return false;
     // A folder deleted inside another clone of the same repository is still that clone's.
-    return (await this.#has(this.#root, commit)) && !(await this.#has(root, commit));
+    return (await this.#has(this.#root, commit)) && !(await this.#has(await findProjectRoot(at), commit));
   }
 
-  /** Where a folder is now, the root of its project, and whether it is there at all. */
+  /** Where a folder is now, whether it is there at all, and whether it is the project's. */
   folder(cwd: string): Promise<Folder> {
     return remembered(this.#folders, cwd, async () => {
-      const at = relinked(cwd, this.#relinks);
-      const [root, isThere] = await Promise.all([findProjectRoot(at), isFolder(at)]);
-      return { root, isThere };
+      const at = resolve(relinked(cwd, this.#relinks));
+      const [isThere, isInProject] = await Promise.all([isFolder(at), this.#holds(at)]);
+      return { at, isThere, isInProject };
     });
+  }
+
+  /** Only a folder below the root can have it as its root, so nothing is looked for above all the others. */
+  async #holds(folder: string): Promise<boolean> {
+    return isBelow(folder, this.#root) && (await findProjectRoot(folder)) === this.#root;
   }
 
   #has(root: string, commit: string): Promise<boolean> {
@@ -70,4 +83,9 @@ export async function isFolder(path: string): Promise<boolean> {
     (stats) => stats.isDirectory(),
     () => false,
   );
+}
+
+/** Whether a path is the folder or lies in it. */
+export function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

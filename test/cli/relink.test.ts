@@ -62,6 +62,19 @@ test("a project without a repository is followed when somebody says where it is"
   expect(await listed(cli, newest)).toEqual([id]);
 });
 
+test("what was active in a folder is active in the project that begins above it", async () => {
+  const cli = await Cli.open();
+  const inner = await project(cli, "whole/inner", "nothing");
+  const beside = await project(cli, "beside", "nothing");
+  const id = (await cli.run(["new"], { cwd: inner })).stdout.trim();
+  await cli.run(["new"], { cwd: beside });
+  const whole = await project(cli, "whole");
+  expect((await cli.run(["chat", "hello"], { cwd: whole })).stderr).toContain(
+    `This project was in ${inner}: going on with its conversation ${id}`,
+  );
+  expect(await listed(cli, whole)).toEqual([id]);
+});
+
 test("relink refuses what makes no sense, and says why", async () => {
   const cli = await Cli.open();
   const [here, there] = [await project(cli, "here"), await project(cli, "there", "nothing")];

@@ -27,3 +27,12 @@ test("short commands start no thread but the writer's, and only a long rollout t
   await appendCompaction(large);
   expect((await threadsOf(cli, ["resume", "conv_large"])).toSorted()).toEqual([writer, pool, pool]);
 });
+
+test("the writer's thread starts before what a conversation needs is loaded", async () => {
+  const cli = await Cli.open();
+  const { env, loadedBefore } = await countThreads();
+  expect(await cli.run(["chat", "What is 2+2?"], { env })).toMatchObject({ code: 0 });
+  const chunks = (await loadedBefore(writer)).map((file) => file.replace(/-.{8}\.cjs$/, ""));
+  expect(chunks).toContain("outbox");
+  expect(chunks).not.toContain("conversation");
+});

@@ -1,14 +1,16 @@
-// Preloaded into a process: writes into the file THREADS_FILE which threads the process has started when it ends.
+// Preloaded into a process: writes into the file THREADS_FILE which threads the process has started when it ends, each
+// with the CommonJS files that were loaded by then.
 import { writeFileSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
+import { createRequire, syncBuiltinESMExports } from "node:module";
 import workers, { isMainThread } from "node:worker_threads";
 
 if (isMainThread) {
+  const { cache } = createRequire(import.meta.url);
   const started = [];
   workers.Worker = class extends workers.Worker {
     constructor(file, options) {
       super(file, options);
-      started.push(String(file));
+      started.push({ file: String(file), loaded: Object.keys(cache) });
     }
   };
   syncBuiltinESMExports();

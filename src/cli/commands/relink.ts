@@ -1,4 +1,4 @@
-import { resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { findProjectRoot } from "../../config/project.js";
 import { addRelink, readRelinks, type Relink, relinked } from "../../config/relinks.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
@@ -6,7 +6,7 @@ import { type CommandContext, printResult } from "../context.js";
 import { placesOf } from "../conversation-directory.js";
 import type { SavedConversation } from "../named-conversations.js";
 import { savedConversations } from "../project-conversations.js";
-import { isFolder, ProjectMembers } from "../project-members.js";
+import { isBelow, isFolder, ProjectMembers } from "../project-members.js";
 import { quotedCommand } from "../../messages/quoted-command.js";
 import { visible } from "../../messages/visible.js";
 
@@ -65,8 +65,4 @@ async function showGone(context: CommandContext, conversations: readonly SavedCo
       : ["Folders that are gone:", ...rows, hint].join("\n");
   await printResult(context, { text, json: folders });
   return 0;
-}
-
-function isBelow(path: string | undefined, folder: string): boolean {
-  return path !== undefined && (path === folder || path.startsWith(folder + sep));
 }
