@@ -1,16 +1,15 @@
 import * as z from "zod";
 import { Config } from "./config.js";
 
-/** What one conversation may say differently from the configuration; other settings are its manager's. */
-export const ConversationConfig = Config.pick({
-  provider: true,
-  api: true,
-  model: true,
-  baseUrl: true,
-  auth: true,
-  approvalPolicy: true,
-  sandbox: true,
-}).extend({
+const { provider, api, model, baseUrl, auth, approvalPolicy, sandbox } = Config.shape;
+const own = {
+  provider,
+  api,
+  model,
+  baseUrl,
+  auth,
+  approvalPolicy,
+  sandbox,
   /** Kept verbatim; a conversation whose id is no UUID cannot be read by Codex. */
   id: z.string().optional(),
   /** How a new one is called: 1 to 100 printable characters. */
@@ -20,6 +19,14 @@ export const ConversationConfig = Config.pick({
   effort: z.string().optional(),
   /** Open it also where the key of its provider is missing: to look at it, or to copy it. */
   withoutKey: z.boolean().optional(),
+};
+
+/** What one conversation may say differently from the configuration; other settings are its manager's. */
+export const ConversationConfig = z.strictObject(own, {
+  error: ({ code, keys }) => {
+    const known = code === "unrecognized_keys" && keys.find((key) => key in Config.shape);
+    return known ? `${known} is not set for one conversation: it belongs in the manager's config` : undefined;
+  },
 });
 export type ConversationConfig = Readonly<z.infer<typeof ConversationConfig>>;
 

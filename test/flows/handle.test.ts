@@ -132,7 +132,10 @@ test.each([
   [{ modle: "gpt-4o" }, 'conversation: unknown key "modle"'],
   [{ approvalPolicy: "always" }, "conversation: approvalPolicy: must be one of "],
   [{ sandbox: "none" }, "conversation: sandbox: must be one of "],
-  [{ turnLimits: { steps: 1 } }, 'conversation: unknown key "turnLimits"'],
+  [
+    { turnLimits: { steps: 1 } },
+    "conversation: turnLimits is not set for one conversation: it belongs in the manager's config",
+  ],
   [{ id: 5 }, "conversation: id: must be a text"],
   [{ cwd: "" }, "conversation: cwd: "],
   [null, "conversation: must be an object"],
