@@ -23,6 +23,8 @@ export function readThrottled(stream: Readable, onBytes: (bytes: Buffer) => void
     stream.pause();
     pause = setTimeout(() => stream.resume(), pauseMs);
   });
+  // A command that has written nothing may have ended before anybody reads, and closes but once.
+  if (stream.closed) return Promise.resolve();
   return new Promise((resolve) => {
     stream.once("close", () => {
       clearTimeout(pause);
