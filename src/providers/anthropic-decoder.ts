@@ -1,10 +1,10 @@
 import type { Failure } from "../messages/failure.js";
 import { isRecord } from "../messages/is-record.js";
 import type { FinishReason, ModelEvent } from "../messages/model.js";
+import { AlikeEvents } from "./alike-events.js";
 import { type OpenBlock, openBlock } from "./anthropic-blocks.js";
 import { AnthropicUsage } from "./anthropic-usage.js";
 import { cutAnswer } from "./cut-answer.js";
-import { eventJson } from "./event-json.js";
 import { textAt } from "./json-fields.js";
 import type { ServerEvent } from "./transport.js";
 import type { WireDecoder } from "./wire-answer.js";
@@ -27,6 +27,7 @@ const refused: Failure = { code: "content_filtered", message: "the model decline
 export class AnthropicDecoder implements WireDecoder {
   readonly #model: string;
   readonly #context: FailureContext;
+  readonly #events = new AlikeEvents();
   readonly #usage = new AnthropicUsage();
   readonly #open = new Map<unknown, OpenBlock>();
   /** A block that has stopped, kept back until it is known whether it is whole. */
@@ -41,7 +42,7 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   decode({ data }: ServerEvent): readonly ModelEvent[] {
-    const event = eventJson(data);
+    const event = this.#events.read(data);
     switch (event["type"]) {
       case "content_block_delta":
         return this.#delta(event);

@@ -2,9 +2,9 @@ import type { FinishReason, ModelEvent, ModelRequest } from "../messages/model.j
 import type { ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import { FailureError } from "../messages/errors.js";
+import { AlikeEvents } from "./alike-events.js";
 import { contentFiltered } from "./content-filtered.js";
 import { cutAnswer } from "./cut-answer.js";
-import { eventJson } from "./event-json.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
 import { ChatCalls } from "./openai-chat-calls.js";
 import { requestDigest } from "./request-digest.js";
@@ -19,6 +19,7 @@ export class ChatDecoder implements WireDecoder {
   /** Servers repeat their ids, some after a thousand answers. */
   readonly #id: string;
   readonly #reasoningId: string;
+  readonly #events = new AlikeEvents();
   readonly #calls = new ChatCalls();
   #text = "";
   #reasoning = "";
@@ -34,7 +35,7 @@ export class ChatDecoder implements WireDecoder {
 
   decode({ data }: ServerEvent): readonly ModelEvent[] {
     if (data === "[DONE]") return this.end();
-    const chunk = eventJson(data);
+    const chunk = this.#events.read(data);
     if (isPresent(chunk["error"])) return this.#failed(chunk);
     const usage = recordAt(chunk, "usage");
     if ("prompt_tokens" in usage) this.#usage = usageOf(usage);

@@ -1,9 +1,9 @@
 import type { Responses } from "openai/resources/responses/responses";
 import { FailureError } from "../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
+import { AlikeEvents } from "./alike-events.js";
 import { contentFiltered } from "./content-filtered.js";
 import { cutAnswer } from "./cut-answer.js";
-import { eventJson } from "./event-json.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
 import { responsesItem } from "./openai-responses-item.js";
 import { requestDigest } from "./request-digest.js";
@@ -37,6 +37,7 @@ const nothing: readonly ModelEvent[] = [];
 export class ResponsesDecoder implements WireDecoder {
   readonly #request: ModelRequest;
   readonly #context: FailureContext;
+  readonly #events = new AlikeEvents();
   readonly #told = new Set<string>();
   #calls = 0;
   #digest: string | undefined;
@@ -48,7 +49,7 @@ export class ResponsesDecoder implements WireDecoder {
 
   decode({ event, data }: ServerEvent): readonly ModelEvent[] {
     if (passedOver.has(event) || data === "[DONE]") return nothing;
-    const value = eventJson(data);
+    const value = this.#events.read(data);
     // What is not named here says nothing to us, in this version of the API or a later one.
     switch (textAt(value, "type") as EventType) {
       case "response.output_text.delta":
