@@ -2,7 +2,7 @@ import { pipeline, type Readable } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 /** We ask for no encoding, yet some proxies choose one. */
-export function decoded(source: Readable, encoding: string | null): Readable {
+export function decoded(source: Readable, encoding: string | null | undefined): Readable {
   const decoder = decoderFor(encoding?.trim().toLowerCase() ?? "");
   if (decoder === undefined) return source;
   // What breaks is told by the decoder's own error.

@@ -1,3 +1,5 @@
+import { AnswerError } from "./answer-error.js";
+
 /** The token of a login, as it is sent. Plain data: it may go to a thread. */
 export interface LoginToken {
   readonly token: string;
@@ -30,12 +32,12 @@ export async function sentWithCredential<T>(
   try {
     return await send(credential);
   } catch (error) {
-    if (typeof credential !== "object" || access.renewed === undefined || !isUnauthorized(error)) throw error;
+    if (
+      typeof credential !== "object" ||
+      access.renewed === undefined ||
+      !(error instanceof AnswerError && error.status === 401)
+    )
+      throw error;
     return await send(await access.renewed(credential, signal));
   }
-}
-
-/** As the errors of both SDKs say it. */
-function isUnauthorized(error: unknown): boolean {
-  return error instanceof Error && "status" in error && error.status === 401;
 }

@@ -19,7 +19,7 @@ export function answerTo(request: ClientRequest, { body, ...bounds }: Sent): Pro
 function answerOf(request: ClientRequest, { signal, connectTimeoutMs }: Omit<Sent, "body">): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
-    const onAbort = (): void => void request.destroy(new DOMException("This operation was aborted", "AbortError"));
+    const onAbort = (): void => void request.destroy(signal?.reason as Error);
     request.on("error", reject);
     request.on("response", resolve);
     request.on("close", () => {

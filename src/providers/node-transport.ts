@@ -1,10 +1,12 @@
-import { Readable } from "node:stream";
 import { FailureError } from "../messages/errors.js";
 import { EventReader } from "./event-reader.js";
 import { createFetch } from "./http-fetch.js";
-import { createNodeFetch, type NodeFetch } from "./node-fetch.js";
-import { refuseRedirect } from "./redirect.js";
-import type { Transport } from "./transport.js";
+import { nodeFetch } from "./node-fetch.js";
+import { nodePost } from "./node-post.js";
+import { NodeSender } from "./node-sender.js";
+import { isRedirect, refusedRedirect } from "./redirect.js";
+import type { Answer, Transport } from "./transport.js";
+import { webPost } from "./web-post.js";
 
 export interface TransportOptions {
   readonly connectTimeoutMs?: number;
@@ -15,33 +17,37 @@ const defaultConnectTimeoutMs = 10_000;
 /** Requests over node:http, or through the proxy the environment names. One for a process: it holds the connections. */
 export function createTransport(env: Readonly<NodeJS.ProcessEnv>, options: TransportOptions = {}): Transport {
   const viaProxy = createFetch(env, options.connectTimeoutMs);
-  const sender =
-    viaProxy === fetch ? createNodeFetch(options.connectTimeoutMs ?? defaultConnectTimeoutMs) : webFetch(viaProxy);
-  return {
-    fetch: sender.fetch,
-    close: () => sender.close(),
-    events: (response, bounds) => {
-      const source = sender.streamOf(response);
-      if (source === undefined) throw new FailureError(noStream(response));
-      return new EventReader(source, bounds);
-    },
-  };
+  return viaProxy === fetch ? direct(options.connectTimeoutMs ?? defaultConnectTimeoutMs) : proxied(viaProxy);
 }
 
-function webFetch(viaProxy: typeof fetch): NodeFetch {
-  return {
-    fetch: async (input, init) => {
-      const response = await viaProxy(input, { ...init, redirect: "manual" });
-      refuseRedirect(response.status, response.headers);
-      return response;
-    },
-    // The agent of the proxy closes what is idle by itself.
-    close: () => undefined,
-    streamOf: ({ body }) => (body === null ? undefined : Readable.fromWeb(body)),
-  };
+function direct(connectTimeoutMs: number): Transport {
+  const sender = new NodeSender(connectTimeoutMs);
+  return { fetch: nodeFetch(sender), post: nodePost(sender), events, close: () => sender.close() };
 }
 
-function noStream(response: Response) {
-  const type = (response.headers.get("content-type") ?? "nothing").split(";", 1)[0];
-  return { code: "network", message: `the server answered with ${type} instead of a stream`, retryable: true } as const;
+function proxied(viaProxy: typeof fetch): Transport {
+  const send: typeof fetch = async (input, init) => {
+    const response = await viaProxy(input, { ...init, redirect: "manual" });
+    if (!isRedirect(response.status)) return response;
+    await response.body?.cancel();
+    throw refusedRedirect(response.status, response.headers.get("location") ?? "");
+  };
+  // The agent of the proxy closes what is idle by itself.
+  return { fetch: send, post: webPost(send), events, close: () => undefined };
 }
+
+const events: Transport["events"] = (answer, bounds) => {
+  const type = typeOf(answer);
+  // A server that says nothing of what it sends may send events.
+  if (/\bjson\b/.test(type)) {
+    answer.body.destroy();
+    throw new FailureError({ code: "network", message: noStream(type), retryable: true });
+  }
+  return new EventReader(answer.body, bounds);
+};
+
+function typeOf({ headers }: Answer): string {
+  return String(headers["content-type"] ?? "").split(";", 1)[0] ?? "";
+}
+
+const noStream = (type: string): string => `the server answered with ${type} instead of a stream`;

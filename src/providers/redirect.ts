@@ -1,10 +1,12 @@
 import { FailureError } from "../messages/errors.js";
 
 /** A redirect is never followed: the key and the conversation are for the address that was configured, no other. */
-export function refuseRedirect(status: number, headers: Headers): void {
-  if (status < 300 || status > 399) return;
-  const target = headers.get("location") ?? "";
+export function refusedRedirect(status: number, target: string): FailureError {
   const where = URL.canParse(target) ? ` to ${new URL(target).host}` : "";
   const message = `the server answered ${status}, a redirect${where}, which is not followed: set the base URL to its target`;
-  throw new FailureError({ code: "invalid_request", message, retryable: false });
+  return new FailureError({ code: "invalid_request", message, retryable: false });
+}
+
+export function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }

@@ -1,4 +1,6 @@
+import type { Readable } from "node:stream";
 import type { ReadyStream } from "./ready-stream.js";
+import type { RequestHead } from "./request-head.js";
 
 /** One event of a server-sent stream. */
 export interface ServerEvent {
@@ -15,12 +17,23 @@ export interface StreamBounds {
   readonly maxEventBytes: number;
 }
 
+/** By names in small letters. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** An answer whose body has yet to come. */
+export interface Answer {
+  readonly headers: AnswerHeaders;
+  readonly body: Readable;
+}
+
 /** How requests leave the process. */
 export interface Transport {
-  /** For the SDKs. */
+  /** For what has a short answer and is no model, such as a login. */
   readonly fetch: typeof fetch;
-  /** The events of an answer this transport has fetched; throws a `FailureError` when it breaks, stalls or floods. */
-  events(response: Response, bounds: StreamBounds): ReadyStream<ServerEvent>;
+  /** Asks a model; rejects with an `AnswerError` when the server answers with an error. */
+  post(head: RequestHead, body: string | Uint8Array, signal: AbortSignal): Promise<Answer>;
+  /** The events of an answer; throws a `FailureError` when it has none, breaks, stalls or floods. */
+  events(answer: Answer, bounds: StreamBounds): ReadyStream<ServerEvent>;
   /** Lets go of the connections it keeps; nothing may be fetched any more. */
   close(): void;
 }

@@ -1,10 +1,13 @@
+import { FailureError } from "../messages/errors.js";
+import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { type Credential, secretOf, sentWithCredential } from "./credential.js";
 import { restMs } from "./rate-limit-headers.js";
 import { ended, ReadyStream } from "./ready-stream.js";
+import type { HeadOf } from "./request-head.js";
 import { SaidEvents } from "./said-events.js";
 import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
-import type { ServerEvent } from "./transport.js";
+import type { Answer, ServerEvent } from "./transport.js";
 import { type FailureContext, wireFailure } from "./wire-failure.js";
 import type { WireConnection } from "./wire.js";
 
@@ -17,8 +20,8 @@ export interface WireDecoder {
 }
 
 export interface WireExchange {
-  /** Sends the request; the signal is for this request alone. */
-  send(credential: Credential | undefined, idleMs: number, signal: AbortSignal): Promise<Response>;
+  readonly head: HeadOf;
+  body(): object;
   decoder(context: FailureContext): WireDecoder;
 }
 
@@ -40,7 +43,6 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   readonly #connection: WireConnection;
   readonly #exchange: WireExchange;
   readonly #signal: AbortSignal;
-  // The SDKs leave a listener on the signal they get, and a turn's signal would gather them.
   readonly #own = new AbortController();
   readonly #onAbort = (): void => {
     this.#said.clear();
@@ -91,15 +93,26 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     const { transport, idleMs = defaultIdleMs } = this.#connection;
     const { signal } = this.#own;
     this.#signal.addEventListener("abort", this.#onAbort);
-    const send = (credential: Credential | undefined): Promise<Response> => {
-      this.#apiKey = secretOf(credential);
-      return this.#exchange.send(credential, idleMs, signal);
-    };
-    const response = await sentWithCredential(this.#connection, send, signal);
+    const answer = await sentWithCredential(this.#connection, (credential) => this.#send(credential, idleMs), signal);
     const decoder = this.#exchange.decoder(this.#context());
-    const rest = restMs(response.headers, Date.now());
+    const rest = restMs(answer.headers, Date.now());
     if (rest !== undefined) this.#connection.onRest?.(rest);
-    return { decoder, events: transport.events(response, { signal, idleMs, maxEventBytes }) };
+    return { decoder, events: transport.events(answer, { signal, idleMs, maxEventBytes }) };
+  }
+
+  async #send(credential: Credential | undefined, idleMs: number): Promise<Answer> {
+    this.#apiKey = secretOf(credential);
+    const head = await this.#exchange.head(this.#connection, credential, idleMs);
+    const { signal } = this.#own;
+    const timer = setTimeout(() => this.#own.abort(new FailureError(noAnswer)), idleMs);
+    try {
+      return await this.#connection.transport.post(head, JSON.stringify(this.#exchange.body()), signal);
+    } catch (error) {
+      // What was ended is said in other words by who noticed.
+      throw signal.reason instanceof FailureError ? signal.reason : error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** What has come, up to the last event of the answer; what was whole before a fault is told. */
@@ -142,3 +155,5 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     else void this.#opened.events.return();
   }
 }
+
+const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };

@@ -1,6 +1,7 @@
 import { FailureError } from "../messages/errors.js";
 import type { Failure, FailureCode } from "../messages/failure.js";
 import { isRecord } from "../messages/is-record.js";
+import { AnswerError } from "./answer-error.js";
 import { failureText, type Hidden } from "./failure-text.js";
 import { networkFailure } from "./network-failure.js";
 import { retryAfterMs } from "./retry-after.js";
@@ -21,15 +22,14 @@ export interface ServerError {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What was thrown by an SDK, our `fetch` or a stream of events, as a failure. */
+/** What was thrown on the way to an answer or by its events, as a failure. */
 export function wireFailure(error: unknown, context: FailureContext): Failure {
   for (let cause = error, depth = 0; isRecord(cause) && depth < maxCauses; cause = cause["cause"], depth += 1) {
     if (cause instanceof FailureError) return named(cause.failure, context);
-    const { status, code } = cause;
-    if (typeof status === "number") return serverFailure(httpError(status, cause), context);
+    if (cause instanceof AnswerError) return serverFailure(answeredError(cause), context);
+    const { code } = cause;
     const network = typeof code === "string" ? networkFailure(code, hostOf(cause)) : undefined;
     if (network !== undefined) return named(network, context);
-    if (cause["message"] === "Request timed out.") return named(noAnswer, context);
   }
   const message = error instanceof Error ? error.message : String(error);
   return named({ code: "unknown", message, retryable: false }, context);
@@ -66,7 +66,6 @@ export function errorIn(body: unknown): ServerError {
 }
 
 const maxCauses = 5;
-const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
 const overflow =
   /maximum context length|context[ _](?:length|window)[ _]exceeded|too many tokens|exceeds the (?:model|available context)|prompt is too long|exceeds? the context window/i;
 const outOfMoney = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
@@ -94,12 +93,8 @@ function codeOf(error: ServerError): FailureCode {
   return filtered.test(name) ? "content_filtered" : code;
 }
 
-/** An SDK's error keeps the status, the headers and what stood under `error`, or the text where it was no JSON. */
-function httpError(status: number, error: Record<string, unknown>): ServerError {
-  const body = errorIn(error["error"]);
-  const text = textOf(error["message"])?.replace(/^\d{3} (?:status code \(no body\))?/, "");
-  const header = error["headers"] instanceof Headers ? error["headers"].get("retry-after") : undefined;
-  return { ...body, status, message: body.message ?? text, retryAfterMs: retryAfterMs(header, Date.now()) };
+function answeredError({ status, body, retryAfter }: AnswerError): ServerError {
+  return { ...errorIn(body), status, retryAfterMs: retryAfterMs(retryAfter, Date.now()) };
 }
 
 function hostOf({ hostname, address, port }: Record<string, unknown>): string | undefined {

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createTransport } from "../../src/providers/node-transport.js";
-import type { ServerEvent, StreamBounds } from "../../src/providers/transport.js";
+import type { Answer, ServerEvent, StreamBounds } from "../../src/providers/transport.js";
 import { begin, dataOf, serve, streaming } from "./loopback.js";
 
 const transport = createTransport({});
@@ -17,10 +17,15 @@ function boundsOf(bounds: Partial<StreamBounds> = {}): StreamBounds {
   return { signal: new AbortController().signal, idleMs: 10_000, maxEventBytes: 1_000_000, ...bounds };
 }
 
+const { signal: never } = new AbortController();
+
+function post(url: string, signal: AbortSignal = never, body: string | Uint8Array = "{}"): Promise<Answer> {
+  return transport.post({ url: new URL(url), headers: {} }, body, signal);
+}
+
 async function read(url: string, bounds: Partial<StreamBounds> = {}): Promise<ServerEvent[]> {
   const events: ServerEvent[] = [];
-  const response = await transport.fetch(url, { method: "POST", body: "{}" });
-  for await (const event of transport.events(response, boundsOf(bounds))) events.push(event);
+  for await (const event of transport.events(await post(url), boundsOf(bounds))) events.push(event);
   return events;
 }
 
@@ -42,14 +47,21 @@ describe("the answer", () => {
     expect(requests).toMatchObject([
       { path: "/path?q=1", body: "ü", headers: { "x-test": "1", "content-length": "2" } },
     ]);
-    expect(() => transport.events(response, boundsOf())).toThrow("answered with application/json instead of a stream");
+  });
+
+  test("JSON is no stream of events", async () => {
+    const { url } = await serve((response) => {
+      response.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end("{}");
+    });
+    const answer = await post(url);
+    expect(() => transport.events(answer, boundsOf())).toThrow("answered with application/json instead of a stream");
   });
 
   test("while it comes, nothing of the request is kept in memory", async () => {
     const { url } = await serve((response) => begin(response));
-    const sent = async (): Promise<[Response, WeakRef<Uint8Array>]> => {
+    const sent = async (): Promise<[Answer, WeakRef<Uint8Array>]> => {
       const body = new Uint8Array(100_000);
-      return [await transport.fetch(url, { method: "POST", body }), new WeakRef(body)];
+      return [await post(url, never, body), new WeakRef(body)];
     };
     const [response, body] = await sent();
     const events = transport.events(response, boundsOf());
@@ -71,28 +83,29 @@ describe("the answer", () => {
     });
     const response = await transport.fetch(url);
     expect([response.status, (await response.text()).length]).toEqual([500, 65_536]);
+    await expect(post(url)).rejects.toMatchObject({ status: 500, body: "x".repeat(65_536) });
   });
 
   test.each([
-    ['{"message":"elsewhere"}', '{"error":{"message":"elsewhere"}}'],
-    ['{"error":{"message":"here"}}', '{"error":{"message":"here"}}'],
+    ['{"message":"elsewhere"}', { message: "elsewhere" }],
     ["{half", "{half"],
     ["<html>", "<html>"],
-  ])("an error of %s reaches the SDKs as %s", async (sent, seen) => {
-    const { url } = await serve((response) => void response.writeHead(400).end(sent));
-    expect(await (await transport.fetch(url)).text()).toBe(seen);
+    ["", ""],
+  ])("an error of %s is told with the value it is", async (sent, body) => {
+    const { url } = await serve((response) => void response.writeHead(429, { "retry-after": "7" }).end(sent));
+    await expect(post(url)).rejects.toMatchObject({ name: "AnswerError", status: 429, body, retryAfter: "7" });
   });
 
   test.each([301, 302, 303, 307, 308])("a redirect with %i is not followed", async (status) => {
     const other = await serve((response) => void response.end());
     const { url } = await serve((response) => void response.writeHead(status, { location: other.url }).end());
-    await expect(transport.fetch(url, { method: "POST", body: "{}" })).rejects.toMatchObject({
-      failure: {
-        code: "invalid_request",
-        retryable: false,
-        message: expect.stringContaining(`to 127.0.0.1:${other.port}`),
-      },
-    });
+    const failure = {
+      code: "invalid_request",
+      retryable: false,
+      message: expect.stringContaining(`to 127.0.0.1:${other.port}`),
+    };
+    await expect(transport.fetch(url)).rejects.toMatchObject({ failure });
+    await expect(post(url)).rejects.toMatchObject({ failure });
     expect(other.requests).toEqual([]);
   });
 
@@ -180,8 +193,8 @@ describe("events", () => {
       response.on("close", () => undefined);
       void setImmediate().then(() => response.socket?.resetAndDestroy());
     });
-    const response = await transport.fetch(url);
-    const events = transport.events(response, boundsOf())[Symbol.asyncIterator]();
+    const answer = await post(url);
+    const events = transport.events(answer, boundsOf())[Symbol.asyncIterator]();
     expect(await events.next()).toEqual({ done: false, value: data("1") });
     await expect(events.next()).rejects.toMatchObject({
       failure: { code: "network", message: "the connection was lost within the answer", retryable: true },
@@ -206,9 +219,9 @@ describe("events", () => {
       begin(response, "data: 1\n\n");
       answers.push(response);
     });
-    const response = await transport.fetch(url);
+    const answer = await post(url);
     const seen: ServerEvent[] = [];
-    for await (const event of transport.events(response, boundsOf({ idleMs: 60 }))) {
+    for await (const event of transport.events(answer, boundsOf({ idleMs: 60 }))) {
       seen.push(event);
       if (seen.length === 1) {
         for (const begun = performance.now(); performance.now() - begun < 100;) await setImmediate();
@@ -255,10 +268,10 @@ describe("events", () => {
       }
       response.end();
     });
-    const response = await transport.fetch(url);
+    const answer = await post(url);
     let count = 0;
     let writtenUnread = 0;
-    for await (const { data: text } of transport.events(response, boundsOf())) {
+    for await (const { data: text } of transport.events(answer, boundsOf())) {
       expect(text.length).toBe(20_000);
       // Long enough for a server that is not held back to have sent everything.
       if (count === 0) for (let turn = 0; turn < 2_000; turn += 1) await setImmediate();
@@ -276,7 +289,7 @@ describe("connections", () => {
       if (path === "/stream") begin(response, "data: 1\n\n");
     });
     const waiting = new AbortController();
-    const asked = transport.fetch(`${url}/silent`, { signal: waiting.signal });
+    const asked = post(`${url}/silent`, waiting.signal);
     await vi.waitFor(() => expect(open.size).toBe(1));
     waiting.abort();
     await expect(asked).rejects.toMatchObject({ name: "AbortError" });
@@ -284,14 +297,14 @@ describe("connections", () => {
 
     const streamed = new AbortController();
     const seen: ServerEvent[] = [];
-    const response = await transport.fetch(`${url}/stream`);
-    for await (const event of transport.events(response, boundsOf({ signal: streamed.signal }))) {
+    const answer = await post(`${url}/stream`);
+    for await (const event of transport.events(answer, boundsOf({ signal: streamed.signal }))) {
       seen.push(event);
       streamed.abort();
     }
     expect(seen).toEqual([data("1")]);
     await vi.waitFor(() => expect(open.size).toBe(0));
-    await expect(transport.fetch(url, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+    await expect(post(url, AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
   });
 
   test("a hundred requests need one connection and leave nothing behind", async () => {
@@ -300,8 +313,8 @@ describe("connections", () => {
     const add = vi.spyOn(signal, "addEventListener");
     const remove = vi.spyOn(signal, "removeEventListener");
     for (let count = 0; count < 100; count += 1) {
-      const response = await transport.fetch(server.url, { method: "POST", body: "{}", signal });
-      for await (const event of transport.events(response, boundsOf({ signal }))) if (event.data === "[DONE]") break;
+      const answer = await post(server.url, signal);
+      for await (const event of transport.events(answer, boundsOf({ signal }))) if (event.data === "[DONE]") break;
     }
     expect(server.requests).toHaveLength(100);
     // Reading stops before the end, so a request may come a moment before the connection is free again.
@@ -315,8 +328,8 @@ describe("connections", () => {
       const timer = setInterval(() => response.write("data: 1\n\n"), 1);
       response.on("close", () => clearInterval(timer));
     });
-    const response = await transport.fetch(server.url);
-    for await (const event of transport.events(response, boundsOf())) if (event.data === "1") break;
+    const answer = await post(server.url);
+    for await (const event of transport.events(answer, boundsOf())) if (event.data === "1") break;
     await vi.waitFor(() => expect(server.open.size).toBe(0));
   });
 
@@ -338,20 +351,23 @@ describe("connections", () => {
 test("through a proxy the same events are read from its web stream", async () => {
   const server = await serve(streaming("data: 1\n\n", "data: 2\n\n"));
   const proxied = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
-  const response = await proxied.fetch(server.url, { method: "POST", body: "{}" });
+  const answer = await proxied.post({ url: new URL(server.url), headers: {} }, "{}", never);
   const seen: ServerEvent[] = [];
-  for await (const event of proxied.events(response, boundsOf())) seen.push(event);
+  for await (const event of proxied.events(answer, boundsOf())) seen.push(event);
   expect(seen).toEqual([data("1"), data("2")]);
-  const redirecting = await serve((answer) => void answer.writeHead(302, { location: server.url }).end());
+  const redirecting = await serve((response) => void response.writeHead(302, { location: server.url }).end());
   await expect(proxied.fetch(redirecting.url)).rejects.toMatchObject({ failure: { code: "invalid_request" } });
   expect(server.requests).toHaveLength(1);
+  const failing = await serve((failed) => void failed.writeHead(503, { "retry-after": "2" }).end('{"error":"busy"}'));
+  const sent = proxied.post({ url: new URL(failing.url), headers: {} }, "{}", never);
+  await expect(sent).rejects.toMatchObject({ status: 503, body: { error: "busy" }, retryAfter: "2" });
 });
 
 test("a transport that is closed keeps no connection", async () => {
   const server = await serve(streaming("data: 1\n\n"));
   const own = createTransport({});
-  const response = await own.fetch(server.url, { method: "POST", body: "{}" });
-  for await (const _ of own.events(response, boundsOf()));
+  const answer = await own.post({ url: new URL(server.url), headers: {} }, "{}", never);
+  for await (const _ of own.events(answer, boundsOf()));
   const [socket] = server.open;
   if (socket === undefined) throw new Error("the connection was not kept");
   const closed = once(socket, "close");

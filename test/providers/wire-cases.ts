@@ -92,6 +92,8 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     expect(events.at(-1)).toEqual(failed("timeout", "nothing came for 0.5 s", true));
     const silent = await ask(stream, () => undefined, undefined, { idleMs: 500 });
     expect(silent.events).toEqual([failed("timeout", "no answer came in time", true)]);
+    const stuck = await ask(stream, (response) => void response.writeHead(500).write("{"), undefined, { idleMs: 500 });
+    expect(stuck.events).toEqual([failed("timeout", "no answer came in time", true)]);
   });
 
   test.each([
