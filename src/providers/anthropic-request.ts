@@ -1,8 +1,10 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { ModelRequest } from "../messages/model.js";
+import type { ToolSpec } from "../messages/tool.js";
 import { anthropicFormat } from "./anthropic-format.js";
 import { type AnthropicMessage, messageParams } from "./anthropic-history.js";
 import { thinkingParams } from "./anthropic-thinking.js";
+import { keptFor } from "./kept-for.js";
 import { normalized } from "./normalize/normalized.js";
 
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
@@ -34,6 +36,6 @@ function cachedUpToHere(messages: readonly AnthropicMessage[]): AnthropicMessage
   return [...messages.slice(0, -1), { ...last, content: [...last.content.slice(0, -1), cached] }];
 }
 
-function anthropicTool({ name, description, parameters }: ModelRequest["tools"][number]): Anthropic.Tool {
+const anthropicTool = keptFor(({ name, description, parameters }: ToolSpec): Anthropic.Tool => {
   return { name, description, input_schema: { ...parameters, type: "object" } };
-}
+});

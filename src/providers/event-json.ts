@@ -1,5 +1,6 @@
 import { FailureError } from "../messages/errors.js";
 import { isRecord } from "../messages/is-record.js";
+import { endOfString } from "./json-text.js";
 
 /** Events of the wire APIs are some ten deep: arguments of tools travel as text. */
 const maxDepth = 100;
@@ -45,21 +46,7 @@ function shapeOf(json: string): { depth: number; parts: number } {
   return { depth: deepest, parts };
 }
 
-/** Where the string that begins at `start` ends; what is not closed is no JSON, and ends with the text. */
-function endOfString(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1);
-  while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
-  return end === -1 ? json.length : end;
-}
-
-function isEscaped(json: string, index: number): boolean {
-  let backslashes = 0;
-  while (json.charCodeAt(index - 1 - backslashes) === backslash) backslashes += 1;
-  return backslashes % 2 === 1;
-}
-
 const quote = 34;
 const comma = 44;
-const backslash = 92;
 const bracket = 91;
 const brace = 123;

@@ -2,6 +2,7 @@ import type { Chat } from "openai/resources/chat/chat";
 import type { ModelRequest } from "../messages/model.js";
 import { type FunctionCallItem, type MessageItem, messageText } from "../messages/response-item.js";
 import type { ToolSpec } from "../messages/tool.js";
+import { keptFor } from "./kept-for.js";
 import { normalized } from "./normalize/normalized.js";
 import type { SentItem } from "./normalize/sent-item.js";
 import { outputFormat } from "./output-format.js";
@@ -34,9 +35,9 @@ export function chatBody(request: ModelRequest): Body {
   };
 }
 
-function chatTool({ name, description, parameters }: ToolSpec): Chat.ChatCompletionFunctionTool {
+const chatTool = keptFor(({ name, description, parameters }: ToolSpec): Chat.ChatCompletionFunctionTool => {
   return { type: "function", function: { name, description, parameters } };
-}
+});
 
 /** OpenAI's newer models refuse the old name of the limit, and many other servers do not know the new one. */
 function outputLimit(model: string, tokens: number): Pick<Body, "max_completion_tokens" | "max_tokens"> {

@@ -2,6 +2,7 @@ import type { Responses } from "openai/resources/responses/responses";
 import type { ModelRequest } from "../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../messages/response-item.js";
 import type { ToolSpec } from "../messages/tool.js";
+import { keptFor } from "./kept-for.js";
 import { takesCustomTools } from "./normalize/custom-tools.js";
 import { normalized } from "./normalize/normalized.js";
 import type { CustomItem, SentItem } from "./normalize/sent-item.js";
@@ -18,7 +19,7 @@ export function responsesBody(request: ModelRequest): Body {
     model,
     ...(instructions === "" ? {} : { instructions }),
     input: normalized("responses", request.input, model).map(inputItem),
-    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => offeredTool(tool, model)) }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(takesCustomTools(model) ? offeredTool : functionTool) }),
     ...(mayReason(request)
       ? { reasoning: reasoning(sentEffort(request)), include: ["reasoning.encrypted_content"] }
       : {}),
@@ -31,11 +32,15 @@ export function responsesBody(request: ModelRequest): Body {
 }
 
 /** Plain text needs no quoting, so a model can write a long patch as it will stand in the file. */
-function offeredTool({ freeform, ...tool }: ToolSpec, model: string): Responses.Tool {
-  if (freeform !== true || !takesCustomTools(model)) return { type: "function", strict: false, ...tool };
+const offeredTool = keptFor((tool: ToolSpec): Responses.Tool => {
+  if (tool.freeform !== true) return functionTool(tool);
   const description = `${tool.description}\nThe input is this text itself and no JSON.`;
   return { type: "custom", name: tool.name, description, format: { type: "text" } };
-}
+});
+
+const functionTool = keptFor(({ name, description, parameters }: ToolSpec): Responses.Tool => {
+  return { type: "function", strict: false, name, description, parameters };
+});
 
 function reasoning(effort: string | undefined): NonNullable<Body["reasoning"]> {
   const summary = "auto";

@@ -9,6 +9,7 @@ import { responsesItem } from "./openai-responses-item.js";
 import { requestDigest } from "./request-digest.js";
 import type { ServerEvent } from "./transport.js";
 import type { WireDecoder } from "./wire-answer.js";
+import { withoutEcho } from "./without-echo.js";
 import { errorIn, type FailureContext, serverFailure } from "./wire-failure.js";
 
 type EventType = Responses.ResponseStreamEvent["type"];
@@ -32,6 +33,8 @@ const passedOver: ReadonlySet<string> = new Set<EventType>([
   "response.custom_tool_call_input.delta",
   "response.custom_tool_call_input.done",
 ]);
+/** Those that end an answer have the whole response in them. */
+const ends: ReadonlySet<string> = new Set<EventType>(["response.completed", "response.incomplete", "response.failed"]);
 const nothing: readonly ModelEvent[] = [];
 
 export class ResponsesDecoder implements WireDecoder {
@@ -49,7 +52,7 @@ export class ResponsesDecoder implements WireDecoder {
 
   decode({ event, data }: ServerEvent): readonly ModelEvent[] {
     if (passedOver.has(event) || data === "[DONE]") return nothing;
-    const value = this.#events.read(data);
+    const value = this.#events.read(ends.has(event) ? withoutEcho(data) : data);
     // What is not named here says nothing to us, in this version of the API or a later one.
     switch (textAt(value, "type") as EventType) {
       case "response.output_text.delta":

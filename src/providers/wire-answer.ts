@@ -5,6 +5,7 @@ import { type Credential, secretOf, sentWithCredential } from "./credential.js";
 import { restMs } from "./rate-limit-headers.js";
 import { ended, ReadyStream } from "./ready-stream.js";
 import type { HeadOf } from "./request-head.js";
+import { requestText } from "./request-text.js";
 import { SaidEvents } from "./said-events.js";
 import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
 import type { Answer, ServerEvent } from "./transport.js";
@@ -21,7 +22,7 @@ export interface WireDecoder {
 
 export interface WireExchange {
   readonly head: HeadOf;
-  body(): object;
+  body(): { readonly tools?: readonly object[] | undefined };
   decoder(context: FailureContext): WireDecoder;
 }
 
@@ -106,7 +107,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     const { signal } = this.#own;
     const timer = setTimeout(() => this.#own.abort(new FailureError(noAnswer)), idleMs);
     try {
-      return await this.#connection.transport.post(head, JSON.stringify(this.#exchange.body()), signal);
+      return await this.#connection.transport.post(head, requestText(this.#exchange.body()), signal);
     } catch (error) {
       // What was ended is said in other words by who noticed.
       throw signal.reason instanceof FailureError ? signal.reason : error;
