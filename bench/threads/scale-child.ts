@@ -5,7 +5,8 @@ import { product } from "../scale/product.js";
 import { startMockLlm } from "../support/built.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
-const warmUpConversations = 50;
+/** A function is compiled when it was called often enough, and once more when a second manager shows it other objects. */
+const warmUp = { rounds: 3, conversations: 50, turns: 8 };
 
 const [what, text] = process.argv.slice(2);
 if (what === "server") await serve();
@@ -25,10 +26,12 @@ async function serve(): Promise<void> {
 async function play(open: OpenClient, load: Load): Promise<void> {
   await using directory = await temporaryDirectory();
   // What is loaded and compiled once must not count for each conversation.
-  const warmUp: Load = { ...load, conversations: warmUpConversations, delayMs: 0, url: load.warmUpUrl };
-  const first = await open(warmUp, directory.path);
-  await first.play();
-  await first.close();
+  const { rounds, ...size } = warmUp;
+  for (let round = 0; round < rounds; round += 1) {
+    const client = await open({ ...load, ...size, delayMs: 0, url: load.warmUpUrl }, directory.path);
+    await client.play();
+    await client.close();
+  }
   await using measuredDirectory = await temporaryDirectory();
   process.send?.(await measured(() => open(load, measuredDirectory.path)));
   process.disconnect();

@@ -21,12 +21,13 @@ const guesses: readonly (readonly [RegExp, ModelFacts])[] = [
 ];
 const nothingKnown: ModelFacts = { provider: "anthropic", contextWindow: 200_000, maxOutput: 16_384, abilities: [] };
 
+const tableById: ReadonlyMap<string, NamedModel> = new Map(modelTable.map((model) => [model.id, model]));
+
 /** What is known about a model, whatever it is called: there is always an answer. */
 export function resolveModel(name: string, entries: ModelEntries = {}): ResolvedModel {
-  const models = knownModels(entries);
-  const exact = models.find(({ id }) => id === name);
+  const exact = named(name, entries);
   if (exact !== undefined) return { ...facts(exact), id: name, foundBy: "name" };
-  const called = models.find(({ aliases }) => aliases.includes(name));
+  const called = calledSo(name, entries);
   if (called !== undefined) return { ...facts(called), id: called.id, foundBy: "alias" };
   const guess = guesses.find(([beginning]) => beginning.test(name))?.[1];
   if (guess === undefined) return { ...nothingKnown, id: name, foundBy: "default" };
@@ -35,11 +36,24 @@ export function resolveModel(name: string, entries: ModelEntries = {}): Resolved
 
 /** Every model that is known by name; what the configuration says counts before the table. */
 export function knownModels(entries: ModelEntries = {}): NamedModel[] {
-  const changed = modelTable.map((model) => withEntry(model, entries[model.id]));
-  const added = Object.entries(entries)
-    .filter(([id]) => !modelTable.some((model) => model.id === id))
-    .map(([id, entry]) => withEntry({ ...resolveModel(id), price: undefined, id, aliases: [] }, entry));
-  return [...added, ...changed];
+  const added = Object.keys(entries).filter((id) => !tableById.has(id));
+  return [...added, ...tableById.keys()].flatMap((id) => named(id, entries) ?? []);
+}
+
+function named(id: string, entries: ModelEntries): NamedModel | undefined {
+  const entry = Object.hasOwn(entries, id) ? entries[id] : undefined;
+  const model = tableById.get(id);
+  if (model !== undefined) return withEntry(model, entry);
+  return entry && withEntry({ ...resolveModel(id), price: undefined, id, aliases: [] }, entry);
+}
+
+/** Not through the list of all, which every turn would make several times. */
+function calledSo(alias: string, entries: ModelEntries): NamedModel | undefined {
+  const isCalledSo = (id: string): boolean =>
+    tableById.get(id)?.aliases.includes(alias) === true || entries[id]?.aliases?.includes(alias) === true;
+  const id = Object.keys(entries).find((added) => !tableById.has(added) && isCalledSo(added));
+  const found = id ?? modelTable.find((model) => isCalledSo(model.id))?.id;
+  return found === undefined ? undefined : named(found, entries);
 }
 
 /** The price of a model at its own provider, also where a vendor stands before its name; undefined where nobody knows it. */

@@ -4,7 +4,7 @@ import type { ToolSpec } from "../messages/tool.js";
 import { anthropicFormat } from "./anthropic-format.js";
 import { type AnthropicMessage, messageParams } from "./anthropic-history.js";
 import { thinkingParams } from "./anthropic-thinking.js";
-import { keptFor } from "./kept-for.js";
+import { keptFor } from "../messages/kept-for.js";
 import { normalized } from "./normalize/normalized.js";
 
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {

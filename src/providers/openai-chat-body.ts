@@ -2,7 +2,7 @@ import type { Chat } from "openai/resources/chat/chat";
 import type { ModelRequest } from "../messages/model.js";
 import { type FunctionCallItem, type MessageItem, messageText } from "../messages/response-item.js";
 import type { ToolSpec } from "../messages/tool.js";
-import { keptFor } from "./kept-for.js";
+import { keptFor } from "../messages/kept-for.js";
 import { normalized } from "./normalize/normalized.js";
 import type { SentItem } from "./normalize/sent-item.js";
 import { outputFormat } from "./output-format.js";

@@ -2,7 +2,7 @@ import type { Responses } from "openai/resources/responses/responses";
 import type { ModelRequest } from "../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../messages/response-item.js";
 import type { ToolSpec } from "../messages/tool.js";
-import { keptFor } from "./kept-for.js";
+import { keptFor } from "../messages/kept-for.js";
 import { takesCustomTools } from "./normalize/custom-tools.js";
 import { normalized } from "./normalize/normalized.js";
 import type { CustomItem, SentItem } from "./normalize/sent-item.js";

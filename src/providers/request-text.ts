@@ -1,4 +1,4 @@
-import { keptFor } from "./kept-for.js";
+import { keptFor } from "../messages/kept-for.js";
 
 const toolText = keptFor((tool: object) => JSON.stringify(tool));
 
