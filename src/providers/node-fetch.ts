@@ -29,7 +29,7 @@ function sendingOf(input: string | URL | Request, init: RequestInit = {}): Sendi
     url: new URL(input),
     method: init.method ?? "GET",
     headers: Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)),
-    body: body ?? undefined,
+    body: () => body ?? undefined,
     signal: init.signal ?? undefined,
   };
 }

@@ -2,21 +2,13 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
 import { FailureError } from "../messages/errors.js";
 
-interface Sent {
-  readonly body: string | Uint8Array | undefined;
+interface Bounds {
   readonly signal: AbortSignal | undefined;
   readonly connectTimeoutMs: number;
 }
 
-/** Sends a request and resolves with its answer when the headers are there. Aborting ends it, also after that. */
-export function answerTo(request: ClientRequest, { body, ...bounds }: Sent): Promise<IncomingMessage> {
-  const answer = answerOf(request, bounds);
-  request.end(body);
-  return answer;
-}
-
-/** Knows nothing of the body: what listens lives as long as the answer comes, and would keep it as long in memory. */
-function answerOf(request: ClientRequest, { signal, connectTimeoutMs }: Omit<Sent, "body">): Promise<IncomingMessage> {
+/** Resolves with the answer to a request when the headers are there. Aborting ends it, also after that. */
+export function answerOf(request: ClientRequest, { signal, connectTimeoutMs }: Bounds): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const onAbort = (): void => void request.destroy(signal?.reason as Error);

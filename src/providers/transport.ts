@@ -30,8 +30,11 @@ export interface Answer {
 export interface Transport {
   /** For what has a short answer and is no model, such as a login. */
   readonly fetch: typeof fetch;
-  /** Asks a model; rejects with an `AnswerError` when the server answers with an error. */
-  post(head: RequestHead, body: string | Uint8Array, signal: AbortSignal): Promise<Answer>;
+  /**
+   * Asks a model; rejects with an `AnswerError` when the server answers with an error. The body is made when it is sent,
+   * and again should it be sent again: kept until the answer begins, it would outlive a young collection.
+   */
+  post(head: RequestHead, body: () => string | Uint8Array, signal: AbortSignal): Promise<Answer>;
   /** The events of an answer; throws a `FailureError` when it has none, breaks, stalls or floods. */
   events(answer: Answer, bounds: StreamBounds): ReadyStream<ServerEvent>;
   /** Lets go of the connections it keeps; nothing may be fetched any more. */

@@ -107,7 +107,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     const { signal } = this.#own;
     const timer = setTimeout(() => this.#own.abort(new FailureError(noAnswer)), idleMs);
     try {
-      return await this.#connection.transport.post(head, requestText(this.#exchange.body()), signal);
+      return await this.#connection.transport.post(head, () => requestText(this.#exchange.body()), signal);
     } catch (error) {
       // What was ended is said in other words by who noticed.
       throw signal.reason instanceof FailureError ? signal.reason : error;

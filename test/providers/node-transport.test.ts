@@ -19,8 +19,8 @@ function boundsOf(bounds: Partial<StreamBounds> = {}): StreamBounds {
 
 const { signal: never } = new AbortController();
 
-function post(url: string, signal: AbortSignal = never, body: string | Uint8Array = "{}"): Promise<Answer> {
-  return transport.post({ url: new URL(url), headers: {} }, body, signal);
+function post(url: string, signal: AbortSignal = never): Promise<Answer> {
+  return transport.post({ url: new URL(url), headers: {} }, () => "{}", signal);
 }
 
 async function read(url: string, bounds: Partial<StreamBounds> = {}): Promise<ServerEvent[]> {
@@ -60,8 +60,14 @@ describe("the answer", () => {
   test("while it comes, nothing of the request is kept in memory", async () => {
     const { url } = await serve((response) => begin(response));
     const sent = async (): Promise<[Answer, WeakRef<Uint8Array>]> => {
-      const body = new Uint8Array(100_000);
-      return [await post(url, never, body), new WeakRef(body)];
+      let made = new WeakRef(new Uint8Array());
+      const head = { url: new URL(url), headers: {} };
+      const body = (): Uint8Array => {
+        const bytes = new Uint8Array(100_000);
+        made = new WeakRef(bytes);
+        return bytes;
+      };
+      return [await transport.post(head, body, never), made];
     };
     const [response, body] = await sent();
     const events = transport.events(response, boundsOf());
@@ -351,7 +357,7 @@ describe("connections", () => {
 test("through a proxy the same events are read from its web stream", async () => {
   const server = await serve(streaming("data: 1\n\n", "data: 2\n\n"));
   const proxied = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
-  const answer = await proxied.post({ url: new URL(server.url), headers: {} }, "{}", never);
+  const answer = await proxied.post({ url: new URL(server.url), headers: {} }, () => "{}", never);
   const seen: ServerEvent[] = [];
   for await (const event of proxied.events(answer, boundsOf())) seen.push(event);
   expect(seen).toEqual([data("1"), data("2")]);
@@ -359,14 +365,14 @@ test("through a proxy the same events are read from its web stream", async () =>
   await expect(proxied.fetch(redirecting.url)).rejects.toMatchObject({ failure: { code: "invalid_request" } });
   expect(server.requests).toHaveLength(1);
   const failing = await serve((failed) => void failed.writeHead(503, { "retry-after": "2" }).end('{"error":"busy"}'));
-  const sent = proxied.post({ url: new URL(failing.url), headers: {} }, "{}", never);
+  const sent = proxied.post({ url: new URL(failing.url), headers: {} }, () => "{}", never);
   await expect(sent).rejects.toMatchObject({ status: 503, body: { error: "busy" }, retryAfter: "2" });
 });
 
 test("a transport that is closed keeps no connection", async () => {
   const server = await serve(streaming("data: 1\n\n"));
   const own = createTransport({});
-  const answer = await own.post({ url: new URL(server.url), headers: {} }, "{}", never);
+  const answer = await own.post({ url: new URL(server.url), headers: {} }, () => "{}", never);
   for await (const _ of own.events(answer, boundsOf()));
   const [socket] = server.open;
   if (socket === undefined) throw new Error("the connection was not kept");
