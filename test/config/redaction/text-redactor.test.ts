@@ -133,6 +133,34 @@ const texts = fc.oneof(
 );
 const everything = redactorOf({ secrets: [key, "another-secret-1"], shapes: true });
 
+const secretsInValues: [string, string][] = [
+  ["password://password:-----BEGIN PRIVATE KEY-----", "password:[redacted] PRIVATE KEY-----"],
+  ['password: "Enter password=hunter"', 'password: "[redacted]"'],
+  ['password="a password=`b\nc1`"', 'password="[redacted]"'],
+  ["password://sk-abcdef0123456789", "password:[redacted]"],
+  ["Authorization: $eyJ-abcdefghij.eyJ-abcdefghij.", "Authorization: [redacted]"],
+  ["a://token:hunter22,and-more@host", "a://token:[redacted]"],
+  ["a://password=x/y1;user:hunter2@host", "a://password=[redacted];user:[redacted]@host"],
+];
+
+test.each(secretsInValues)("%j has a secret in what is none, and becomes %j at once", (text, expected) => {
+  const kinds: SecretKind[] = [];
+  expect(everything.redact(text, () => undefined)).toBe(expected);
+  expect(everything.redact(expected, (kind) => kinds.push(kind))).toBe(expected);
+  expect(kinds).toEqual([]);
+});
+
+test("a secret in what is none is told once", () => {
+  const told: string[] = [];
+  everything.redact("password://password:-----BEGIN", (kind, value) => told.push(`${kind} ${value}`));
+  expect(told).toEqual(["named -----BEGIN"]);
+});
+
+test("what is wrapped in names without end is hidden as a whole", () => {
+  const wrapped = `so: ${"password://".repeat(10_000)}password=hunter2`;
+  expect(everything.redact(wrapped, () => undefined).slice(0, 100)).toBe("[redacted]");
+});
+
 test("what was redacted once stays as it is", () => {
   fc.assert(
     fc.property(texts, (text) => {
@@ -141,7 +169,7 @@ test("what was redacted once stays as it is", () => {
       expect(everything.redact(once, (kind) => kinds.push(kind))).toBe(once);
       expect(kinds).toEqual([]);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 2_000, examples: secretsInValues.map(([text]): [string] => [text]) },
   );
 });
 
