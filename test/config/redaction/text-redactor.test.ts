@@ -58,6 +58,12 @@ describe("values behind names", () => {
     ["X-Api-Key: 0a1b2c", "X-Api-Key: [redacted]"],
     ['"token": "abcdef123456"', '"token": "[redacted]"'],
     ["password=a[redacted]b", "password=[redacted]"],
+    [
+      "PRIVATE_KEY=-----BEGIN RSA PRIVATE KEY-----\nabc\nd+e\n-----END RSA PRIVATE KEY-----\nHOME=/root",
+      "PRIVATE_KEY=[redacted]\nHOME=/root",
+    ],
+    ["private_key: -----BEGIN X-----\\nabc\\n-----END X-----\\n", "private_key: [redacted]\\n"],
+    ["PRIVATE_KEY=-----BEGIN X-----\nno end of it", "PRIVATE_KEY=[redacted] X-----\nno end of it"],
     ["PRIVATE_KEY='-----BEGIN X-----\nabc\n-----END X-----'", "PRIVATE_KEY='[redacted]'"],
   ])("%j becomes %j", (text, expected) => {
     expect(redacted(text)).toBe(expected);
@@ -196,6 +202,7 @@ test.each([
   "bearer ",
   "-----BEGIN PRIVATE KEY-----",
   `password=${"a.".repeat(250)}- `,
+  "password=-----BEGIN X-----",
 ])("a megabyte of %j is read in time", (text) => {
   expect(typeof everything.redact(text.repeat(1_000_000 / text.length), () => undefined)).toBe("string");
 });
