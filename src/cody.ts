@@ -1,4 +1,5 @@
 import { AllEvents } from "./actors/conversation/all-events.js";
+import { checkedOptions } from "./actors/conversation/checked-options.js";
 import type { Conversation } from "./actors/conversation/handle.js";
 import type { ImporterParts } from "./actors/conversation/import-conversation.js";
 import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/import-options.js";
@@ -64,7 +65,8 @@ export class ConversationManager implements AsyncDisposable {
   readonly #opening = new Set<Promise<unknown>>();
   #shutdown: Promise<void> | undefined;
 
-  constructor(options: ManagerOptions = {}) {
+  constructor(given: ManagerOptions = {}) {
+    const options = checkedOptions(given);
     const config = parsed(Config, ownShape(options.config ?? {}), "config");
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
