@@ -10,7 +10,6 @@ import type {
   ManagerOptions,
   NewConversation,
   RenameOptions,
-  Tokenizer,
 } from "./actors/conversation/manager-options.js";
 import { openStore } from "./actors/conversation/open-store.js";
 import { ConversationOpener } from "./actors/conversation/opener.js";
@@ -19,6 +18,7 @@ import { readParent } from "./actors/conversation/read-parent.js";
 import { renameSaved } from "./actors/conversation/rename-saved.js";
 import type { Store } from "./actors/conversation/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
+import { countedBy, forgiving, type Tokenizer } from "./actors/compactor/injected-tokenizer.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
 import { TokenCounts } from "./actors/compactor/token-counts.js";
 import { AccessDesk } from "./actors/credentials/access-desk.js";
@@ -82,7 +82,7 @@ export class ConversationManager implements AsyncDisposable {
       knownProvider: (name) => (name !== undefined && reached.has(name) ? name : undefined),
       now: this.#now,
     };
-    const counts = new TokenCounts(options.tokenizer);
+    const counts = new TokenCounts(options.tokenizer && forgiving(options.tokenizer, (message) => this.#warn(message)));
     this.#gate = new RequestGate(config.limits ?? {});
     this.#desk = new AccessDesk({
       home: options.home,
@@ -257,7 +257,7 @@ export class ConversationManager implements AsyncDisposable {
   /** The exact number of tokens in each text, counted beside the main thread; rejects with a `FailureError`. */
   async countTokens(texts: readonly string[], { model }: CountTokensOptions): Promise<readonly number[]> {
     const tokenizer = this.#tokenizer;
-    if (tokenizer !== undefined) return texts.map((text) => tokenizer.countTokens(text));
+    if (tokenizer !== undefined) return texts.map((text) => countedBy(tokenizer, text));
     const outcome = await countTokens(this.#cpu, texts, model);
     if (!outcome.ok) throw new FailureError(outcome.failure);
     return outcome.value;
