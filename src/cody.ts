@@ -1,4 +1,5 @@
 import { AllEvents } from "./actors/conversation/all-events.js";
+import { checkedOptions } from "./actors/conversation/checked-options.js";
 import type { Conversation } from "./actors/conversation/handle.js";
 import type { ImporterParts } from "./actors/conversation/import-conversation.js";
 import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/import-options.js";
@@ -9,15 +10,14 @@ import type {
   ManagerOptions,
   NewConversation,
   RenameOptions,
-  Tokenizer,
 } from "./actors/conversation/manager-options.js";
 import { openStore } from "./actors/conversation/open-store.js";
 import { ConversationOpener } from "./actors/conversation/opener.js";
-import { pinSaved } from "./actors/conversation/pin-saved.js";
 import { readParent } from "./actors/conversation/read-parent.js";
-import { renameSaved } from "./actors/conversation/rename-saved.js";
+import { SavedConversations } from "./actors/conversation/saved-conversations.js";
 import type { Store } from "./actors/conversation/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
+import { countedBy, forgiving, type Tokenizer } from "./actors/compactor/injected-tokenizer.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
 import { TokenCounts } from "./actors/compactor/token-counts.js";
 import { AccessDesk } from "./actors/credentials/access-desk.js";
@@ -26,8 +26,6 @@ import type { Ref } from "./actors/system/actor.js";
 import { spawn } from "./actors/system/spawn.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
-import { shownId } from "./messages/conversation-id.js";
-import { conversationName } from "./messages/conversation-name.js";
 import { FailureError, InvalidInputError } from "./messages/errors.js";
 import type { Event } from "./messages/event.js";
 import { check, parsed } from "./messages/parse.js";
@@ -37,7 +35,6 @@ import { LearningRedactor } from "./config/redaction/learning-redactor.js";
 import { redactionRules } from "./config/redaction/rules.js";
 import { vendorNames } from "./config/vendors.js";
 import type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
-import { exportFormats, isExportFormat } from "./rollouts/export/export-format.js";
 import type { ExportedConversation } from "./rollouts/export/export-lines.js";
 import { countTokens } from "./workers/count-tokens.js";
 import { openCpuPool } from "./workers/open-cpu-pool.js";
@@ -56,6 +53,7 @@ export class ConversationManager implements AsyncDisposable {
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
+  readonly #saved: SavedConversations;
   readonly #importer: ImporterParts;
   readonly #live = new Map<string, Conversation>();
   readonly #resuming = new Map<string, Promise<Conversation>>();
@@ -64,7 +62,8 @@ export class ConversationManager implements AsyncDisposable {
   readonly #opening = new Set<Promise<unknown>>();
   #shutdown: Promise<void> | undefined;
 
-  constructor(options: ManagerOptions = {}) {
+  constructor(given: ManagerOptions = {}) {
+    const options = checkedOptions(given);
     const config = parsed(Config, ownShape(options.config ?? {}), "config");
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
@@ -80,7 +79,13 @@ export class ConversationManager implements AsyncDisposable {
       knownProvider: (name) => (name !== undefined && reached.has(name) ? name : undefined),
       now: this.#now,
     };
-    const counts = new TokenCounts(options.tokenizer);
+    this.#saved = new SavedConversations({
+      store: this.#store,
+      live: this.#live,
+      now: this.#now,
+      track: (work) => this.#track(work),
+    });
+    const counts = new TokenCounts(options.tokenizer && forgiving(options.tokenizer, (message) => this.#warn(message)));
     this.#gate = new RequestGate(config.limits ?? {});
     this.#desk = new AccessDesk({
       home: options.home,
@@ -137,7 +142,7 @@ export class ConversationManager implements AsyncDisposable {
    */
   async resumeConversation(text: string, config: ResumeConfig = {}): Promise<Conversation> {
     this.#refuseAfterShutdown();
-    return await this.#resumeById(await this.#find(text), config);
+    return await this.#resumeById(await this.#saved.find(text), config);
   }
 
   /** The same for a rollout wherever it lies. Not for a path that somebody else chose: it is read and written to. */
@@ -173,13 +178,13 @@ export class ConversationManager implements AsyncDisposable {
 
   /** A conversation of this manager that has not ended. */
   getConversation(conversationId: string): Conversation | undefined {
-    return this.#live.get(conversationId) ?? this.#live.get(shownId(conversationId));
+    return this.#saved.live(conversationId);
   }
 
   /** A new conversation that begins as another one was after so many turns, or as it is now. */
   async forkConversation(text: string, config: ForkConfig = {}): Promise<NewConversation> {
     this.#refuseAfterShutdown();
-    return await this.#fork(await this.#find(text), config);
+    return await this.#fork(await this.#saved.find(text), config);
   }
 
   /** The same from a rollout wherever it lies, which is only read. */
@@ -198,53 +203,31 @@ export class ConversationManager implements AsyncDisposable {
   /** Calls a conversation something else, whether it is open or not; a saved one is not resumed for it. */
   async renameConversation(text: string, name: string, options: RenameOptions = {}): Promise<SaveOutcome> {
     this.#refuseAfterShutdown();
-    return await this.#rename(await this.#find(text), name, options);
+    return await this.#saved.rename(await this.#saved.find(text), name, options);
   }
 
   /** The same for a rollout wherever it lies; what lies outside of where conversations are kept is in no list. */
   async renameRollout(path: string, name: string, options: RenameOptions = {}): Promise<SaveOutcome> {
     this.#refuseAfterShutdown();
-    return await this.#rename(await this.#store.adopt(path), name, options);
-  }
-
-  async #rename(conversationId: string, text: string, { force = false }: RenameOptions): Promise<SaveOutcome> {
-    const name = conversationName(text);
-    const live = this.#live.get(conversationId);
-    if (live !== undefined && live.ending === undefined) return await live.rename(name);
-    await live?.ending;
-    return await this.#track(renameSaved(this.#store, { conversationId, name, now: this.#now(), force }));
+    return await this.#saved.rename(await this.#store.adopt(path), name, options);
   }
 
   /**
    * A saved conversation, named like one to resume or by the path of its rollout, in another format. It is only read;
    * what a turn that is running has not written yet is not in it.
    */
-  async exportConversation(text: string, { format }: ExportOptions): Promise<ExportedConversation> {
+  async exportConversation(text: string, options: ExportOptions): Promise<ExportedConversation> {
     this.#refuseAfterShutdown();
-    if (!isExportFormat(format)) throw new InvalidInputError(`format: expected one of ${exportFormats.join(", ")}`);
-    // No id ends like a file.
-    const id = text.endsWith(".jsonl") ? await this.#store.adopt(text) : await this.#find(text);
-    await this.#live.get(id)?.flush();
-    const { exportLines } = await import("./rollouts/export/export-lines.js");
-    return await exportLines({ conversationId: id, read: () => this.#store.read(id) }, format);
+    return await this.#saved.export(text, options);
   }
 
   /** Pins a conversation, so that it stays when old ones are cleaned up, or takes its pin away; it may be open or not. */
   async pinConversation(
     text: string,
-    { pinned = true, force = false }: RenameOptions & { readonly pinned?: boolean } = {},
+    options: RenameOptions & { readonly pinned?: boolean } = {},
   ): Promise<SaveOutcome> {
     this.#refuseAfterShutdown();
-    const conversationId = await this.#find(text);
-    const live = this.#live.get(conversationId);
-    if (live !== undefined && live.ending === undefined) return await live.setPinned(pinned);
-    await live?.ending;
-    return await this.#track(pinSaved(this.#store, { conversationId, pinned, now: this.#now(), force }));
-  }
-
-  async #find(text: string): Promise<string> {
-    if (typeof text !== "string") throw new InvalidInputError("expected the id or the name of a conversation");
-    return this.getConversation(text)?.id ?? (await this.#store.find(text));
+    return await this.#saved.pin(await this.#saved.find(text), options);
   }
 
   /** Every saved conversation and every live one, newest first. */
@@ -255,7 +238,7 @@ export class ConversationManager implements AsyncDisposable {
   /** The exact number of tokens in each text, counted beside the main thread; rejects with a `FailureError`. */
   async countTokens(texts: readonly string[], { model }: CountTokensOptions): Promise<readonly number[]> {
     const tokenizer = this.#tokenizer;
-    if (tokenizer !== undefined) return texts.map((text) => tokenizer.countTokens(text));
+    if (tokenizer !== undefined) return texts.map((text) => countedBy(tokenizer, text));
     const outcome = await countTokens(this.#cpu, texts, model);
     if (!outcome.ok) throw new FailureError(outcome.failure);
     return outcome.value;

@@ -2,6 +2,7 @@ export { ConversationManager } from "./cody.js";
 export { newConversationId } from "./actors/conversation/opener.js";
 export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.js";
 export type { CompletedTurn, ConversationHistory } from "./actors/conversation/conversation-history.js";
+export type { Tokenizer } from "./actors/compactor/injected-tokenizer.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type { UndoReport } from "./actors/conversation/take-back.js";
 export type {
@@ -10,7 +11,6 @@ export type {
   ManagerOptions,
   NewConversation,
   RenameOptions,
-  Tokenizer,
 } from "./actors/conversation/manager-options.js";
 export type {
   FailedImport,

@@ -1,8 +1,9 @@
+import { spawn } from "node:child_process";
 import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startMockLlm } from "../../src/mock-llm/server.js";
-import { Cli } from "../support/cli.js";
+import { Cli, commandOf, finished } from "../support/cli.js";
 
 test("config shows what holds and who said so", async () => {
   const cli = await Cli.open();
@@ -195,6 +196,28 @@ test("set-provider is remembered, warns about a missing key, and takes the old m
   expect(await cli.run(["set-provider", "offline"])).toMatchObject({ code: 0, stderr: "" });
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ provider: "offline" });
   expect(await cli.run(["chat", "What is 6 * 7?"])).toMatchObject({ code: 0, stdout: "6 * 7 = 42\n" });
+});
+
+test.each([
+  [["set-provider", "offline"]],
+  [["set-auth", "openai-api-key"]],
+  [["config", "set", "sandbox", "read-only"]],
+  [["mcp", "add", "notes", "--", "node"]],
+])("%j says which file could not be changed, and why", async (args) => {
+  const cli = await Cli.open();
+  const file = join(cli.home, "config.json");
+  await cli.run(["set-provider", "openai", "--model", "4"]);
+  const before = await readFile(file, "utf8");
+  const [program, ...others] = commandOf(args);
+  const limited = ["-c", 'ulimit -f 0; exec "$0" "$@"', program, ...others];
+  const child = spawn("sh", limited, { cwd: cli.project, env: cli.env, stdio: "pipe" });
+  child.stdin.end();
+  expect(await finished(child)).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: `✗ ${file} could not be changed: the file would be too large\n`,
+  });
+  expect(await readFile(file, "utf8")).toBe(before);
 });
 
 test("an address is set with its provider, shown, and goes with it", async () => {

@@ -9,6 +9,7 @@ import { beginsAndHangs, fails, says, scripted } from "../support/scripted-provi
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 const prompt = "› ";
+const pastesAreNotMarked = "\u001b[?2004l";
 
 test("a person is greeted, answered, and leaves with /exit", async () => {
   const terminal = await FakeTerminal.open(scripted([says("Good morning.")]));
@@ -253,6 +254,7 @@ test.each([
   await terminal.shows(prompt);
   terminal.signal(name);
   expect(await idle).toBe(code);
+  expect(terminal.screen.endsWith(`\n${pastesAreNotMarked}`)).toBe(true);
   const busy = await FakeTerminal.open(scripted([beginsAndHangs("Well, ")]));
   const running = busy.run();
   await busy.shows(prompt);
@@ -260,8 +262,18 @@ test.each([
   await busy.shows("Well, ");
   busy.signal(name);
   expect(await running).toBe(code);
+  expect(behind(busy.screen, "Well, ")).toBe(`\n${pastesAreNotMarked}`);
   const [file = ""] = await files(busy);
   expect(await readFile(file, "utf8")).toContain('"type":"turn_aborted"');
+});
+
+test("Ctrl-D that was typed ahead leaves when all is answered, without another prompt", async () => {
+  const terminal = await FakeTerminal.open(scripted([says("Good morning.")]));
+  const running = terminal.run();
+  await terminal.shows(prompt);
+  terminal.type(`hello\r${ctrlD}`);
+  expect(await running).toBe(0);
+  expect(behind(terminal.screen, "Good morning.")).toBe(`\n${pastesAreNotMarked}`);
 });
 
 test("chat exits 1 when the turn fails, with the reason on stderr", async () => {
@@ -269,6 +281,10 @@ test("chat exits 1 when the turn fails, with the reason on stderr", async () => 
   expect(await terminal.run("chat", "hello")).toBe(1);
   expect(terminal.errors).toContain("✗ the model failed: overloaded\n");
 });
+
+function behind(screen: string, text: string): string {
+  return screen.slice(screen.indexOf(text) + text.length);
+}
 
 async function files(terminal: FakeTerminal): Promise<string[]> {
   const folder = join(terminal.home, "conversations");

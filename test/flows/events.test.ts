@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { ConversationManager } from "../../src/cody.js";
 import type { Event } from "../../src/messages/event.js";
+import { crashingTool } from "../support/busy-provider.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { maxQueuedInputs } from "../../src/actors/conversation/refusal.js";
-import { beginsAndHangs, fails, says, scripted } from "../support/scripted-provider.js";
+import { beginsAndHangs, calls, fails, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("nextEvent and the first events() share one place in the queue", async () => {
@@ -147,22 +148,13 @@ test("shutdown ends a running turn, its events and every later call", async () =
 });
 
 test("a conversation whose own code fails is restarted: its turn is aborted, queued input goes on", async () => {
-  let failing = true;
-  const tokenizer = {
-    countTokens: () => {
-      if (failing) throw new Error("a bug");
-      return 1;
-    },
-  };
-  const item = { type: "message", role: "assistant", content: [{ type: "output_text", text: "ok" }] } as const;
-  const client = { sendMessage: async () => [structuredClone(item) as never] };
-  const { manager } = await openManager({ client, tokenizer });
-  const { conversation } = await manager.newConversation({ provider: "mock", model: "mock" });
+  const provider = scripted([calls("crash", "call"), says("ok")]);
+  const { manager } = await openManager({ providers: [provider], tools: [crashingTool] });
+  const { conversation } = await manager.newConversation({ provider: "scripted", model: "scripted" });
   const events = new EventLog(conversation);
   await conversation.submit("first");
   await conversation.submit("second");
   await events.until("turn_aborted");
-  failing = false;
   const end = await events.untilAny(["task_complete", "turn_aborted"]);
   expect(end.type).toBe("task_complete");
   expect(events.types()).toContain("error");

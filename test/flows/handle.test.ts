@@ -129,6 +129,29 @@ test("a configuration that is not one is refused when the manager is made", asyn
 });
 
 test.each([
+  [{ tokeniser: { countTokens: () => 1 } }, 'manager: unknown key "tokeniser"'],
+  [{ model: "gpt-4o" }, "manager: model is a setting: it belongs in config"],
+  [{ source: "cli" }, "manager: source: must be one of "],
+  [{ home: 5 }, "manager: home: must be a text"],
+  [{ tokenizer: () => 1 }, "manager: tokenizer: must be an object with countTokens()"],
+  [{ client: {} }, "manager: client: must be an object with sendMessage()"],
+  [{ recorder: { appendTurn: () => undefined } }, "manager: recorder: must be an object with readRollout()"],
+  [{ tools: { name: "mine" } }, "manager: tools: must be a list"],
+  [{ providers: [{ name: "mine" }] }, "manager: providers.0: must be an object with stream()"],
+  [{ retry: { maxRetries: 1, baseDelayMs: 1, maxDelayMs: 1, jitter: 1 } }, 'manager: retry: unknown key "jitter"'],
+  [
+    { retry: { maxRetries: Number.NaN, baseDelayMs: 1, maxDelayMs: 1 } },
+    "manager: retry.maxRetries: must be 0 or more",
+  ],
+  [{ now: new Date() }, "manager: now: must be a function"],
+  [null, "manager: must be an object"],
+])("what a manager cannot be made with is refused: %o", (options, complaint) => {
+  expect(() => new ConversationManager(options as never)).toThrow(
+    expect.objectContaining({ name: "InvalidInputError", message: expect.stringContaining(complaint) }),
+  );
+});
+
+test.each([
   [{ modle: "gpt-4o" }, 'conversation: unknown key "modle"'],
   [{ approvalPolicy: "always" }, "conversation: approvalPolicy: must be one of "],
   [{ sandbox: "none" }, "conversation: sandbox: must be one of "],

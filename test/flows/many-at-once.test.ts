@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { type Behaviour, busyProvider, crashingText } from "../support/busy-provider.js";
+import { type Behaviour, busyProvider, crashingTool } from "../support/busy-provider.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { marked, processesWith } from "../support/processes.js";
 import { rolloutLines } from "../support/rollout-lines.js";
@@ -21,20 +21,12 @@ const hang = defineTool({
   run: () => new Promise<string>(() => undefined),
 });
 
-const tokenizer = {
-  countTokens: (text: string) => {
-    if (text.includes(crashingText)) throw new Error("a bug");
-    return text.length;
-  },
-};
-
 async function openMany() {
   const root = await temporaryFolder();
   const mark = marked("many");
   const { manager } = await openManager({
     providers: [busyProvider],
-    tools: [hang],
-    tokenizer,
+    tools: [hang, crashingTool],
     config: { sandbox: "danger-full-access", toolEnv: [mark.name] },
     env: { ...mark.env, PATH: process.env["PATH"] },
   });

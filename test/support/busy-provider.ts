@@ -1,7 +1,10 @@
 import { setImmediate } from "node:timers/promises";
+import * as z from "zod";
 import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { Provider } from "../../src/providers/provider.js";
+import { defineTool } from "../../src/tools/define-tool.js";
+import type { Tool } from "../../src/tools/tool.js";
 
 /** What a busy model does, by its name: the `model` of a conversation. */
 export type Behaviour =
@@ -10,8 +13,13 @@ export type Behaviour =
 /** One model for many conversations, each with its own behaviour. */
 export const busyProvider: Provider = { name: "busy", stream: answer };
 
-/** What makes the tokenizer of a test throw, as a bug in the conversation's own code would. */
-export const crashingText = "this text makes the tokenizer throw";
+/** Throws where the conversation's own code looks at it, as a bug there would. */
+export const crashingTool: Tool = {
+  ...defineTool({ name: "crash", description: "", parameters: z.strictObject({}), run: async () => "never" }),
+  get readOnly(): boolean {
+    throw new Error("a bug");
+  },
+};
 
 const floodedDeltas = 20_000;
 
@@ -25,7 +33,7 @@ async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerat
       yield* step === 1 ? items(...looks, runs, writes) : says("done");
       return;
     case "crashes":
-      yield* call("read_file", { path: crashingText });
+      yield* call("crash", {});
       return;
     case "floods":
       for (let count = 0; count < floodedDeltas; count++) {
@@ -52,7 +60,6 @@ function* call(name: string, args: object): Generator<ModelEvent> {
   yield* items(callOf(name, "a", args));
 }
 
-/** Without usage, so that the tokenizer is asked. */
 function* items(...all: readonly ResponseItem[]): Generator<ModelEvent> {
   for (const [index, item] of all.entries()) yield { type: "item", itemId: `${index}`, item };
   yield { type: "done", finishReason: "tool_calls" };

@@ -78,10 +78,10 @@ export class TmuxScreen {
     await this.#until("prompts", async () => /\n›\s*$/.test(await this.text()));
   }
 
-  async kill(): Promise<void> {
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const shell = await this.#tmux("display-message", "-p", "#{pane_pid}");
     const { stdout } = await runFile("pgrep", ["-P", shell.trim()]);
-    process.kill(Number(stdout), "SIGKILL");
+    process.kill(Number(stdout), signal);
   }
 
   /** Resolves with the exit code, as a shell has it. */

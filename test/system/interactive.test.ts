@@ -66,6 +66,27 @@ test("Ctrl-C during an answer stops it, and the conversation goes on", async () 
   expect(await cli.said(id)).toEqual(["hello", "my name is Alice"]);
 });
 
+test("SIGTERM during an answer ends it, and no prompt stands before the shell's", async () => {
+  const screen = await TmuxScreen.open(await Cli.open(), [], { middle: "hold" });
+  await screen.prompts();
+  await screen.enter("hello");
+  await screen.shows("I am cody's offline model");
+  await screen.kill("SIGTERM");
+  expect(await screen.ends()).toBe(143);
+  expect(await screen.text()).toContain("\nInterrupted.\n");
+  expect(await screen.text()).not.toMatch(/^›\s*$/m);
+});
+
+test("SIGTERM at the prompt ends its line", async () => {
+  const screen = await TmuxScreen.open(await Cli.open());
+  await screen.prompts();
+  await screen.type("half a line");
+  await screen.shows("› half a line");
+  await screen.kill("SIGTERM");
+  expect(await screen.ends()).toBe(143);
+  await screen.shows("\n› half a line\n");
+});
+
 test("--continue says how many messages there are and knows them", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "my name is Alice"]);

@@ -2,17 +2,18 @@ import { type Encoding, encodingOf } from "../../compaction/encoding-of.js";
 import { estimateTokens } from "../../compaction/estimate-tokens.js";
 import { imageTokens, countedItem } from "../../compaction/counted-item.js";
 import type { ResponseItem } from "../../messages/response-item.js";
+import type { Tokenizer } from "./injected-tokenizer.js";
 
 type Counts = WeakMap<ResponseItem, number>;
 
 /** How many tokens items have: the exact number where they were counted, an estimate until then. Kept while the item lives. */
 export class TokenCounts {
-  readonly #tokenizer: { countTokens(text: string): number } | undefined;
+  readonly #tokenizer: Tokenizer | undefined;
   readonly #exact: Readonly<Record<Encoding, Counts>> = { cl100k_base: new WeakMap(), o200k_base: new WeakMap() };
   readonly #estimated: Counts = new WeakMap();
 
   /** An injected tokenizer counts where it is asked. */
-  constructor(tokenizer?: { countTokens(text: string): number }) {
+  constructor(tokenizer?: Tokenizer) {
     this.#tokenizer = tokenizer;
   }
 

@@ -5,15 +5,11 @@ import type { ModelClient } from "../../providers/client-provider.js";
 import type { ExportFormat } from "../../rollouts/export/export-format.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
+import type { Tokenizer } from "../compactor/injected-tokenizer.js";
 import type { RolloutOutbox } from "../rollout-writer/outbox.js";
 import type { TurnRecorder } from "../rollout-writer/recorder.js";
 import type { Conversation } from "./handle.js";
 import type { RetryPolicy } from "./sampling.js";
-
-/** Counts tokens; without one the count is an estimate. */
-export interface Tokenizer {
-  countTokens(text: string): number;
-}
 
 export interface ManagerOptions {
   /** Where conversations live; `CODY_HOME` of `env`, else `~/.cody`, by default. */

@@ -1,6 +1,5 @@
 import { homedir } from "node:os";
 import { v7 as uuidv7 } from "uuid";
-import { estimateTokens } from "../../compaction/estimate-tokens.js";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { contextWindow } from "../../config/model-windows.js";
@@ -103,7 +102,7 @@ export class ConversationSpawner {
     this.#providers = new Providers(parts.options, {
       desk: parts.desk,
       keys: configuredKeys(parts.config.providers),
-      countTokens: (text) => this.#countTokens(text),
+      countTokens: (text) => parts.counts.ofText(text),
       onRest: (provider, ms) => parts.gate.hold(provider, ms),
     });
   }
@@ -154,7 +153,7 @@ export class ConversationSpawner {
       saveKnowledge: ({ cwd }) => this.#context.saveKnowledge(cwd, parts.conversationId),
       price: ({ model }) => priceOf(model, this.#parts.config.models),
       facts: ({ model }) => factsOf(model, this.#parts.config.models),
-      countTokens: (text) => this.#countTokens(text),
+      countTokens: (text) => this.#parts.counts.ofText(text),
       now: () => this.#now(),
       newId: uuidv7,
       onEvent: (event) => this.#parts.onEvent(event),
@@ -185,10 +184,6 @@ export class ConversationSpawner {
       summaryBy: (settings) => this.#providers.summaryBy(settings),
       savedLines: () => store.read(conversationId),
     };
-  }
-
-  #countTokens(text: string): number {
-    return this.#parts.options.tokenizer?.countTokens(text) ?? estimateTokens(text);
   }
 
   #now(): Date {

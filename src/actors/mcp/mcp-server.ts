@@ -11,6 +11,7 @@ import { type Connection, openConnection } from "./connection.js";
 import type { Elicited, ElicitationAnswer } from "./elicitation.js";
 import { type ListedTools, ToolList } from "./listed-tools.js";
 import type { ServerLogin } from "./login/server-login.js";
+import { type AskedElicitation, RunningCalls } from "./running-calls.js";
 import { type ServerOrder, serverOrder } from "./server-order.js";
 import { StderrLog } from "./stderr-log.js";
 
@@ -44,8 +45,7 @@ export interface McpServerAnswers {
 }
 
 export type McpServerMsg =
-  | { readonly type: "state"; readonly state: ServerState }
-  | ({ readonly type: "elicitation"; readonly id: number; readonly callId: string } & Elicited);
+  { readonly type: "state"; readonly state: ServerState } | ({ readonly type: "elicitation" } & AskedElicitation);
 
 export interface McpServerOptions {
   readonly name: string;
@@ -68,15 +68,8 @@ const maxPages = 50;
 /** Between two lists, if a server says all the time that its tools have changed. */
 const relistMs = 200;
 const maxErrorChars = 2_000;
-/** A server that is asked for more during one call is not asking in earnest. */
-const maxElicitations = 10;
 /** Connections are opened when somebody needs one, and not more often than this. */
 const budget = { restarts: 5, windowMs: 60_000 };
-
-interface RunningCall {
-  readonly deadline: CallDeadline;
-  elicitations: number;
-}
 
 type Own = { readonly type: "tried" };
 
@@ -89,8 +82,14 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       (line) => log(`mcp ${name}: ${line}`),
       (text) => redactor.text(text),
     );
-    const calls = new Map<string, RunningCall>();
-    const elicitations = new Map<number, (answer: ElicitationAnswer) => void>();
+    const calls = new RunningCalls(({ message, schema, ...asked }) =>
+      context.publish({
+        type: "elicitation",
+        ...asked,
+        message: redactor.text(message),
+        schema: redactor.value(schema),
+      }),
+    );
     let state: ServerState = { status: "starting" };
     let connecting: Promise<Connection> | undefined;
     let connection: Connection | undefined;
@@ -99,7 +98,6 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     let listing: Promise<void> | undefined;
     let isListOld = false;
     let listedAt = -relistMs;
-    let elicitationCount = 0;
 
     function become(next: ServerState): void {
       state = next;
@@ -196,7 +194,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
           if (self() === connection) relist();
         },
         onStderr: (bytes: Buffer) => stderr.push(bytes),
-        onElicitation: elicit,
+        onElicitation: (elicited: Elicited) => calls.elicit(elicited),
         onLost: (reason: string) => {
           log(`mcp ${name}: lost: ${explained(reason)}`);
           if (connection === undefined || self() !== connection) return;
@@ -247,29 +245,6 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       }
     }
 
-    /** Only when there is no doubt whose call it is about: another conversation must not be asked. */
-    async function elicit({ message, schema }: Elicited): Promise<ElicitationAnswer> {
-      const [only, ...others] = calls;
-      if (only === undefined || others.length > 0) return { action: "decline" };
-      const [callId, call] = only;
-      call.elicitations += 1;
-      if (call.elicitations > maxElicitations) return { action: "cancel" };
-      const id = (elicitationCount += 1);
-      const answer = new Promise<ElicitationAnswer>((resolve) => {
-        elicitations.set(id, resolve);
-        call.deadline.signal.addEventListener("abort", () => resolve({ action: "cancel" }), { once: true });
-      });
-      context.publish({
-        type: "elicitation",
-        id,
-        callId,
-        message: redactor.text(message),
-        schema: redactor.value(schema),
-      });
-      using _ = call.deadline.paused();
-      return await answer.finally(() => elicitations.delete(id));
-    }
-
     function revisionOf(tool: string): string | undefined {
       return "tools" in state ? state.tools.find((each) => each.name === tool)?.revision : undefined;
     }
@@ -284,7 +259,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       },
       call: async (op, signal) => {
         const deadline = new CallDeadline((entry.tool_timeout_sec ?? defaultCallMs / 1_000) * 1_000, signal);
-        calls.set(op.callId, { deadline, elicitations: 0 });
+        calls.begin(op.callId, deadline);
         const outcome = await answered(async () => {
           const open = await connected();
           // What was approved may just have become something else.
@@ -293,14 +268,14 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
           const params = { name: op.tool, arguments: op.arguments };
           return await request(open, "tools/call", params, { signal: deadline.signal, timeoutMs: noTimeoutMs });
         });
-        calls.delete(op.callId);
+        calls.end(op.callId);
         deadline.end();
         if (!deadline.isOver || outcome.ok) return outcome;
         return { ok: false, error: `it did not answer within ${deadline.text}, and was told to stop` };
       },
       ask: ({ method, params }, signal) =>
         answered(async () => await request(await connected(), method, params, { signal, timeoutMs: askMs })),
-      elicitation_answer: ({ id, answer }) => elicitations.get(id)?.(answer),
+      elicitation_answer: ({ id, answer }) => calls.answer(id, answer),
       tried: () => undefined,
       [Symbol.asyncDispose]: async () => {
         await connection?.close();

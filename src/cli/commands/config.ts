@@ -1,8 +1,8 @@
 import { configPath } from "../../config/config-file.js";
-import { saveConfig } from "../../config/save-config.js";
 import { configKeys } from "../../config/setting-keys.js";
 import type { LeafValue } from "../../config/setting-leaves.js";
 import { visible } from "../../messages/visible.js";
+import { changeConfig } from "../change-config.js";
 import { exitCodes, usageError } from "../command-error.js";
 import {
   changeOf,
@@ -19,7 +19,6 @@ import { watchSignals } from "../interruption.js";
 import { readSecret } from "../read-secret.js";
 import { placeOf } from "../said-settings.js";
 import { hiddenValue, valueText } from "../shown-value.js";
-import { tellSetAside } from "../tell-set-aside.js";
 
 export async function configCommand(context: CommandContext): Promise<number> {
   const [action, key, value] = context.args;
@@ -103,7 +102,7 @@ async function change(context: CommandContext, key: SettingKey, text: string | u
   if (text === undefined) throw usageError(`A value for ${key} is missing`, usage);
   if (isSecret(key)) return await changeSecret(context, key, text);
   const value = valueOf(key, text);
-  await tellSetAside(context, await saveConfig(context.home, changeOf(key, value)));
+  await changeConfig(context, changeOf(key, value));
   await printResult(context, { text: `${key} = ${text}`, json: { [key]: value } });
   return 0;
 }
@@ -115,14 +114,14 @@ async function changeSecret(context: CommandContext, key: SettingKey, text: stri
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   if (secret === "") throw usageError("There is no key on stdin");
   context.hide([secret]);
-  await tellSetAside(context, await saveConfig(context.home, changeOf(key, secret)));
+  await changeConfig(context, changeOf(key, secret));
   await printResult(context, { text: `${key} = ${hiddenValue}`, json: { [key]: hiddenValue } });
   if (text !== "-") await context.tell(`Your shell may remember the key. To type it instead: cody config set ${key} -`);
   return 0;
 }
 
 async function takeOut(context: CommandContext, key: SettingKey): Promise<number> {
-  await tellSetAside(context, await saveConfig(context.home, changeOf(key, undefined)));
+  await changeConfig(context, changeOf(key, undefined));
   await printResult(context, { text: `${key} is not set any more`, json: { [key]: null } });
   return 0;
 }

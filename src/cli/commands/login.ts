@@ -2,9 +2,9 @@ import { answeredTokens } from "../../actors/credentials/token-claims.js";
 import { exchangeCode } from "../../actors/credentials/token-endpoint.js";
 import { TokenStore } from "../../actors/credentials/token-file.js";
 import { type LoginFacts, loginFacts } from "../../config/logins.js";
-import { saveConfig } from "../../config/save-config.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import { createTransport } from "../../providers/node-transport.js";
+import { changeConfig } from "../change-config.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { watchSignals } from "../interruption.js";
@@ -12,7 +12,6 @@ import { loadSettings } from "../load-settings.js";
 import { authorizeUrl, loginSecrets } from "../login/authorize-url.js";
 import { CallbackServer } from "../login/callback-server.js";
 import { nowOf } from "../now.js";
-import { tellSetAside } from "../tell-set-aside.js";
 import { numberFlag } from "../whole-number.js";
 
 /** The one the issuer sends browsers to. */
@@ -34,7 +33,7 @@ export async function loginCommand(context: CommandContext): Promise<number> {
   }
   const store = new TokenStore(context.home);
   await store.locked(() => store.write("chatgpt", tokens));
-  await tellSetAside(context, await saveConfig(context.home, { auth: facts.method }));
+  await changeConfig(context, { auth: facts.method });
   const { email, plan } = tokens;
   const who = email === undefined ? "" : ` as ${email}`;
   await printResult(context, {

@@ -1,10 +1,9 @@
 import { TokenStore } from "../../actors/credentials/token-file.js";
 import { chosenLogin } from "../../config/logins.js";
 import { providerOfAuth } from "../../config/pick-provider.js";
-import { saveConfig } from "../../config/save-config.js";
+import { changeConfig } from "../change-config.js";
 import { type CommandContext, printResult } from "../context.js";
 import { loadSettings } from "../load-settings.js";
-import { tellSetAside } from "../tell-set-aside.js";
 
 /** Forgets cody's own tokens, and that a login was chosen. What other programs keep is theirs. */
 export async function logoutCommand(context: CommandContext): Promise<number> {
@@ -12,7 +11,7 @@ export async function logoutCommand(context: CommandContext): Promise<number> {
   const { auth } = values;
   const hadTokens = await new TokenStore(context.home).forget();
   if (auth !== undefined && chosenLogin(auth, providerOfAuth[auth]) !== undefined) {
-    await tellSetAside(context, await saveConfig(context.home, { auth: undefined }));
+    await changeConfig(context, { auth: undefined });
   }
   await printResult(context, {
     text: hadTokens ? "✓ Logged out: cody has no tokens any more" : "✓ cody had no tokens of its own",

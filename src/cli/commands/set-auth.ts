@@ -4,15 +4,14 @@ import { TokenStore } from "../../actors/credentials/token-file.js";
 import type { ConfigFlags } from "../../config/load-config.js";
 import { chosenLogin, type LoginFacts } from "../../config/logins.js";
 import { providerOfAuth } from "../../config/pick-provider.js";
-import { saveConfig } from "../../config/save-config.js";
 import { hasKey, keyVariable } from "../../config/vendors.js";
 import { ApiKey, AuthMethod } from "../../messages/config.js";
+import { changeConfig } from "../change-config.js";
 import { usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { type Interruption, watchSignals } from "../interruption.js";
 import { loadSettings } from "../load-settings.js";
 import { readSecret } from "../read-secret.js";
-import { tellSetAside } from "../tell-set-aside.js";
 
 /** Remembers how to prove who we are; the proof itself only when it is given with a dash. */
 export async function setAuthCommand(context: CommandContext): Promise<number> {
@@ -28,7 +27,7 @@ export async function setAuthCommand(context: CommandContext): Promise<number> {
   const key = isKept ? await keyFrom(context, auth, interruption) : undefined;
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   const change = key === undefined ? {} : await kept(context, provider, key);
-  await tellSetAside(context, await saveConfig(context.home, { auth, ...change }));
+  await changeConfig(context, { auth, ...change });
   await printResult(context, { text: `✓ Auth method set: ${auth}`, json: { auth } });
   if (login === undefined) await tellOfKey(context, provider);
   else await tellOfLogin(context, login);

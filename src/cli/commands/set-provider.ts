@@ -1,10 +1,9 @@
 import { resolveProvider } from "../../config/resolve-provider.js";
-import { saveConfig } from "../../config/save-config.js";
 import { apiProblem } from "../../config/vendors.js";
+import { changeConfig } from "../change-config.js";
 import { usageError } from "../command-error.js";
 import { configFlags } from "../config-flags.js";
 import { type CommandContext, printResult } from "../context.js";
-import { tellSetAside } from "../tell-set-aside.js";
 import { inProcessProviders } from "../workspace.js";
 
 /** An API, a model and an address go with their provider, so those of the old one are taken out. */
@@ -12,8 +11,7 @@ export async function setProviderCommand(context: CommandContext): Promise<numbe
   const { provider, api, model, baseUrl } = configFlags({ ...context, flags: { ...context.flags, ...named(context) } });
   const problem = provider === undefined || api === undefined ? undefined : apiProblem(provider, api);
   if (problem !== undefined) throw usageError(problem);
-  const saved = await saveConfig(context.home, { provider, api, model, baseUrl });
-  await tellSetAside(context, saved);
+  const config = await changeConfig(context, { provider, api, model, baseUrl });
   const lines = [
     `✓ Provider set: ${provider}`,
     ...(api === undefined ? [] : [`  API: ${api}`]),
@@ -22,12 +20,7 @@ export async function setProviderCommand(context: CommandContext): Promise<numbe
   ];
   await printResult(context, { text: lines.join("\n"), json: { provider, api, model, baseUrl } });
   const { env } = context.terminal;
-  const found = resolveProvider({
-    config: saved.config,
-    env,
-    inProcess: inProcessProviders(context),
-    command: "other",
-  });
+  const found = resolveProvider({ config, env, inProcess: inProcessProviders(context), command: "other" });
   if (!found.ok) await context.tell(found.message);
   return 0;
 }

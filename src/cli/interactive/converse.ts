@@ -62,10 +62,15 @@ export async function converse(context: CommandContext, current: CurrentConversa
     await greet(context, current);
     await stoppable((options) => tried(context, async () => void (await current.begin(options))));
     for (;;) {
-      if (lines.isEmpty) prompt.show();
+      const { isAwaited } = lines;
+      if (isAwaited) prompt.show();
       const next = await lines.next();
       prompt.hide();
-      if (next.type === "end") return await farewell(context, next.exitCode);
+      if (next.type === "end") {
+        // The shell's prompt must not stand behind ours.
+        if (isAwaited) await printLine(context, "");
+        return next.exitCode;
+      }
       askedOnce = false;
       if (next.waited) await printLine(context, `› ${next.text}`);
       const then = await stoppable((options) => answer(context, current, next.text, options, prompt));
@@ -82,12 +87,6 @@ async function greet(context: CommandContext, current: CurrentConversation): Pro
   if (current.messages > 0)
     await printLine(context, `Resumed conversation with ${counted(current.messages, "message")}`);
   await printLine(context, "Type /help for commands.");
-}
-
-/** The shell's prompt must not stand behind ours. */
-async function farewell(context: CommandContext, exitCode: number): Promise<number> {
-  await printLine(context, "");
-  return exitCode;
 }
 
 async function answer(

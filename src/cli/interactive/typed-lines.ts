@@ -9,8 +9,9 @@ export class TypedLines {
   #exitCode: number | undefined;
   #onNext: ((line: TypedLine) => void) | undefined;
 
-  get isEmpty(): boolean {
-    return this.#lines.length === 0;
+  /** Whether the next one has still to be typed. */
+  get isAwaited(): boolean {
+    return this.#lines.length === 0 && this.#exitCode === undefined;
   }
 
   push(text: string): void {

@@ -1,13 +1,12 @@
 import { parseConfig, readConfigFile, salvageConfig } from "../../config/config-file.js";
 import { secretsOf } from "../../config/redact.js";
-import { saveConfig } from "../../config/save-config.js";
 import { issueWords } from "../../messages/issue-words.js";
 import { type McpServerEntries, McpServerEntry, McpServerName } from "../../messages/mcp-config.js";
+import { changeConfig } from "../change-config.js";
 import { CommandError, exitCodes, usageError } from "../command-error.js";
 import { type CommandContext, printResult } from "../context.js";
 import { type Interruption, watchSignals } from "../interruption.js";
 import { readSecret } from "../read-secret.js";
-import { tellSetAside } from "../tell-set-aside.js";
 import { serverText } from "./shown-server.js";
 
 const usage = "Usage: cody mcp add <name> -- <command> [arguments], or cody mcp add <name> --url <url>";
@@ -40,7 +39,7 @@ export async function addServer(context: CommandContext, name: string, command: 
         };
   const result = McpServerEntry.safeParse(JSON.parse(JSON.stringify(wanted)), { error: issueWords });
   if (!result.success) throw usageError(result.error.issues[0]?.message ?? "not a server", usage);
-  await tellSetAside(context, await saveConfig(context.home, { mcp_servers: { [name]: result.data } }));
+  await changeConfig(context, { mcp_servers: { [name]: result.data } });
   const done = before === undefined ? `Added ${name}` : `Replaced ${name}, which was: ${serverText(before)}`;
   await printResult(context, {
     text: [`✓ ${done}`, `To try it: cody mcp test ${name}`].join("\n"),
@@ -57,7 +56,7 @@ export async function removeServer(context: CommandContext, name: string): Promi
       "See: cody mcp list",
     ]);
   }
-  await tellSetAside(context, await saveConfig(context.home, { mcp_servers: { [name]: undefined } }));
+  await changeConfig(context, { mcp_servers: { [name]: undefined } });
   await printResult(context, { text: `✓ Removed ${name}`, json: { name, removed: true } });
   return 0;
 }

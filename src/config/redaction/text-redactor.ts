@@ -7,8 +7,10 @@ import { redactShapes, shapesHint } from "./shapes.js";
 const hiddenChar = "\\\\\\\\u00[2-7]";
 /** Part of a form that no escaping changes, long enough to be rare. */
 const minNeedleChars = 4;
+/** A text in which secrets are wrapped deeper than this was made to hide them. */
+const maxPasses = 5;
 
-/** Known values first, which are exact; then what names and shapes tell. */
+/** Known values first, which are exact; then what shapes and names tell, as long as what was taken out tells more. */
 export function createTextRedactor({ secrets, exact = [], names, shapes }: RedactionRules): TextRedactor {
   const counted = secrets.filter((secret) => secret.length >= minSecretChars && isNoMask(secret));
   const ofSecrets = counted.map((secret) => allFormsOf(secret).map((form) => ({ form, secret })));
@@ -27,15 +29,31 @@ export function createTextRedactor({ secrets, exact = [], names, shapes }: Redac
     }, text);
   }
 
+  function redactTold(text: string, onSecret: OnSecret): string {
+    const unshaped = shapes ? redactShapes(text, (value) => onSecret("shaped", value)) : text;
+    return named?.redact(unshaped, (value) => onSecret("named", value)) ?? unshaped;
+  }
+
   return {
     suspects: (json) => needles.some((needle) => json.includes(needle)) || hint.test(json),
     redactKnown,
     redact: (text, onSecret) => {
-      const unknown = redactKnown(text, onSecret);
-      const unnamed = named?.redact(unknown, (value) => onSecret("named", value)) ?? unknown;
-      return shapes ? redactShapes(unnamed, (value) => onSecret("shaped", value)) : unnamed;
+      let redacted = redactKnown(text, onSecret);
+      for (let pass = 0; pass < maxPasses; pass += 1) {
+        const before = redacted;
+        redacted = redactTold(before, pass === 0 ? onSecret : withoutWrappers(onSecret));
+        if (redacted === before) return redacted;
+      }
+      return mask;
     },
     isSecretField: (name, value) => named !== undefined && named.isName(name) && named.isSecret(name, value),
+  };
+}
+
+/** The secret in them was told when it was taken out. */
+function withoutWrappers(onSecret: OnSecret): OnSecret {
+  return (kind, value) => {
+    if (!value.includes(mask)) onSecret(kind, value);
   };
 }
 

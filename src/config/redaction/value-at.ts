@@ -12,6 +12,8 @@ const quotes = new Set(['"', "'", "`"]);
 /** A piece of what has no quotes around it; of several escapes the first ends it, and the mask does not. */
 const word = /(?:[^\s"'`,;&()<>{}[\]|\\]|\\(?![nrt"'`\\])|\[redacted\]){1,512}/y;
 const keyBegin = "-----BEGIN";
+/** As `printenv` writes one: in several lines, and nothing around them. */
+const wholeKey = /-----BEGIN [A-Z0-9 ]{1,64}-----(?:[^-]|-(?!----)){0,16384}-----END [A-Z0-9 ]{1,64}-----/y;
 
 /** The value that begins here; none when there is nothing, or no end of it. */
 export function valueAt(text: string, at: number): Value | undefined {
@@ -41,8 +43,13 @@ function quotedAt(text: string, from: number, quote: string, depth: number): Val
 
 /** As far as it must be read to be judged; `wordEnd` says where it ends. */
 function wordAt(text: string, from: number): Value | undefined {
-  const to = readWord(text, from, 1);
+  const to = keyEnd(text, from) ?? readWord(text, from, 1);
   return to === from ? undefined : { from, to, text: text.slice(from, to), isQuoted: false };
+}
+
+function keyEnd(text: string, from: number): number | undefined {
+  wholeKey.lastIndex = from;
+  return wholeKey.test(text) ? wholeKey.lastIndex : undefined;
 }
 
 export function wordEnd(text: string, from: number): number {

@@ -58,6 +58,12 @@ describe("values behind names", () => {
     ["X-Api-Key: 0a1b2c", "X-Api-Key: [redacted]"],
     ['"token": "abcdef123456"', '"token": "[redacted]"'],
     ["password=a[redacted]b", "password=[redacted]"],
+    [
+      "PRIVATE_KEY=-----BEGIN RSA PRIVATE KEY-----\nabc\nd+e\n-----END RSA PRIVATE KEY-----\nHOME=/root",
+      "PRIVATE_KEY=[redacted]\nHOME=/root",
+    ],
+    ["private_key: -----BEGIN X-----\\nabc\\n-----END X-----\\n", "private_key: [redacted]\\n"],
+    ["PRIVATE_KEY=-----BEGIN X-----\nno end of it", "PRIVATE_KEY=[redacted] X-----\nno end of it"],
     ["PRIVATE_KEY='-----BEGIN X-----\nabc\n-----END X-----'", "PRIVATE_KEY='[redacted]'"],
   ])("%j becomes %j", (text, expected) => {
     expect(redacted(text)).toBe(expected);
@@ -133,6 +139,34 @@ const texts = fc.oneof(
 );
 const everything = redactorOf({ secrets: [key, "another-secret-1"], shapes: true });
 
+const secretsInValues: [string, string][] = [
+  ["password://password:-----BEGIN PRIVATE KEY-----", "password:[redacted] PRIVATE KEY-----"],
+  ['password: "Enter password=hunter"', 'password: "[redacted]"'],
+  ['password="a password=`b\nc1`"', 'password="[redacted]"'],
+  ["password://sk-abcdef0123456789", "password:[redacted]"],
+  ["Authorization: $eyJ-abcdefghij.eyJ-abcdefghij.", "Authorization: [redacted]"],
+  ["a://token:hunter22,and-more@host", "a://token:[redacted]"],
+  ["a://password=x/y1;user:hunter2@host", "a://password=[redacted];user:[redacted]@host"],
+];
+
+test.each(secretsInValues)("%j has a secret in what is none, and becomes %j at once", (text, expected) => {
+  const kinds: SecretKind[] = [];
+  expect(everything.redact(text, () => undefined)).toBe(expected);
+  expect(everything.redact(expected, (kind) => kinds.push(kind))).toBe(expected);
+  expect(kinds).toEqual([]);
+});
+
+test("a secret in what is none is told once", () => {
+  const told: string[] = [];
+  everything.redact("password://password:-----BEGIN", (kind, value) => told.push(`${kind} ${value}`));
+  expect(told).toEqual(["named -----BEGIN"]);
+});
+
+test("what is wrapped in names without end is hidden as a whole", () => {
+  const wrapped = `so: ${"password://".repeat(10_000)}password=hunter2`;
+  expect(everything.redact(wrapped, () => undefined).slice(0, 100)).toBe("[redacted]");
+});
+
 test("what was redacted once stays as it is", () => {
   fc.assert(
     fc.property(texts, (text) => {
@@ -141,7 +175,7 @@ test("what was redacted once stays as it is", () => {
       expect(everything.redact(once, (kind) => kinds.push(kind))).toBe(once);
       expect(kinds).toEqual([]);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 2_000, examples: secretsInValues.map(([text]): [string] => [text]) },
   );
 });
 
@@ -168,6 +202,7 @@ test.each([
   "bearer ",
   "-----BEGIN PRIVATE KEY-----",
   `password=${"a.".repeat(250)}- `,
+  "password=-----BEGIN X-----",
 ])("a megabyte of %j is read in time", (text) => {
   expect(typeof everything.redact(text.repeat(1_000_000 / text.length), () => undefined)).toBe("string");
 });
