@@ -37,10 +37,9 @@ class NumberedEvents {
   /** Only what differs between two deltas is encoded for each. */
   deltas(type: string, place: object, quoted: readonly string[]): void {
     const start = `event: ${type}\ndata: {"type":"${type}",${JSON.stringify(place).slice(1, -1)},"delta":`;
-    for (const delta of quoted) {
-      this.#answer.delta(`${start}${delta},"sequence_number":${this.#number}}\n\n`);
-      this.#number += 1;
-    }
+    const first = this.#number;
+    this.#answer.deltas(quoted, (delta, place) => `${start}${delta},"sequence_number":${first + place}}\n\n`);
+    this.#number += quoted.length;
   }
 
   finish(data: { readonly type: string }): Answer {
