@@ -39,26 +39,41 @@ async function writeAtOnce(
   }
 }
 
-/** Piece n is due n delays after the start: a late timer is made up for, so a stream as a whole is never late. */
-async function writePaced(
+/**
+ * Piece n is due n delays after the start: a late timer is made up for, so a stream as a whole is never late. One
+ * promise for all of them: with one for each, waiting costs as much as making and writing a piece.
+ */
+function writePaced(
   response: ServerResponse,
   pieces: Pieces,
   { delayMs, perWrite }: Pace,
   reader: Reader,
 ): Promise<void> {
-  const started = performance.now();
-  let index = 0;
-  let writes = 0;
-  while (index < pieces.length && !reader.hasLeft) {
-    const due = 1 + Math.floor((performance.now() - started) / delayMs);
-    if (due > writes) {
-      const upTo = index + (due - writes) * perWrite;
-      const hasRoom = writePieces(response, pieces, index, upTo);
-      [index, writes] = [upTo, due];
-      if (!hasRoom) await drained(response, reader);
-    }
-    if (index < pieces.length) await pause(started + writes * delayMs - performance.now(), reader);
-  }
+  return new Promise((resolve) => {
+    const started = performance.now();
+    let index = 0;
+    let writes = 0;
+    const step = (): void => {
+      if (reader.hasLeft) return;
+      const now = performance.now();
+      const due = 1 + Math.floor((now - started) / delayMs);
+      let hasRoom = true;
+      if (due > writes) {
+        const upTo = index + (due - writes) * perWrite;
+        hasRoom = writePieces(response, pieces, index, upTo);
+        [index, writes] = [upTo, due];
+      }
+      if (index >= pieces.length) resolve();
+      else if (hasRoom) timer = setTimeout(step, Math.ceil(started + writes * delayMs - now));
+      else (response.socket ?? response).once("drain", step);
+    };
+    let timer: NodeJS.Timeout | undefined;
+    reader.wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    step();
+  });
 }
 
 function drained(response: ServerResponse, reader: Reader): Promise<void> {
