@@ -59,7 +59,9 @@ class Steps implements Texts {
   }
 
   at(index: number): string | undefined {
-    const run = this.#runs.findLast(({ from }) => from <= index);
+    let last = this.#runs.length - 1;
+    while (last > 0 && index < (this.#runs[last]?.from ?? 0)) last -= 1;
+    const run = this.#runs[last];
     const quoted = run?.quoted[index - run.from];
     if (run === undefined || quoted === undefined) return undefined;
     const text = run.encode(quoted, index - run.from);

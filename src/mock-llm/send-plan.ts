@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Pieces, Plan } from "./plan.js";
-import { writePieces } from "./write-pieces.js";
+import { piecesWriter } from "./write-pieces.js";
 
 export interface Pace {
   /** The time between two writes; 0: at once. */
@@ -34,8 +34,9 @@ async function writeAtOnce(
   { perWrite }: Pace,
   reader: Reader,
 ): Promise<void> {
+  const write = piecesWriter(response);
   for (let index = 0; index < pieces.length && !reader.hasLeft; index += perWrite) {
-    if (!writePieces(response, pieces, index, index + perWrite)) await drained(response, reader);
+    if (!write(pieces, index, index + perWrite)) await drained(response, reader);
   }
 }
 
@@ -50,6 +51,7 @@ function writePaced(
   reader: Reader,
 ): Promise<void> {
   return new Promise((resolve) => {
+    const write = piecesWriter(response);
     const started = performance.now();
     let index = 0;
     let writes = 0;
@@ -60,7 +62,7 @@ function writePaced(
       let hasRoom = true;
       if (due > writes) {
         const upTo = index + (due - writes) * perWrite;
-        hasRoom = writePieces(response, pieces, index, upTo);
+        hasRoom = write(pieces, index, upTo);
         [index, writes] = [upTo, due];
       }
       if (index >= pieces.length) resolve();
