@@ -1,29 +1,71 @@
+/** Texts in their order, each made when it is asked for: an answer that takes a minute keeps none of them. */
+export interface Texts {
+  readonly length: number;
+  at(index: number): string | undefined;
+}
+
 /** A streamed answer, already encoded. */
 export interface Answer {
   /** Each ends with one delta; what comes before that delta stands before it. */
-  readonly steps: readonly string[];
+  readonly steps: Texts;
   /** What comes between the last delta and the terminal event. */
   readonly tail: string;
   /** What says that the answer is complete. */
   readonly terminal: string;
 }
 
+/** Deltas of one kind; they differ in what was said and in their place among them. */
+interface Run {
+  /** The index of its first step. */
+  readonly from: number;
+  /** What stands before its first delta. */
+  readonly before: string;
+  readonly quoted: readonly string[];
+  readonly encode: (quoted: string, place: number) => string;
+}
+
 /** Gathers the events of an answer in their order. */
 export class AnswerBuilder {
-  readonly #steps: string[] = [];
+  readonly #steps = new Steps();
   #pending = "";
 
   event(text: string): void {
     this.#pending += text;
   }
 
-  delta(text: string): void {
-    this.#steps.push(this.#pending + text);
+  /** `encode` may be called at any time, and again. */
+  deltas(quoted: readonly string[], encode: Run["encode"]): void {
+    if (quoted.length === 0) return;
+    this.#steps.add({ from: this.#steps.length, before: this.#pending, quoted, encode });
     this.#pending = "";
   }
 
   finish(terminal: string): Answer {
     return { steps: this.#steps, tail: this.#pending, terminal };
+  }
+}
+
+class Steps implements Texts {
+  readonly #runs: Run[] = [];
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(run: Run): void {
+    this.#runs.push(run);
+    this.#length += run.quoted.length;
+  }
+
+  at(index: number): string | undefined {
+    let last = this.#runs.length - 1;
+    while (last > 0 && index < (this.#runs[last]?.from ?? 0)) last -= 1;
+    const run = this.#runs[last];
+    const quoted = run?.quoted[index - run.from];
+    if (run === undefined || quoted === undefined) return undefined;
+    const text = run.encode(quoted, index - run.from);
+    return index === run.from ? run.before + text : text;
   }
 }
 

@@ -27,3 +27,8 @@ export function stringOf(value: unknown): string {
 export function entryOf<T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined {
   return typeof key === "string" && Object.hasOwn(table, key) ? table[key] : undefined;
 }
+
+/** The fields of an object as they stand between its braces. */
+export function fieldsText(fields: object): string {
+  return JSON.stringify(fields).slice(1, -1);
+}

@@ -1,9 +1,15 @@
 import type { Answer } from "./answer.js";
 import type { MockFault } from "./script.js";
 
+/** A list, or what makes each piece when it is due. */
+export interface Pieces {
+  readonly length: number;
+  at(index: number): string | Buffer | undefined;
+}
+
 /** What is written, piece by piece, and what happens then. */
 export interface Plan {
-  readonly pieces: readonly (string | Buffer)[];
+  readonly pieces: Pieces;
   readonly ending: "end" | "close" | "reset" | "stall" | { readonly ping: string; readonly everyMs: number };
 }
 
@@ -15,15 +21,18 @@ const garbage = Buffer.concat([Buffer.from("<html>\u0000<body>\n\n}{"), Buffer.f
 export type StreamFault = Exclude<MockFault, { type: "status" | "overflow" }>;
 
 export function planOf(
-  { steps, tail, terminal }: Answer,
+  answer: Answer,
   fault: StreamFault | undefined,
   texts: {
     readonly ping: string;
     errorEvent(fault: Extract<MockFault, { type: "error_event" }>, sent: string): string;
   },
 ): Plan {
+  if (fault === undefined) return { pieces: whenDue(answer), ending: "end" };
+  const { tail, terminal } = answer;
+  const steps = Array.from({ length: answer.steps.length }, (_, index) => answer.steps.at(index) ?? "");
   const whole = [...steps, tail + terminal];
-  switch (fault?.type) {
+  switch (fault.type) {
     case "cut":
       return { pieces: [...steps, tail], ending: "end" };
     case "duplicate_terminal":
@@ -38,14 +47,16 @@ export function planOf(
       const sent = steps.slice(0, fault.afterDeltas ?? 0);
       return { pieces: [...sent, texts.errorEvent(fault, sent.join(""))], ending: "end" };
     }
-    case "garbage": {
+    default: {
       if (fault.as !== "event") return { pieces: [garbage], ending: "end" };
       const middle = Math.ceil(steps.length / 2);
       return { pieces: whole.toSpliced(middle, 0, "data: {not json\n\n"), ending: "end" };
     }
-    default:
-      return { pieces: whole, ending: "end" };
   }
+}
+
+function whenDue({ steps, tail, terminal }: Answer): Pieces {
+  return { length: steps.length + 1, at: (index) => (index < steps.length ? steps.at(index) : tail + terminal) };
 }
 
 /** The first bytes of all pieces together. */

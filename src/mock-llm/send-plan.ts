@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Plan } from "./plan.js";
+import type { Pieces, Plan } from "./plan.js";
+import { piecesWriter } from "./write-pieces.js";
 
 export interface Pace {
   /** The time between two writes; 0: at once. */
@@ -29,49 +30,52 @@ export async function sendPlan(response: ServerResponse, plan: Plan, pace: Pace)
 
 async function writeAtOnce(
   response: ServerResponse,
-  pieces: Plan["pieces"],
+  pieces: Pieces,
   { perWrite }: Pace,
   reader: Reader,
 ): Promise<void> {
+  const write = piecesWriter(response);
   for (let index = 0; index < pieces.length && !reader.hasLeft; index += perWrite) {
-    if (!write(response, pieces, index, index + perWrite)) await drained(response, reader);
+    if (!write(pieces, index, index + perWrite)) await drained(response, reader);
   }
 }
 
-/** Piece n is due n delays after the start: a late timer is made up for, so a stream as a whole is never late. */
-async function writePaced(
+/**
+ * Piece n is due n delays after the start: a late timer is made up for, so a stream as a whole is never late. One
+ * promise for all of them: with one for each, waiting costs as much as making and writing a piece.
+ */
+function writePaced(
   response: ServerResponse,
-  pieces: Plan["pieces"],
+  pieces: Pieces,
   { delayMs, perWrite }: Pace,
   reader: Reader,
 ): Promise<void> {
-  const started = performance.now();
-  let index = 0;
-  let writes = 0;
-  while (index < pieces.length && !reader.hasLeft) {
-    const due = 1 + Math.floor((performance.now() - started) / delayMs);
-    if (due > writes) {
-      const upTo = index + (due - writes) * perWrite;
-      const hasRoom = write(response, pieces, index, upTo);
-      [index, writes] = [upTo, due];
-      if (!hasRoom) await drained(response, reader);
-    }
-    if (index < pieces.length) await pause(started + writes * delayMs - performance.now(), reader);
-  }
-}
-
-/** Says whether there is room for more. */
-function write(response: ServerResponse, pieces: Plan["pieces"], from: number, upTo: number): boolean {
-  const piece = upTo - from === 1 ? (pieces[from] ?? "") : joined(pieces.slice(from, upTo));
-  // In one string: the response would send the frame of a chunk as three, which takes twice as long.
-  if (typeof piece !== "string" || piece === "" || !response.chunkedEncoding || response.socket === null)
-    return response.write(piece);
-  return response.socket.write(`${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`);
-}
-
-function joined(pieces: Plan["pieces"]): string | Buffer {
-  if (pieces.every((piece) => typeof piece === "string")) return pieces.join("");
-  return Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
+  return new Promise((resolve) => {
+    const write = piecesWriter(response);
+    const started = performance.now();
+    let index = 0;
+    let writes = 0;
+    const step = (): void => {
+      if (reader.hasLeft) return;
+      const now = performance.now();
+      const due = 1 + Math.floor((now - started) / delayMs);
+      let hasRoom = true;
+      if (due > writes) {
+        const upTo = index + (due - writes) * perWrite;
+        hasRoom = write(pieces, index, upTo);
+        [index, writes] = [upTo, due];
+      }
+      if (index >= pieces.length) resolve();
+      else if (hasRoom) timer = setTimeout(step, Math.ceil(started + writes * delayMs - now));
+      else (response.socket ?? response).once("drain", step);
+    };
+    let timer: NodeJS.Timeout | undefined;
+    reader.wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    step();
+  });
 }
 
 function drained(response: ServerResponse, reader: Reader): Promise<void> {

@@ -104,7 +104,7 @@ async function serve(
   const method = request.method ?? "";
   const [path = ""] = (request.url ?? "").split("?", 1);
   const api = apiAt(path);
-  const text = await readBody(request).catch(() => undefined);
+  const text = await readBody(request);
   if (request.destroyed && !request.complete) return;
   const decision =
     api === undefined || method !== "POST"

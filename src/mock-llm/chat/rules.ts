@@ -1,3 +1,4 @@
+import { familiarTools } from "../familiar-tools.js";
 import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai-errors.js";
@@ -52,12 +53,16 @@ function toolRefusal(body: JsonObject): Refusal | undefined {
     ? undefined
     : ["tool_choice", "parallel_tool_calls"].find((key) => isGiven(body[key]) && body[key] !== "none");
   if (alone !== undefined) return badRequest(`'${alone}' is only allowed when 'tools' are specified.`, alone);
-  for (const [index, tool] of objectsOf(body["tools"]).entries()) {
+  return functionsRefusal(body["tools"]);
+}
+
+const functionsRefusal = familiarTools((tools): Refusal | undefined => {
+  for (const [index, tool] of objectsOf(tools).entries()) {
     const refusal = functionRefusal(objectOf(tool["function"]), `tools[${index}].function.parameters`);
     if (refusal !== undefined) return refusal;
   }
   return undefined;
-}
+});
 
 function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {
   const index = messages.findIndex(

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { besideFamiliarTools } from "../familiar-tools.js";
 import { entryOf, type JsonObject, stringOf } from "../json.js";
 import { firstProblem } from "../first-problem.js";
 import { imageUrl } from "../image-url.js";
@@ -134,7 +135,7 @@ function withoutThoughts(message: JsonObject): JsonObject {
 }
 
 /** What is wrong with the shape of a request to the Chat Completions API. */
-export function shapeProblem(body: JsonObject): Problem | undefined {
+export const shapeProblem = besideFamiliarTools((body): Problem | undefined => {
   const isOpenAi = openAiModels.test(stringOf(body["model"]));
   const check = (message: JsonObject, at: Path) => messageProblem(isOpenAi ? message : withoutThoughts(message), at);
   return (
@@ -142,7 +143,7 @@ export function shapeProblem(body: JsonObject): Problem | undefined {
     firstProblem(body["messages"], check, ["messages"]) ??
     firstProblem(body["tools"], toolProblem, ["tools"])
   );
-}
+});
 
 function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
   return tool["type"] === "custom" ? undefined : problemIn(FunctionTool, tool, at);

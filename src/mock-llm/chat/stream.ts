@@ -29,15 +29,14 @@ export function streamedCompletion(reply: MockReply, exchange: Exchange): Answer
   const content = text === "" && calls.length > 0 ? null : "";
   answer.event(chunk(JSON.stringify({ role: "assistant", content, refusal: null })));
   // Not OpenAI's: how compatible servers send what their models think.
-  for (const delta of reasoningDeltas) answer.delta(chunk(`{"reasoning_content":${delta}}`));
-  for (const delta of textDeltas) answer.delta(chunk(`{"content":${delta}}`));
+  answer.deltas(reasoningDeltas, (delta) => chunk(`{"reasoning_content":${delta}}`));
+  answer.deltas(textDeltas, (delta) => chunk(`{"content":${delta}}`));
   for (const [index, call] of calls.entries()) {
     const opened = { index, id: call.id ?? ids.next("call_"), type: "function" };
     const begun = { ...opened, function: { name: call.name, arguments: "" } };
     answer.event(chunk(JSON.stringify({ tool_calls: [begun] })));
-    for (const piece of argumentPieces(argumentsOf(call))) {
-      answer.delta(chunk(JSON.stringify({ tool_calls: [{ index, function: { arguments: piece } }] })));
-    }
+    const pieces = argumentPieces(argumentsOf(call)).map((piece) => JSON.stringify(piece));
+    answer.deltas(pieces, (piece) => chunk(`{"tool_calls":[{"index":${index},"function":{"arguments":${piece}}}]}`));
   }
   const usage = withUsage ? `${start},"choices":[],"usage":${JSON.stringify(usageObject(exchange.usage))}}\n\n` : "";
   return answer.finish(`${chunk("{}", finishReason(reply))}${usage}data: [DONE]\n\n`);

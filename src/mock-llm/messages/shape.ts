@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { besideFamiliarTools } from "../familiar-tools.js";
 import { entryOf, isGiven, type JsonObject, stringOf } from "../json.js";
 import { firstProblem } from "../first-problem.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
@@ -145,13 +146,12 @@ const CustomTool = z.strictObject({
 });
 
 /** What is wrong with the shape of a request to the Messages API. */
-export function shapeProblem(body: JsonObject): Problem | undefined {
-  return (
+export const shapeProblem = besideFamiliarTools(
+  (body): Problem | undefined =>
     problemIn(Request, body) ??
     firstProblem(body["messages"], messageProblem, ["messages"]) ??
-    firstProblem(body["tools"], toolProblem, ["tools"])
-  );
-}
+    firstProblem(body["tools"], toolProblem, ["tools"]),
+);
 
 function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
   if (isGiven(tool["type"]) && tool["type"] !== "custom") return undefined;

@@ -24,7 +24,7 @@ export function streamedMessage(reply: MockReply, exchange: Exchange): Answer {
     if (call !== undefined) calls += 1;
     const [type, field, deltas] = deltasOf(block, reply, call === undefined ? "" : argumentsOf(call));
     const start = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":`;
-    for (const delta of deltas) answer.delta(`${start}${delta}}}\n\n`);
+    answer.deltas(deltas, (delta) => `${start}${delta}}}\n\n`);
     if (block.type === "thinking") {
       send("content_block_delta", { index, delta: { type: "signature_delta", signature: block.signature } });
     }

@@ -1,3 +1,4 @@
+import { fieldsText } from "../json.js";
 import type { MockReply } from "../script.js";
 import type { Exchange } from "../wire-api.js";
 import type { OutputItem } from "./items.js";
@@ -9,9 +10,31 @@ export interface ResponseState {
 }
 
 /** The response object: what was asked comes back in it. */
-export function responseObject(id: string, { status, output, error }: ResponseState, exchange: Exchange) {
-  const { body, createdAt, model, usage } = exchange;
-  const isOver = status === "completed" || status === "incomplete";
+export function responseObject(id: string, state: ResponseState, exchange: Exchange) {
+  const { begin, middle, last } = askedIn(exchange);
+  return {
+    ...headOf(id, state, exchange),
+    ...begin,
+    output: state.output,
+    ...middle,
+    usage: usageIn(state, exchange),
+    ...last,
+  };
+}
+
+/** The same as text, for any state: three events of a stream have what was asked, which is encoded once. */
+export function responseTexts(id: string, exchange: Exchange): (state: ResponseState) => string {
+  const asked = askedIn(exchange);
+  const [begin, middle, last] = [fieldsText(asked.begin), fieldsText(asked.middle), fieldsText(asked.last)];
+  return (state) => {
+    const head = fieldsText(headOf(id, state, exchange));
+    const output = JSON.stringify(state.output);
+    const usage = JSON.stringify(usageIn(state, exchange));
+    return `{${head},${begin},"output":${output},${middle},"usage":${usage},${last}}`;
+  };
+}
+
+function headOf(id: string, { status, error }: ResponseState, { createdAt }: Exchange) {
   return {
     id,
     object: "response",
@@ -20,10 +43,17 @@ export function responseObject(id: string, { status, output, error }: ResponseSt
     background: false,
     error: error ?? null,
     incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
+  };
+}
+
+/** What is the same in every state, by its place among what is not. */
+function askedIn({ body, model }: Exchange) {
+  const begin = {
     instructions: body["instructions"] ?? null,
     max_output_tokens: body["max_output_tokens"] ?? null,
     model,
-    output,
+  };
+  const middle = {
     parallel_tool_calls: body["parallel_tool_calls"] ?? true,
     previous_response_id: body["previous_response_id"] ?? null,
     prompt_cache_key: body["prompt_cache_key"] ?? null,
@@ -36,17 +66,17 @@ export function responseObject(id: string, { status, output, error }: ResponseSt
     tools: body["tools"] ?? [],
     top_p: body["top_p"] ?? 1,
     truncation: body["truncation"] ?? "disabled",
-    usage: isOver ? usageObject(usage) : null,
-    user: null,
-    metadata: body["metadata"] ?? {},
   };
+  const last = { user: null, metadata: body["metadata"] ?? {} };
+  return { begin, middle, last };
 }
 
 export function finalStatus(reply: MockReply): "completed" | "incomplete" {
   return reply.finish === "length" ? "incomplete" : "completed";
 }
 
-function usageObject(usage: Exchange["usage"]) {
+function usageIn({ status }: ResponseState, { usage }: Exchange) {
+  if (status !== "completed" && status !== "incomplete") return null;
   return {
     input_tokens: usage.input_tokens,
     input_tokens_details: { cached_tokens: usage.cached_input_tokens },

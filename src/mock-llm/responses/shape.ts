@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { besideFamiliarTools } from "../familiar-tools.js";
 import { entryOf, type JsonObject } from "../json.js";
 import { firstProblem } from "../first-problem.js";
 import { imageUrl } from "../image-url.js";
@@ -196,11 +197,12 @@ const partsByRole: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>
 };
 
 /** What is wrong with the shape of a request to the Responses API. */
-export function shapeProblem(body: JsonObject): Problem | undefined {
-  const problem = problemIn(Request, body);
-  if (problem !== undefined) return problem;
-  return firstProblem(body["input"], itemProblem, ["input"]) ?? firstProblem(body["tools"], toolProblem, ["tools"]);
-}
+export const shapeProblem = besideFamiliarTools(
+  (body): Problem | undefined =>
+    problemIn(Request, body) ??
+    firstProblem(body["input"], itemProblem, ["input"]) ??
+    firstProblem(body["tools"], toolProblem, ["tools"]),
+);
 
 function itemProblem(item: JsonObject, at: Path): Problem | undefined {
   const type = item["type"] ?? "message";

@@ -1,9 +1,10 @@
-import { type Answer, AnswerBuilder, namedEvent } from "../answer.js";
+import { type Answer, AnswerBuilder } from "../answer.js";
+import { fieldsText } from "../json.js";
 import type { MockReply } from "../script.js";
 import { argumentPieces, partsOf } from "../split-deltas.js";
 import type { Exchange } from "../wire-api.js";
 import { type OutputItem, outputItems, outputText } from "./items.js";
-import { finalStatus, responseObject } from "./response.js";
+import { finalStatus, responseTexts } from "./response.js";
 
 /** Where an event belongs. */
 interface Place {
@@ -17,38 +18,41 @@ export function streamedResponse(reply: MockReply, exchange: Exchange): Answer {
   const output = outputItems(reply, exchange);
   exchange.remember(id, output);
   const events = new NumberedEvents();
-  const begun = responseObject(id, { status: "in_progress", output: [] }, exchange);
-  events.send(event("response.created", { response: begun }));
-  events.send(event("response.in_progress", { response: begun }));
+  const textOf = responseTexts(id, exchange);
+  const begun = `"response":${textOf({ status: "in_progress", output: [] })}`;
+  events.sendText("response.created", begun);
+  events.sendText("response.in_progress", begun);
   for (const [index, item] of output.entries()) sendItem(events, item, index, reply);
   const status = finalStatus(reply);
-  const response = responseObject(id, { status, output }, exchange);
-  return events.finish(event(`response.${status}`, { response }));
+  return events.finish(`response.${status}`, `"response":${textOf({ status, output })}`);
 }
 
 class NumberedEvents {
   readonly #answer = new AnswerBuilder();
   #number = 0;
 
-  send(data: { readonly type: string }): void {
-    this.#answer.event(this.#numbered(data));
+  send(type: string, fields: object): void {
+    this.sendText(type, fieldsText(fields));
+  }
+
+  sendText(type: string, fields: string): void {
+    this.#answer.event(this.#numbered(type, fields));
   }
 
   /** Only what differs between two deltas is encoded for each. */
   deltas(type: string, place: object, quoted: readonly string[]): void {
-    const start = `event: ${type}\ndata: {"type":"${type}",${JSON.stringify(place).slice(1, -1)},"delta":`;
-    for (const delta of quoted) {
-      this.#answer.delta(`${start}${delta},"sequence_number":${this.#number}}\n\n`);
-      this.#number += 1;
-    }
+    const start = `event: ${type}\ndata: {"type":"${type}",${fieldsText(place)},"delta":`;
+    const first = this.#number;
+    this.#answer.deltas(quoted, (delta, nth) => `${start}${delta},"sequence_number":${first + nth}}\n\n`);
+    this.#number += quoted.length;
   }
 
-  finish(data: { readonly type: string }): Answer {
-    return this.#answer.finish(this.#numbered(data));
+  finish(type: string, fields: string): Answer {
+    return this.#answer.finish(this.#numbered(type, fields));
   }
 
-  #numbered(data: { readonly type: string }): string {
-    const text = namedEvent(event(data.type, { ...data, sequence_number: this.#number }));
+  #numbered(type: string, fields: string): string {
+    const text = `event: ${type}\ndata: {"type":"${type}",${fields},"sequence_number":${this.#number}}\n\n`;
     this.#number += 1;
     return text;
   }
@@ -56,12 +60,12 @@ class NumberedEvents {
 
 function sendItem(events: NumberedEvents, item: OutputItem, output_index: number, reply: MockReply): void {
   const place = { item_id: item.id, output_index };
-  events.send(event("response.output_item.added", { output_index, item: unfinished(item) }));
+  events.send("response.output_item.added", { output_index, item: unfinished(item) });
   if (item.type === "reasoning") sendReasoning(events, place, reply);
   else if (item.type === "message") sendText(events, place, reply);
   else if (item.type === "function_call") sendArguments(events, place, item);
   else sendInput(events, place, item);
-  events.send(event("response.output_item.done", { output_index, item }));
+  events.send("response.output_item.done", { output_index, item });
 }
 
 function unfinished(item: OutputItem): object {
@@ -74,19 +78,19 @@ function sendReasoning(events: NumberedEvents, item: Place, reply: MockReply): v
   const { reasoning, reasoningDeltas } = partsOf(reply);
   const place = { ...item, summary_index: 0 };
   const part = { type: "summary_text", text: "" };
-  events.send(event("response.reasoning_summary_part.added", { ...place, part }));
+  events.send("response.reasoning_summary_part.added", { ...place, part });
   events.deltas("response.reasoning_summary_text.delta", place, reasoningDeltas);
-  events.send(event("response.reasoning_summary_text.done", { ...place, text: reasoning }));
-  events.send(event("response.reasoning_summary_part.done", { ...place, part: { ...part, text: reasoning } }));
+  events.send("response.reasoning_summary_text.done", { ...place, text: reasoning });
+  events.send("response.reasoning_summary_part.done", { ...place, part: { ...part, text: reasoning } });
 }
 
 function sendText(events: NumberedEvents, item: Place, reply: MockReply): void {
   const { text, textDeltas } = partsOf(reply);
   const place = { ...item, content_index: 0 };
-  events.send(event("response.content_part.added", { ...place, part: outputText("") }));
+  events.send("response.content_part.added", { ...place, part: outputText("") });
   events.deltas("response.output_text.delta", { ...place, logprobs: [] }, textDeltas);
-  events.send(event("response.output_text.done", { ...place, text, logprobs: [] }));
-  events.send(event("response.content_part.done", { ...place, part: outputText(text) }));
+  events.send("response.output_text.done", { ...place, text, logprobs: [] });
+  events.send("response.content_part.done", { ...place, part: outputText(text) });
 }
 
 function sendArguments(
@@ -97,7 +101,7 @@ function sendArguments(
   const pieces = argumentPieces(call.arguments).map((piece) => JSON.stringify(piece));
   events.deltas("response.function_call_arguments.delta", place, pieces);
   const done = { ...place, name: call.name, arguments: call.arguments };
-  events.send(event("response.function_call_arguments.done", done));
+  events.send("response.function_call_arguments.done", done);
 }
 
 function sendInput(
@@ -107,9 +111,5 @@ function sendInput(
 ): void {
   const pieces = argumentPieces(input).map((piece) => JSON.stringify(piece));
   events.deltas("response.custom_tool_call_input.delta", place, pieces);
-  events.send(event("response.custom_tool_call_input.done", { ...place, input }));
-}
-
-function event(type: string, fields: object): { readonly type: string } {
-  return { type, ...fields };
+  events.send("response.custom_tool_call_input.done", { ...place, input });
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { familiarTools } from "../familiar-tools.js";
 import { entryOf, type JsonObject, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai-errors.js";
 import { functionRefusal } from "../openai-schema.js";
@@ -74,12 +75,16 @@ export function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
 
 /** What a tool of the right shape is still refused for. */
 export function toolRefusal(body: JsonObject): Refusal | undefined {
-  for (const [index, tool] of objectsOf(body["tools"]).entries()) {
+  return functionsRefusal(body["tools"]) ?? customToolRefusal(body);
+}
+
+const functionsRefusal = familiarTools((tools): Refusal | undefined => {
+  for (const [index, tool] of objectsOf(tools).entries()) {
     const refusal = tool["type"] === "function" ? functionRefusal(tool, `tools[${index}].parameters`) : undefined;
     if (refusal !== undefined) return refusal;
   }
-  return customToolRefusal(body);
-}
+  return undefined;
+});
 
 function customToolRefusal(body: JsonObject): Refusal | undefined {
   const model = stringOf(body["model"]);
