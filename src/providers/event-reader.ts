@@ -51,10 +51,8 @@ export class EventReader extends ReadyStream<ServerEvent> {
     });
     this.#timer = setTimeout(this.#onTimer, bounds.idleMs);
     source.on("error", this.#onError).on("end", this.#onEnd).on("close", this.#onClose).on("data", this.#onData);
-    bounds.signal.addEventListener("abort", this.#onAbort);
-    if (bounds.signal.aborted) this.#onAbort();
     // Broken before anybody listened.
-    else if (source.destroyed && !source.readableEnded) this.#close(cut);
+    if (source.destroyed && !source.readableEnded) this.#close(cut);
   }
 
   take(): ServerEvent | null | undefined {
@@ -109,11 +107,6 @@ export class EventReader extends ReadyStream<ServerEvent> {
   };
   readonly #onClose = (): void => this.#close(cut);
   readonly #onError = (): void => this.#close(lost);
-  readonly #onAbort = (): void => {
-    this.#drop();
-    this.#close("ended");
-    this.#source.destroy();
-  };
 
   /** Looks whether nothing came for too long; a reader that was busy itself did not wait. */
   readonly #onTimer = (): void => {
@@ -128,7 +121,6 @@ export class EventReader extends ReadyStream<ServerEvent> {
     if (this.#finish !== undefined) return;
     this.#finish = finish;
     clearTimeout(this.#timer);
-    this.#bounds.signal.removeEventListener("abort", this.#onAbort);
     this.#source.off("data", this.#onData);
     if (finish !== "ended") this.#source.destroy();
     this.#tell();

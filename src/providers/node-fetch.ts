@@ -10,13 +10,25 @@ const withoutBody: ReadonlySet<number> = new Set([204, 205]);
 /** A `fetch` over node:http for short answers: they are read whole before it resolves. */
 export function nodeFetch(sender: NodeSender): typeof fetch {
   return async (input, init) => {
-    const message = await sender.send(sendingOf(input, init));
-    const status = message.statusCode ?? 0;
-    const headers = headersOf(message);
-    const body = decoded(message, headers.get("content-encoding"));
-    const text = await readText(body, status >= 400 ? maxErrorBytes : maxBytes);
-    return new Response(withoutBody.has(status) ? null : text, { status, headers });
+    const { signal } = init ?? {};
+    signal?.throwIfAborted();
+    const sent = sender.send(sendingOf(input, init));
+    const onAbort = (): void => sent.cancel(signal?.reason as Error);
+    signal?.addEventListener("abort", onAbort);
+    try {
+      return await whole(await sent.answer);
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
   };
+}
+
+async function whole(message: IncomingMessage): Promise<Response> {
+  const status = message.statusCode ?? 0;
+  const headers = headersOf(message);
+  const body = decoded(message, headers.get("content-encoding"));
+  const text = await readText(body, status >= 400 ? maxErrorBytes : maxBytes);
+  return new Response(withoutBody.has(status) ? null : text, { status, headers });
 }
 
 function sendingOf(input: string | URL | Request, init: RequestInit = {}): Sending {
@@ -30,7 +42,6 @@ function sendingOf(input: string | URL | Request, init: RequestInit = {}): Sendi
     method: init.method ?? "GET",
     headers: Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)),
     body: () => body ?? undefined,
-    signal: init.signal ?? undefined,
   };
 }
 

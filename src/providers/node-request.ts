@@ -2,30 +2,19 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
 import { FailureError } from "../messages/errors.js";
 
-interface Bounds {
-  readonly signal: AbortSignal | undefined;
-  readonly connectTimeoutMs: number;
-}
-
-/** Resolves with the answer to a request when the headers are there. Aborting ends it, also after that. */
-export function answerOf(request: ClientRequest, { signal, connectTimeoutMs }: Bounds): Promise<IncomingMessage> {
+/** Resolves with the answer to a request when the headers are there. */
+export function answerOf(request: ClientRequest, connectTimeoutMs: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
-    const onAbort = (): void => void request.destroy(signal?.reason as Error);
     request.on("error", reject);
     request.on("response", resolve);
-    request.on("close", () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-    });
+    request.on("close", () => clearTimeout(timer));
     // Waiting for a free connection does not count.
     request.on("socket", (socket) => {
       if (!socket.connecting) return;
       timer = setTimeout(() => request.destroy(unconnected(request, connectTimeoutMs)), connectTimeoutMs);
       socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => clearTimeout(timer));
     });
-    if (signal?.aborted === true) onAbort();
-    else signal?.addEventListener("abort", onAbort);
   });
 }
 

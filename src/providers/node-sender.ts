@@ -12,8 +12,8 @@ export interface Sending {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Made when it is sent. */
   readonly body: () => string | Uint8Array | undefined;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** Requests over node:http, and the connections that are kept for the next ones. */
@@ -26,13 +26,8 @@ export class NodeSender {
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
-  /** Resolves when the headers of the answer are there. Aborting ends it, also after that. */
-  async send(sending: Sending): Promise<http.IncomingMessage> {
-    const message = await this.#send(sending, true);
-    const status = message.statusCode ?? 0;
-    if (!isRedirect(status)) return message;
-    message.destroy();
-    throw refusedRedirect(status, message.headers.location ?? "");
+  send(sending: Sending): Sent {
+    return new Sent((mayReuse) => this.#begin(sending, mayReuse));
   }
 
   close(): void {
@@ -40,20 +35,8 @@ export class NodeSender {
     this.#https.destroy();
   }
 
-  async #send(sending: Sending, mayReuse: boolean): Promise<http.IncomingMessage> {
-    const { request, answer } = this.#begin(sending, mayReuse);
-    try {
-      return await answer;
-    } catch (error) {
-      // The server closed the idle connection just as we took it, so it has not seen the request.
-      const closed = mayReuse && request.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
-      if (!closed || sending.signal?.aborted === true) throw error;
-      return this.#send(sending, false);
-    }
-  }
-
   /** Waits for nothing: whoever waits would keep the body until the answer begins. */
-  #begin({ url, method, headers, body, signal }: Sending, mayReuse: boolean): Begun {
+  #begin({ url, method, headers, body }: Sending, mayReuse: boolean): Begun {
     const made = body();
     const secure = url.protocol === "https:";
     // `false` is a connection of its own.
@@ -62,7 +45,7 @@ export class NodeSender {
     // Not as an option: a connection keeps the options it was opened with as long as it lives, and the key in them.
     for (const name in headers) request.setHeader(name, headers[name] ?? "");
     if (made !== undefined) request.setHeader("content-length", Buffer.byteLength(made));
-    const answer = answerOf(request, { signal, connectTimeoutMs: this.#connectTimeoutMs });
+    const answer = answerOf(request, this.#connectTimeoutMs);
     request.end(made);
     return { request, answer };
   }
@@ -71,6 +54,45 @@ export class NodeSender {
 interface Begun {
   readonly request: http.ClientRequest;
   readonly answer: Promise<http.IncomingMessage>;
+}
+
+/** A request that is under way. */
+export class Sent {
+  /** Resolves when the headers are there. */
+  readonly answer: Promise<http.IncomingMessage>;
+  #request: http.ClientRequest | undefined;
+  #reason: Error | undefined;
+
+  constructor(begin: (mayReuse: boolean) => Begun) {
+    this.answer = this.#send(begin, true);
+  }
+
+  /** Ends it, also while the answer comes. */
+  cancel(reason: Error): void {
+    this.#reason ??= reason;
+    this.#request?.destroy(reason);
+  }
+
+  async #send(begin: (mayReuse: boolean) => Begun, mayReuse: boolean): Promise<http.IncomingMessage> {
+    const { request, answer } = begin(mayReuse);
+    this.#request = request;
+    try {
+      return kept(await answer);
+    } catch (error) {
+      if (this.#reason !== undefined) throw this.#reason;
+      // The server closed the idle connection just as we took it, so it has not seen the request.
+      const closed = mayReuse && request.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (!closed) throw error;
+      return await this.#send(begin, false);
+    }
+  }
+}
+
+function kept(message: http.IncomingMessage): http.IncomingMessage {
+  const status = message.statusCode ?? 0;
+  if (!isRedirect(status)) return message;
+  message.destroy();
+  throw refusedRedirect(status, message.headers.location ?? "");
 }
 
 const pool: https.AgentOptions = {

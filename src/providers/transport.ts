@@ -10,7 +10,6 @@ export interface ServerEvent {
 }
 
 export interface StreamBounds {
-  readonly signal: AbortSignal;
   /** Without an event for so long the stream counts as stalled; comments and pings are no events. */
   readonly idleMs: number;
   /** A longer event is refused. */
@@ -26,15 +25,23 @@ export interface Answer {
   readonly body: Readable;
 }
 
+/** A request that is under way. */
+export interface Posted {
+  /** Rejects with an `AnswerError` when the server answers with an error. */
+  readonly answer: Promise<Answer>;
+  /** Ends it, and the answer while it comes. No signal: one for each of a thousand turns costs as much as a request. */
+  cancel(reason: Error): void;
+}
+
 /** How requests leave the process. */
 export interface Transport {
   /** For what has a short answer and is no model, such as a login. */
   readonly fetch: typeof fetch;
   /**
-   * Asks a model; rejects with an `AnswerError` when the server answers with an error. The body is made when it is sent,
-   * and again should it be sent again: kept until the answer begins, it would outlive a young collection.
+   * Asks a model. The body is made when it is sent, and again should it be sent again: kept until the answer begins, it
+   * would outlive a young collection.
    */
-  post(head: RequestHead, body: () => string | Uint8Array, signal: AbortSignal): Promise<Answer>;
+  post(head: RequestHead, body: () => string | Uint8Array): Posted;
   /** The events of an answer; throws a `FailureError` when it has none, breaks, stalls or floods. */
   events(answer: Answer, bounds: StreamBounds): ReadyStream<ServerEvent>;
   /** Lets go of the connections it keeps; nothing may be fetched any more. */

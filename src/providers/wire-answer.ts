@@ -8,7 +8,7 @@ import type { HeadOf } from "./request-head.js";
 import { requestText } from "./request-text.js";
 import { SaidEvents } from "./said-events.js";
 import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
-import type { Answer, ServerEvent } from "./transport.js";
+import type { Answer, Posted, ServerEvent } from "./transport.js";
 import { type FailureContext, wireFailure } from "./wire-failure.js";
 import type { WireConnection } from "./wire.js";
 
@@ -44,14 +44,14 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   readonly #connection: WireConnection;
   readonly #exchange: WireExchange;
   readonly #signal: AbortSignal;
-  readonly #own = new AbortController();
   readonly #onAbort = (): void => {
     this.#said.clear();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#own.abort();
+    this.#posted?.cancel(left);
   };
   #apiKey: string | undefined;
+  #posted: Posted | undefined;
   #opened: Opened | undefined;
   readonly #said = new SaidEvents();
   #isOver: boolean;
@@ -92,25 +92,28 @@ class WireAnswer extends ReadyStream<ModelEvent> {
 
   async #open(): Promise<Opened> {
     const { transport, idleMs = defaultIdleMs } = this.#connection;
-    const { signal } = this.#own;
     this.#signal.addEventListener("abort", this.#onAbort);
-    const answer = await sentWithCredential(this.#connection, (credential) => this.#send(credential, idleMs), signal);
+    const send = (credential: Credential | undefined): Promise<Answer> => this.#send(credential, idleMs);
+    const answer = await sentWithCredential(this.#connection, send, this.#signal);
     const decoder = this.#exchange.decoder(this.#context());
     const rest = restMs(answer.headers, Date.now());
     if (rest !== undefined) this.#connection.onRest?.(rest);
-    return { decoder, events: transport.events(answer, { signal, idleMs, maxEventBytes }) };
+    return { decoder, events: transport.events(answer, { idleMs, maxEventBytes }) };
   }
 
   async #send(credential: Credential | undefined, idleMs: number): Promise<Answer> {
     this.#apiKey = secretOf(credential);
     const head = await this.#exchange.head(this.#connection, credential, idleMs);
-    const { signal } = this.#own;
-    const timer = setTimeout(() => this.#own.abort(new FailureError(noAnswer)), idleMs);
+    if (this.#isOver) throw left;
+    const posted = this.#connection.transport.post(head, () => requestText(this.#exchange.body()));
+    this.#posted = posted;
+    let late: FailureError | undefined;
+    const timer = setTimeout(() => posted.cancel((late = new FailureError(noAnswer))), idleMs);
     try {
-      return await this.#connection.transport.post(head, () => requestText(this.#exchange.body()), signal);
+      return await posted.answer;
     } catch (error) {
-      // What was ended is said in other words by who noticed.
-      throw signal.reason instanceof FailureError ? signal.reason : error;
+      // Who notices that it was ended may say that in other words.
+      throw late ?? error;
     } finally {
       clearTimeout(timer);
     }
@@ -152,9 +155,10 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    if (this.#opened === undefined) this.#own.abort();
+    if (this.#opened === undefined) this.#posted?.cancel(left);
     else void this.#opened.events.return();
   }
 }
 
+const left = new Error("nobody waits for the answer any more");
 const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };

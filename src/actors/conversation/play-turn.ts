@@ -17,19 +17,15 @@ import { ActiveTurn } from "./active-turn.js";
 import { AutoCompaction } from "./auto-compaction.js";
 import type { Approvals } from "./approvals.js";
 import type { ConversationCell, QueuedInput } from "./cell.js";
-import { earlierItems } from "./earlier-items.js";
-import { KeptOutputs } from "./kept-outputs.js";
 import { offeredTools } from "./offered-tools.js";
 import type { CompactionParts } from "./compaction-parts.js";
 import type { CallItem } from "./open-calls.js";
-import { prepareCall } from "./prepare-call.js";
 import type { Publish, Recording } from "./recording.js";
-import type { CallWorld } from "./run-call.js";
-import { runCalls } from "./run-calls.js";
 import { runSteps, type TurnEnd } from "./run-steps.js";
 import type { RetryPolicy } from "./sampling.js";
 import { type Settings, turnContext } from "./settings.js";
-import { type ChangedTurn, type ChangeParts, TurnChanges } from "./turn-changes.js";
+import { TurnCalls } from "./turn-calls.js";
+import type { ChangeParts } from "./turn-changes.js";
 import { turnGate } from "./turn-gate.js";
 import { TurnBudget } from "./turn-budget.js";
 
@@ -136,9 +132,7 @@ async function playOn(
   // All conversations of a folder wait for the same look.
   await oneAfterAnother("begin");
   using budget = new TurnBudget(parts.limits, signal);
-  const outputs = parts.blobs === undefined ? undefined : new KeptOutputs(parts.blobs, parts.outputRoom, world, id);
-  const changes = parts.changes && new TurnChanges(parts.changes, changedTurn(world, turn, settings));
-  const callWorld = { ...callWorldOf(world, turn, settings, budget, outputs), changes };
+  const calls = new TurnCalls(world, turn, settings, budget);
   const compaction = new AutoCompaction(world, settings, id);
   await parts.servers?.ready(budget.signal);
   const end = await runSteps(
@@ -156,18 +150,13 @@ async function playOn(
       countTokens: (text) => parts.countTokens(text),
       record: (line) => recording.line(line, id),
       publish: (msg) => world.publish(msg, id),
-      runCalls: (waiting) =>
-        runCalls(
-          waiting.map((call) => prepareCall(call, (name) => parts.tool(name))),
-          callWorld,
-          (item) => recording.line({ type: "response_item", payload: item }, id),
-        ),
+      runCalls: (waiting) => calls.run(waiting),
     },
     turn,
     leftOver,
     signal,
   );
-  await Promise.all([outputs?.settled(), changes?.end()]);
+  await calls.end();
   // An interrupt that comes later than this is too late: the line that ends the turn is written without a pause.
   const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
   if (decided.status === "failed") {
@@ -179,43 +168,6 @@ async function playOn(
   const spent = cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
   await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
-}
-
-function changedTurn({ parts, recording, publish }: TurnWorld, turn: ActiveTurn, { cwd }: Settings): ChangedTurn {
-  const { turnId, submissionId } = turn;
-  return {
-    turnId,
-    cwd,
-    now: () => parts.now(),
-    publish: (msg) => publish(msg, submissionId),
-    record: (line) => recording.line(line, submissionId),
-  };
-}
-
-function callWorldOf(
-  { parts, cell, rollout, approvals, publish }: TurnWorld,
-  turn: ActiveTurn,
-  settings: Settings,
-  budget: TurnBudget,
-  outputs: KeptOutputs | undefined,
-): CallWorld {
-  return {
-    turn,
-    settings,
-    approvals,
-    allowed: cell.allowed,
-    budget,
-    env: parts.toolEnv,
-    privatePaths: parts.privatePaths,
-    stamps: cell.stamps,
-    running: new Set(),
-    outputs,
-    ...earlierItems(parts, rollout, cell.state),
-    saveKnowledge: parts.saveKnowledge(settings),
-    newId: () => parts.newId(),
-    publish: (msg) => publish(msg, turn.submissionId),
-    flush: () => rollout.flush(),
-  };
 }
 
 function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputSchema }: TurnWish): void {
