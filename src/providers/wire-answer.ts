@@ -48,7 +48,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     this.#said.clear();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#posted?.cancel(left);
+    this.#posted?.cancel(left());
   };
   #apiKey: string | undefined;
   #posted: Posted | undefined;
@@ -104,7 +104,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   async #send(credential: Credential | undefined, idleMs: number): Promise<Answer> {
     this.#apiKey = secretOf(credential);
     const head = await this.#exchange.head(this.#connection, credential, idleMs);
-    if (this.#isOver) throw left;
+    if (this.#isOver) throw left();
     const posted = this.#connection.transport.post(head, () => requestText(this.#exchange.body()));
     this.#posted = posted;
     let late: FailureError | undefined;
@@ -155,10 +155,11 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    if (this.#opened === undefined) this.#posted?.cancel(left);
+    if (this.#opened === undefined) this.#posted?.cancel(left());
     else void this.#opened.events.return();
   }
 }
 
-const left = new Error("nobody waits for the answer any more");
+/** Made anew each time: an error holds on to who called when it was made, and so to the key of the first request. */
+const left = (): Error => new Error("nobody waits for the answer any more");
 const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
