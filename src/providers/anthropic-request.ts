@@ -1,10 +1,10 @@
 import type Anthropic from "@anthropic-ai/sdk";
+import { keptFor } from "../messages/kept-for.js";
 import type { ModelRequest } from "../messages/model.js";
 import type { ToolSpec } from "../messages/tool.js";
 import { anthropicFormat } from "./anthropic-format.js";
 import { type AnthropicMessage, messageParams } from "./anthropic-history.js";
 import { thinkingParams } from "./anthropic-thinking.js";
-import { keptFor } from "../messages/kept-for.js";
 import { normalized } from "./normalize/normalized.js";
 
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {

@@ -1,6 +1,6 @@
 import { FailureError } from "../messages/errors.js";
 import { isRecord } from "../messages/is-record.js";
-import { endOfString } from "./json-text.js";
+import { brace, bracket, comma, endOfString, quote } from "./json-text.js";
 
 /** Events of the wire APIs are some ten deep: arguments of tools travel as text. */
 const maxDepth = 100;
@@ -45,8 +45,3 @@ function shapeOf(json: string): { depth: number; parts: number } {
   }
   return { depth: deepest, parts };
 }
-
-const quote = 34;
-const comma = 44;
-const bracket = 91;
-const brace = 123;

@@ -25,8 +25,10 @@ export function endOfValue(json: string, start: number): number {
   return json.length;
 }
 
-const quote = 34;
-const comma = 44;
+/** What JSON is made of; a closing bracket or brace is two further on than its opening one. */
+export const quote = 34;
+export const comma = 44;
+export const colon = 58;
+export const bracket = 91;
 const backslash = 92;
-const bracket = 91;
-const brace = 123;
+export const brace = 123;

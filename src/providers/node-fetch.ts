@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { decoded } from "./content-encoding.js";
 import type { NodeSender, Sending } from "./node-sender.js";
 import { readText } from "./read-text.js";
+import { maxErrorBytes } from "./stream-bounds.js";
 
-const maxErrorBytes = 64 * 1024;
 const maxBytes = 32 * 1024 * 1024;
 const withoutBody: ReadonlySet<number> = new Set([204, 205]);
 

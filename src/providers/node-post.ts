@@ -3,9 +3,8 @@ import { AnswerError } from "./answer-error.js";
 import { decoded } from "./content-encoding.js";
 import type { NodeSender } from "./node-sender.js";
 import { readText } from "./read-text.js";
+import { maxErrorBytes } from "./stream-bounds.js";
 import type { Answer, Transport } from "./transport.js";
-
-const maxErrorBytes = 64 * 1024;
 
 /** Over node:http, because undici's web streams cost more than parsing what comes through them. */
 export function nodePost(sender: NodeSender): Transport["post"] {

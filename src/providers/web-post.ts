@@ -1,9 +1,8 @@
 import { Readable } from "node:stream";
 import { AnswerError } from "./answer-error.js";
 import { readText } from "./read-text.js";
+import { maxErrorBytes } from "./stream-bounds.js";
 import type { Answer, Transport } from "./transport.js";
-
-const maxErrorBytes = 64 * 1024;
 
 /** Through a `fetch` of the web, which is how a proxy is reached. */
 export function webPost(fetchFrom: typeof fetch): Transport["post"] {

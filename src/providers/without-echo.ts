@@ -1,4 +1,4 @@
-import { endOfString, endOfValue } from "./json-text.js";
+import { brace, bracket, colon, comma, endOfString, endOfValue, quote } from "./json-text.js";
 
 /** What a response repeats of its request. */
 const echoed: ReadonlySet<string> = new Set(["instructions", "tools"]);
@@ -29,9 +29,3 @@ export function withoutEcho(json: string): string {
   }
   return from === 0 ? json : kept + json.slice(from);
 }
-
-const quote = 34;
-const comma = 44;
-const colon = 58;
-const bracket = 91;
-const brace = 123;
