@@ -1,6 +1,7 @@
 import type { Conversation } from "../actors/conversation/handle.js";
 import type { ApprovalRequest } from "../messages/approval.js";
 import { isApprovalMsg } from "../messages/approval-msg.js";
+import { FailureError } from "../messages/errors.js";
 import type { Event, EventMsg } from "../messages/event.js";
 import type { Op } from "../messages/submission.js";
 import type { Approver } from "./approval/approver.js";
@@ -109,7 +110,13 @@ export class TurnPlayer {
     const decision = await approve(request, AbortSignal.any([signal, over.signal]));
     // Nobody waits for it any more; whoever aborted has been told what becomes of the turn.
     if (signal.aborted || over.signal.aborted) return false;
-    await this.conversation.submit({ type: "exec_approval", id: request.approval_id, decision });
+    try {
+      await this.conversation.submit({ type: "exec_approval", id: request.approval_id, decision });
+    } catch (error) {
+      // The request was closed (it timed out, for example) while the answer was on its way.
+      if (error instanceof FailureError && error.code === "invalid_request") return false;
+      throw error;
+    }
     // A person gives no reason.
     return typeof decision === "object";
   }

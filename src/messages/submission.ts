@@ -8,6 +8,15 @@ import { UserInput } from "./user-input.js";
 const items = z.array(UserInput).min(1, "at least one input is needed").max(1000);
 const none = <T extends string>(type: T) => z.strictObject({ type: z.literal(type) });
 
+/** Answers an approval request, named by `approval_id` as in the request's event, or by `id` as Codex has it. */
+const approvalAnswer = <T extends string>(type: T) =>
+  z.strictObject({
+    type: z.literal(type),
+    approval_id: z.string().optional(),
+    id: z.string().optional(),
+    decision: ReviewDecision,
+  });
+
 /** The settings a submission may change for the turns to come. */
 const settings = {
   cwd: z.string(),
@@ -42,8 +51,8 @@ export const Op = z.discriminatedUnion("type", [
     summary: settings.summary.optional(),
   }),
   none("interrupt"),
-  z.strictObject({ type: z.literal("exec_approval"), id: z.string(), decision: ReviewDecision }),
-  z.strictObject({ type: z.literal("patch_approval"), id: z.string(), decision: ReviewDecision }),
+  approvalAnswer("exec_approval"),
+  approvalAnswer("patch_approval"),
   z.strictObject({
     type: z.literal("compact"),
     /** What the summary should mind. */

@@ -1,11 +1,16 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { InvalidInputError } from "../messages/errors.js";
+import { isRecord } from "../messages/is-record.js";
 import { type ToolOutput, ToolSpec } from "../messages/tool.js";
 import type { Tool, ToolContext, ToolScope } from "./tool.js";
 
-export interface ToolDefinition<Args> {
+/** A model gives a tool's arguments by name, so they are always an object. */
+type NamedArguments = Readonly<Record<string, unknown>>;
+
+export interface ToolDefinition<Args extends NamedArguments> {
   readonly name: string;
   readonly description: string;
+  /** An object schema, such as `z.object({ … })`. */
   readonly parameters: z.ZodType<Args>;
   /** Whether its only argument is a text named `input`: some models then give it as it is, and not in JSON. */
   readonly freeform?: boolean;
@@ -17,10 +22,13 @@ export interface ToolDefinition<Args> {
 }
 
 /** A tool from its schema and a function. */
-export function defineTool<Args>(definition: ToolDefinition<Args>): Tool<Args> {
+export function defineTool<Args extends NamedArguments>(definition: ToolDefinition<Args>): Tool<Args> {
   const { name, description, parameters, freeform = false, readOnly = false } = definition;
   if (!ToolSpec.shape.name.safeParse(name).success) {
     throw new InvalidInputError("a tool's name has 1 to 64 letters, digits, _ and -");
+  }
+  if (!isObjectSchema(parameters)) {
+    throw new InvalidInputError(`tool ${name}: parameters must be an object schema of zod 4, such as z.object({ … })`);
   }
   return {
     name,
@@ -35,4 +43,12 @@ export function defineTool<Args>(definition: ToolDefinition<Args>): Tool<Args> {
       return typeof output === "string" ? { content: output, success: true } : output;
     },
   };
+}
+
+function isObjectSchema(parameters: unknown): boolean {
+  if (!isRecord(parameters) || !("_zod" in parameters)) return false;
+  const schema = parameters as unknown as z.ZodType;
+  // Nearly every schema is a plain object; only others are converted to find out what they describe.
+  if (schema.def.type === "object") return true;
+  return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }).type === "object";
 }

@@ -112,20 +112,43 @@ test("an interrupt takes the request back; what was answered or never asked is r
   const { approval_id: id } = await events.until("exec_approval_request");
   await conversation.interrupt();
   await events.until("turn_aborted");
-  await conversation.submit({ type: "exec_approval", id, decision: "approved" });
-  expect(await events.until("error")).toMatchObject({ message: `there is no open approval request ${id}` });
+  const closed = `there is no open approval request ${id}`;
+  await expect(conversation.submit({ type: "exec_approval", id, decision: "approved" })).rejects.toThrow(closed);
+  expect(await events.until("error")).toMatchObject({ message: closed });
   expect(runs).toEqual([]);
+});
+
+test("an answer to a request that was never made is rejected", async () => {
+  const { conversation } = await open([]);
+  const answer = { type: "patch_approval", approval_id: "nobody-asked", decision: "approved" } as const;
+  await expect(conversation.submit(answer)).rejects.toMatchObject({
+    name: "FailureError",
+    code: "invalid_request",
+    message: "there is no open approval request nobody-asked",
+  });
+});
+
+test("a request is answered by its approval_id, the name its event has, or by id, as Codex calls it", async () => {
+  const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
+  await conversation.submit("go");
+  const { approval_id } = await events.until("exec_approval_request");
+  const answer = { type: "exec_approval", decision: "approved" } as const;
+  await expect(conversation.submit(answer)).rejects.toThrow("there is no open approval request without an approval_id");
+  expect(await conversation.submit({ ...answer, approval_id })).toEqual(expect.any(String));
+  await events.until("task_complete");
+  expect(runs).toEqual(["it"]);
 });
 
 test("of two answers the first counts, and the call runs once", async () => {
   const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
-  await Promise.all(
+  const answers = await Promise.allSettled(
     (["approved", "denied", "approved"] as const).map((decision) =>
       conversation.submit({ type: "exec_approval", id, decision }),
     ),
   );
+  expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
   await events.until("task_complete");
   expect(runs).toEqual(["it"]);
   expect(events.types().filter((type) => type === "error")).toHaveLength(2);
@@ -248,7 +271,8 @@ test("a request outlives its process: it is asked again, answered once, and the 
   await resumed.submit({ type: "exec_approval", id: asked.approval_id, decision: "approved" });
   const second = await events.until("exec_approval_request");
   expect(second.command).toEqual(["effect", "two"]);
-  await resumed.submit({ type: "exec_approval", id: asked.approval_id, decision: "approved" });
+  const again = { type: "exec_approval", id: asked.approval_id, decision: "approved" } as const;
+  await expect(resumed.submit(again)).rejects.toThrow("no open approval request");
   expect(await events.until("error")).toMatchObject({ message: expect.stringContaining("no open approval request") });
   await resumed.submit({ type: "exec_approval", id: second.approval_id, decision: "approved" });
   expect(await events.until("task_complete")).toMatchObject({
@@ -294,7 +318,8 @@ test("rights come from the present configuration: a resumed turn is judged by it
   const again = await events.until("exec_approval_request");
   expect(again).toMatchObject({ cwd: "/", call_id: "a" });
   expect(again.approval_id).not.toBe(asked.approval_id);
-  await resumed.submit({ type: "exec_approval", id: asked.approval_id, decision: "approved" });
+  const old = { type: "exec_approval", id: asked.approval_id, decision: "approved" } as const;
+  await expect(resumed.submit(old)).rejects.toThrow("no open approval request");
   await events.until("error");
   await resumed.submit({ type: "exec_approval", id: again.approval_id, decision: "approved" });
   await events.until("task_complete");

@@ -247,7 +247,8 @@ test.each<[unknown, string]>([
   [{ type: "object" }, "they are no schema of zod 4"],
   [undefined, "they are no schema of zod 4"],
 ])("a tool no model can be told of is refused when the manager is made", async (parameters, reason) => {
-  const when = defineTool({ name: "when", description: "", parameters: parameters as z.ZodType, run: () => "now" });
+  const valid = defineTool({ name: "when", description: "", parameters: z.object({}), run: () => "now" });
+  const when = { ...valid, parameters } as typeof valid;
   await expect(openManager({ tools: [when] })).rejects.toMatchObject({
     code: "INVALID_INPUT",
     message: `tool when: its parameters cannot be told to a model: ${reason}`,

@@ -49,3 +49,33 @@ test("a tool says itself what a person is shown", async () => {
 test.each(["", "two words", "a.b", "x".repeat(65)])("%j is no name for a tool", (name) => {
   expect(() => defineTool({ ...base, name, run: () => "" })).toThrow(InvalidInputError);
 });
+
+test.each([
+  ["a text", z.string()],
+  ["a list", z.array(z.string())],
+  ["one of two objects", z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
+  ["anything", z.unknown()],
+  ["no schema", { type: "object" }],
+])("parameters that are %s are rejected: a model gives arguments by name", (_name, schema) => {
+  const definition = { ...base, parameters: schema as unknown as typeof parameters, run: () => "" };
+  expect(() => defineTool(definition)).toThrow(
+    new InvalidInputError("tool echo: parameters must be an object schema of zod 4, such as z.object({ … })"),
+  );
+});
+
+test.each([
+  ["a record", z.record(z.string(), z.string())],
+  ["a transformed object", z.object({ text: z.string() }).transform(({ text }) => ({ text: text.trim() }))],
+  ["an object without properties", z.strictObject({})],
+])("parameters that are %s are accepted", (_name, schema) => {
+  expect(defineTool({ ...base, parameters: schema as z.ZodType<Record<string, unknown>>, run: () => "" }).name).toBe(
+    "echo",
+  );
+});
+
+test("the compiler rejects parameters that are not an object", () => {
+  // @ts-expect-error -- a text has no named arguments
+  expect(() => defineTool({ ...base, parameters: z.string(), run: () => "" })).toThrow(InvalidInputError);
+  // @ts-expect-error -- a list has no named arguments
+  expect(() => defineTool({ ...base, parameters: z.array(z.string()), run: () => "" })).toThrow(InvalidInputError);
+});

@@ -16,7 +16,14 @@ export type ConversationOp =
 export type InputOp = Inlined<Extract<Op, { type: "user_input" }>> | Inlined<Extract<Op, { type: "user_turn" }>>;
 type Inlined<T> = Omit<T, "items"> & { readonly items: readonly InlineInput[] };
 
+/** The submission's id, or why the answer was rejected: no such approval request is open. */
+export type ApprovalAnswer =
+  | { readonly status: "answered"; readonly submissionId: string }
+  | { readonly status: "rejected"; readonly message: string };
+
 export interface ConversationAnswers {
+  readonly exec_approval: ApprovalAnswer;
+  readonly patch_approval: ApprovalAnswer;
   readonly replace_history: "replaced" | "busy";
   readonly compact: CompactionOutcome;
   readonly undo_compaction: CompactionOutcome;

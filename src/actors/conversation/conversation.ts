@@ -11,7 +11,7 @@ import { callsLeftOver } from "./open-calls.js";
 import { hasEnded } from "./active-turn.js";
 import type { ConversationCell, QueuedChange, QueuedWork } from "./cell.js";
 import { changeHistory } from "./change-history.js";
-import type { ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
+import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
 import { Approvals } from "./approvals.js";
 import { takeBack, type UndoReport } from "./take-back.js";
 import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-turn.js";
@@ -132,8 +132,14 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
       refuse(`cody cannot do "${op.type}" yet`, id);
-    const answer = (op: ApprovalOp, _signal: AbortSignal, id: string): void => {
-      if (!approvals.answer(op.id, op.decision, id)) refuse(`there is no open approval request ${op.id}`, id);
+    const answer = (op: ApprovalOp, _signal: AbortSignal, submissionId: string): ApprovalAnswer => {
+      const approvalId = op.approval_id ?? op.id;
+      if (approvalId !== undefined && approvals.answer(approvalId, op.decision, submissionId)) {
+        return { status: "answered", submissionId };
+      }
+      const message = `there is no open approval request ${approvalId ?? "without an approval_id"}`;
+      refuse(message, submissionId);
+      return { status: "rejected", message };
     };
     const changeSettings = (op: SettingsOp, id: string): void => {
       cell.settings = changedSettings(cell.settings, op);

@@ -20,6 +20,7 @@ import type { EventReader } from "../system/event-reader.js";
 import { sharedReader } from "../system/shared-reader.js";
 import type { ActiveTurn } from "./active-turn.js";
 import { ConversationHistory } from "./conversation-history.js";
+import type { ConversationOp } from "./conversation-op.js";
 import type { HandleParts } from "./handle-parts.js";
 import { asOp, inlined, withSchema } from "./input-op.js";
 import { isUnanswered } from "./open-calls.js";
@@ -30,6 +31,10 @@ import { type PlainItem, plainItems } from "./plain-items.js";
 
 /** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
+
+function ignoreClosedRequest(error: unknown): void {
+  if (!(error instanceof FailureError) || error.code !== "invalid_request") throw error;
+}
 
 const nobody: Approve = () => ({ denied: { rejection: "it needs approval, and nobody is there to give it" } });
 
@@ -121,13 +126,23 @@ export class Conversation implements AsyncDisposable {
     return isUnanswered(this.#parts.cell.state.approvals.get(callId));
   }
 
-  /** Puts user input, or any other op, into the queue; resolves with the id its events will carry. */
+  /**
+   * Puts user input, or any other op, into the queue; resolves with the id its events will carry. Rejects with a
+   * `FailureError` when it answers an approval request that is not open.
+   */
   async submit(input: string | readonly UserInput[] | Op): Promise<string> {
     const op = inlined(check(Op, asOp(input), "submission"), this.settings.cwd);
-    const submitted = this.#submitted.then(async () => await this.#parts.ref.tell(await op));
+    const submitted = this.#submitted.then(async () => await this.#send(await op));
     // Whoever waits for the next one does not care whether this one was refused.
     this.#submitted = submitted.catch(() => undefined);
     return await submitted;
+  }
+
+  async #send(op: ConversationOp): Promise<string> {
+    if (op.type !== "exec_approval" && op.type !== "patch_approval") return await this.#parts.ref.tell(op);
+    const answer = await this.#parts.ref.ask(op);
+    if (answer.status === "rejected") throw refused("invalid_request", answer.message);
+    return answer.submissionId;
   }
 
   /** The next event nobody has taken yet; rejects when the conversation has ended. */
@@ -200,7 +215,8 @@ export class Conversation implements AsyncDisposable {
     try {
       decision = check(ReviewDecisionSchema, await approve(request), "decision");
     } finally {
-      await this.submit({ type: "exec_approval", id: request.approval_id, decision });
+      // The turn may have ended meanwhile: then there is no request left to answer, and `turnItems` sees its end.
+      await this.submit({ type: "exec_approval", id: request.approval_id, decision }).catch(ignoreClosedRequest);
     }
   }
 
