@@ -39,8 +39,9 @@ export async function bundle({ format, input, directory, together = {} }) {
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `chunks/[name]-[hash].${extension}`,
       ...(Object.keys(together).length === 0 ? {} : { codeSplitting: { groups: groupsOf(together) } }),
-      // Names stay: a stack in the debug log must be readable.
-      minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
+      // Names stay: a stack in the debug log must be readable. For an uncaught error Node prints the line that threw, so
+      // the library keeps its lines; the command line, which prints no such line, starts faster without white space.
+      minify: { mangle: false, compress: false, codegen: { removeWhitespace: format === "cjs" } },
     },
     write: false,
   });

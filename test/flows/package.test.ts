@@ -37,6 +37,14 @@ test("a program that forgets to shut down ends all the same, with everything sav
   expect({ stdout, sockets }).toEqual({ stdout: "true\n", sockets: [] });
 });
 
+test("an uncaught error of the library prints a short, readable trace", async () => {
+  const failed = runScript(`await manager.resumeConversation("no such conversation");`);
+  const { stderr } = (await failed.catch((error: unknown) => error)) as { readonly stderr: string };
+  expect(stderr).toContain("Conversation no such conversation not found");
+  expect(stderr).toContain("at ConversationManager.resumeConversation");
+  expect(Math.max(...stderr.split("\n").map((line) => line.length))).toBeLessThan(250);
+});
+
 test("a program counts tokens in threads that do not keep it alive", async () => {
   const { stdout } = await runScript(`
     const { conversation } = await manager.newConversation();
