@@ -3,5 +3,8 @@ import type { TurnOutcome } from "./turn-player.js";
 
 /** What the shell is told about turns; undefined stands for one that there was not. */
 export function exitCodeOf(...outcomes: readonly (TurnOutcome | undefined)[]): number {
-  return outcomes.every((outcome) => outcome === undefined || outcome === "answered") ? 0 : exitCodes.failed;
+  const isFailed = (outcome: TurnOutcome | undefined): boolean =>
+    outcome !== undefined && outcome !== "answered" && outcome !== "truncated";
+  if (outcomes.some(isFailed)) return exitCodes.failed;
+  return outcomes.includes("truncated") ? exitCodes.truncated : 0;
 }

@@ -34,6 +34,8 @@ const persisted = {
     turn_id: z.string(),
     last_agent_message: z.string().nullable(),
     error: z.object({ message: z.string(), codex_error_info: ErrorInfo.nullish() }).nullish(),
+    /** Ours: true when the model reached its output limit, so that `last_agent_message` is not complete. */
+    truncated: z.boolean().optional(),
     ...turnFacts,
     /** Only on the event queue: whether the turn is on disk. */
     saved: z.boolean().optional(),

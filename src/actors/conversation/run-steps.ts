@@ -45,7 +45,12 @@ export interface StepWorld {
 }
 
 export type TurnEnd =
-  | { readonly status: "completed"; readonly lastAgentMessage: string | null }
+  | {
+      readonly status: "completed";
+      readonly lastAgentMessage: string | null;
+      /** Whether the model reached its output limit before its last answer was complete. */
+      readonly isTruncated: boolean;
+    }
   | { readonly status: "failed"; readonly failure: Failure; readonly lastAgentMessage: string | null }
   | { readonly status: "aborted" };
 
@@ -75,11 +80,17 @@ export async function runSteps(
     lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
     if (outcome.status === "aborted") return cutOff();
     if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
-    if (calls.length === 0) return { status: "completed", lastAgentMessage };
+    const isTruncated = outcome.finishReason === "length";
+    if (isTruncated) world.publish({ type: "warning", message: truncatedWarning });
+    if (calls.length === 0) return { status: "completed", lastAgentMessage, isTruncated };
     refuseUnfit(world, turn, calls);
     waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
   }
 }
+
+const truncatedWarning =
+  "The model's answer was cut off at its output limit and is not complete. " +
+  "Ask it to continue, or ask for less at once.";
 
 /** Before anything else is asked or run: a resume must not find them open and take them for fit. */
 function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly AdmittedCall[]): void {
@@ -157,7 +168,33 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
     recordUsage(world, usage);
     world.budget.spend(usage.total_tokens);
   }
-  return { request, thoughts, outcome, calls, lastAgentMessage };
+  const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
+  return {
+    request,
+    thoughts,
+    outcome,
+    calls: isTruncated ? withoutCutCall(calls, answer.at(-1)) : calls,
+    lastAgentMessage,
+  };
+}
+
+/**
+ * Refuses the call at which a truncated answer ends, unless it is known to be whole: arguments that are a JSON object
+ * are, and so is the input of a freeform tool whose item the server has marked as completed.
+ */
+function withoutCutCall(calls: readonly AdmittedCall[], lastItem: ResponseItem | undefined): readonly AdmittedCall[] {
+  const last = calls.at(-1);
+  if (last === undefined || last.call !== lastItem || last.call.type === "local_shell_call") return calls;
+  const { call, problem } = last;
+  const isWhole = call.type === "function_call" ? problem === undefined : call.status === "completed";
+  return isWhole ? calls : [...calls.slice(0, -1), { call, problem: cutCallProblem(call.name) }];
+}
+
+function cutCallProblem(name: string): string {
+  return (
+    `the answer reached the model's output limit before the call of ${name} was complete; nothing was run. ` +
+    "Make it shorter, or split it into several calls"
+  );
 }
 
 function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: ResponseItem) => ResponseItem): SampleListener {
