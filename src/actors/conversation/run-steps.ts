@@ -11,7 +11,7 @@ import { refusesThoughts, withoutThoughts } from "../../providers/refused-though
 import { oneAfterAnother } from "../system/one-after-another.js";
 import type { ActiveTurn } from "./active-turn.js";
 import { Admission, type AdmittedCall } from "./admit-call.js";
-import { type CallItem, isCall, outputsFor } from "./open-calls.js";
+import { calledWith, type CallItem, isCall, outputsFor } from "./open-calls.js";
 import type { PendingCall } from "./prepare-call.js";
 import type { NewLine } from "./recording.js";
 import type { CallsEnd } from "./run-calls.js";
@@ -94,9 +94,10 @@ const truncatedWarning =
 
 /** Before anything else is asked or run: a resume must not find them open and take them for fit. */
 function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly AdmittedCall[]): void {
-  for (const { call, problem } of calls) {
+  for (const { call, args, problem } of calls) {
     if (problem === undefined) continue;
     turn.toolCalls.push(call);
+    world.budget.callEnded({ name: calledWith(call).name, args, success: false, output: problem });
     for (const payload of outputsFor([call], problem, { success: false }))
       world.record({ type: "response_item", payload });
   }
@@ -187,7 +188,8 @@ function withoutCutCall(calls: readonly AdmittedCall[], lastItem: ResponseItem |
   if (last === undefined || last.call !== lastItem || last.call.type === "local_shell_call") return calls;
   const { call, problem } = last;
   const isWhole = call.type === "function_call" ? problem === undefined : call.status === "completed";
-  return isWhole ? calls : [...calls.slice(0, -1), { call, problem: cutCallProblem(call.name) }];
+  // Where a call was cut off says nothing about it: two such calls of one tool count as the same.
+  return isWhole ? calls : [...calls.slice(0, -1), { call, args: "(cut off)", problem: cutCallProblem(call.name) }];
 }
 
 function cutCallProblem(name: string): string {
