@@ -17,6 +17,7 @@ import type { NewLine } from "./recording.js";
 import type { CallsEnd } from "./run-calls.js";
 import { type RetryPolicy, sample, type Sample, type SampleGate, type SampleListener } from "./sampling.js";
 import type { ConversationState } from "./state.js";
+import { ToolCallEvents } from "./tool-call-events.js";
 import type { TurnBudget } from "./turn-budget.js";
 import { usageInfo } from "./usage-info.js";
 
@@ -148,11 +149,13 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
   const admission = new Admission(world.state.history);
   const answer: ResponseItem[] = [];
   let lastAgentMessage: string | null = null;
-  const listener = stepListener(world, turn, (received) => {
+  const callEvents = new ToolCallEvents((msg) => world.publish(msg));
+  const listener = stepListener(world, turn, callEvents, (itemId, received) => {
     let item = received;
     if (isCall(received)) {
       const admitted = admission.admit(received);
       calls.push(admitted);
+      callEvents.end(itemId, admitted);
       item = admitted.call;
     }
     answer.push(item);
@@ -170,6 +173,7 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
     world.budget.spend(usage.total_tokens);
   }
   const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
+  if (isTruncated) callEvents.cutOff();
   return {
     request,
     thoughts,
@@ -199,7 +203,12 @@ function cutCallProblem(name: string): string {
   );
 }
 
-function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: ResponseItem) => ResponseItem): SampleListener {
+function stepListener(
+  world: StepWorld,
+  turn: ActiveTurn,
+  callEvents: ToolCallEvents,
+  admit: (itemId: string, item: ResponseItem) => ResponseItem,
+): SampleListener {
   return {
     textDelta: (itemId, delta) => {
       turn.addText(delta);
@@ -209,12 +218,15 @@ function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: Response
       turn.addReasoning(delta);
       world.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
     },
+    toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
+    toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
     item: (itemId, received) => {
-      const item = admit(received);
+      const item = admit(itemId, received);
       world.record({ type: "response_item", payload: item });
       for (const msg of eventsOf(item, itemId)) world.record({ type: "event_msg", payload: msg });
     },
     retry: (attempt, waitMs, failure) => {
+      callEvents.restart();
       const { maxRetries } = world.retry;
       world.publish({
         type: "stream_error",
