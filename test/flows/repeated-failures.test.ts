@@ -25,6 +25,15 @@ const free = defineTool({
 });
 
 const half1 = (callId: string): Reply => calls("half", callId, { n: 1 });
+const half2 = (callId: string): Reply => calls("half", callId, { n: 2 });
+const both = (id: string): Reply =>
+  callsAll(
+    ...[1, 3, 1].map((n, index) => ({ name: "half", callId: `${id}_${index}`, arguments: JSON.stringify({ n }) })),
+  );
+const cut = (callId: string): Reply => [
+  ...callsAll({ name: "half", callId, arguments: `{"n":${callId.slice(1)}` }).slice(0, -1),
+  { type: "done", finishReason: "length" },
+];
 
 async function play(replies: readonly Reply[], turnLimits: Config["turnLimits"] = {}) {
   const provider = scripted(replies);
@@ -94,7 +103,6 @@ test("the limit can be changed, and switched off", async () => {
 });
 
 test("a call that succeeds in between, other arguments, and a new turn begin the count again", async () => {
-  const half2 = (callId: string): Reply => calls("half", callId, { n: 2 });
   const { conversation, events, end } = await play([
     half1("a"),
     half1("b"),
@@ -113,10 +121,6 @@ test("a call that succeeds in between, other arguments, and a new turn begin the
 });
 
 test("failures that take turns with other failures are counted, and those of one answer once", async () => {
-  const both = (id: string): Reply =>
-    callsAll(
-      ...[1, 3, 1].map((n, index) => ({ name: "half", callId: `${id}_${index}`, arguments: JSON.stringify({ n }) })),
-    );
   const { provider, end } = await play(repeated(both));
   expect(end.error?.message).toBe(stopped("half", "1 is odd"));
   expect(provider.requests).toHaveLength(3);
@@ -128,10 +132,6 @@ test("different arguments that are no JSON are not the same call", async () => {
 });
 
 test("calls of one tool that are cut off at the output limit count as the same", async () => {
-  const cut = (callId: string): Reply => [
-    ...callsAll({ name: "half", callId, arguments: `{"n":${callId.slice(1)}` }).slice(0, -1),
-    { type: "done", finishReason: "length" },
-  ];
   const { provider, end } = await play(repeated(cut));
   expect(end.error?.message).toContain("half failed 3 times in a row");
   expect(provider.requests).toHaveLength(3);
