@@ -87,7 +87,8 @@ async function wireDeltas(connection: WireConnection): Promise<number> {
   let count = 0;
   const request = { conversationId: "c", model: "m", instructions: "", input: [], tools: [] };
   for await (const event of openaiResponses(connection, request, new AbortController().signal)) {
-    if (event.type === "text_delta") count += 1;
+    // Deltas that arrive together are merged into one; each begins with this word.
+    if (event.type === "text_delta") count += event.delta.split("word").length - 1;
   }
   return count;
 }

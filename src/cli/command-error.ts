@@ -12,7 +12,7 @@ export class CommandError extends Error {
   }
 }
 
-export const exitCodes = { failed: 1, usage: 2, unexpected: 70, notSaved: 74, interrupted: 130 } as const;
+export const exitCodes = { failed: 1, usage: 2, truncated: 5, unexpected: 70, notSaved: 74, interrupted: 130 } as const;
 
 /** The command line itself is wrong. */
 export function usageError(message: string, ...hints: string[]): CommandError {

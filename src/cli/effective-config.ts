@@ -54,6 +54,7 @@ export async function effectiveConfig(context: CommandContext, asked?: string): 
     "turnLimits.seconds": limits.seconds,
     "turnLimits.tokens": limits.tokens,
     "turnLimits.approvalSeconds": limits.approvalSeconds,
+    "turnLimits.identicalFailures": limits.identicalFailures,
     "compaction.enabled": compaction.enabled,
     "compaction.strategy": compaction.strategy,
     "compaction.mode": compaction.mode,

@@ -3,5 +3,10 @@ import type { TurnOutcome } from "./turn-player.js";
 
 /** What the shell is told about turns; undefined stands for one that there was not. */
 export function exitCodeOf(...outcomes: readonly (TurnOutcome | undefined)[]): number {
-  return outcomes.every((outcome) => outcome === undefined || outcome === "answered") ? 0 : exitCodes.failed;
+  if (outcomes.some(isFailed)) return exitCodes.failed;
+  return outcomes.includes("truncated") ? exitCodes.truncated : 0;
+}
+
+function isFailed(outcome: TurnOutcome | undefined): boolean {
+  return outcome !== undefined && outcome !== "answered" && outcome !== "truncated";
 }

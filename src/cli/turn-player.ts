@@ -8,8 +8,11 @@ import type { Approver } from "./approval/approver.js";
 import { whenRequestIsOver } from "./approval/request-over.js";
 import type { Renderer } from "./render.js";
 
-/** `refused`: it ended well, but without something nobody could be asked about. */
-export type TurnOutcome = "answered" | "refused" | "failed" | "aborted";
+/**
+ * `refused`: it ended well, but without something nobody could be asked about. `truncated`: the answer is not complete,
+ * because the model reached its output limit.
+ */
+export type TurnOutcome = "answered" | "truncated" | "refused" | "failed" | "aborted";
 
 export interface PlayOptions {
   /** Ends the turn. */
@@ -100,7 +103,7 @@ export class TurnPlayer {
       if (!isOfTurn(event)) continue;
       if (msg.type === "task_started") started = true;
       const outcome = outcomeOf(msg, started);
-      if (outcome !== undefined) return outcome === "answered" && refused ? "refused" : outcome;
+      if (outcome !== undefined) return refused && isAnswer(outcome) ? "refused" : outcome;
     }
   }
 
@@ -147,8 +150,15 @@ export class TurnPlayer {
   }
 }
 
+function isAnswer(outcome: TurnOutcome): boolean {
+  return outcome === "answered" || outcome === "truncated";
+}
+
 function outcomeOf(msg: EventMsg, started: boolean): TurnOutcome | undefined {
-  if (msg.type === "task_complete") return msg.error ? "failed" : "answered";
+  if (msg.type === "task_complete") {
+    if (msg.error) return "failed";
+    return msg.truncated === true ? "truncated" : "answered";
+  }
   if (msg.type === "turn_aborted") return "aborted";
   // Refused before it began: no other event will end it.
   return msg.type === "error" && !started ? "failed" : undefined;

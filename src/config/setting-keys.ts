@@ -30,6 +30,7 @@ const readers = {
   "turnLimits.seconds": asNumber,
   "turnLimits.tokens": asNumber,
   "turnLimits.approvalSeconds": asNumber,
+  "turnLimits.identicalFailures": asNumber,
   "compaction.enabled": asBoolean,
   "compaction.strategy": asText,
   "compaction.mode": asText,

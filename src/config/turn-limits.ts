@@ -6,17 +6,19 @@ export const defaultTurnLimits = {
   seconds: 3_600,
   tokens: 10_000_000,
   approvalSeconds: 86_400,
+  identicalFailures: 3,
 } as const satisfies Required<TurnLimits>;
 
 export type EffectiveLimits = Readonly<Record<keyof TurnLimits, number>>;
 
 export function effectiveLimits(said: TurnLimits = {}): EffectiveLimits {
-  const { steps, seconds, tokens, approvalSeconds } = said;
+  const { steps, seconds, tokens, approvalSeconds, identicalFailures } = said;
   return {
     steps: steps ?? defaultTurnLimits.steps,
     seconds: seconds ?? defaultTurnLimits.seconds,
     tokens: tokens ?? defaultTurnLimits.tokens,
     approvalSeconds: approvalSeconds ?? defaultTurnLimits.approvalSeconds,
+    identicalFailures: identicalFailures ?? defaultTurnLimits.identicalFailures,
   };
 }
 

@@ -89,6 +89,8 @@ export const TurnLimits = z.strictObject({
   tokens: z.number().int().positive().optional(),
   /** How long an approval request waits for its answer, in seconds. */
   approvalSeconds: z.number().positive().max(1_000_000).optional(),
+  /** How often the same tool call with the same arguments may fail, with no successful call in between; 0 for no limit. */
+  identicalFailures: z.number().int().min(0).max(1_000_000).optional(),
 });
 export type TurnLimits = z.infer<typeof TurnLimits>;
 

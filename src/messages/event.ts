@@ -34,6 +34,8 @@ const persisted = {
     turn_id: z.string(),
     last_agent_message: z.string().nullable(),
     error: z.object({ message: z.string(), codex_error_info: ErrorInfo.nullish() }).nullish(),
+    /** Ours: true when the model reached its output limit, so that `last_agent_message` is not complete. */
+    truncated: z.boolean().optional(),
     ...turnFacts,
     /** Only on the event queue: whether the turn is on disk. */
     saved: z.boolean().optional(),
@@ -84,6 +86,25 @@ const transient = {
   }),
   agent_message_delta: z.object({ ...type("agent_message_delta"), delta: z.string(), item_id: z.string() }),
   agent_reasoning_delta: z.object({ ...type("agent_reasoning_delta"), delta: z.string(), item_id: z.string() }),
+  /** The model begins a tool call; its `tool_call_end` has the same `item_id`. */
+  tool_call_start: z.object({
+    ...type("tool_call_start"),
+    item_id: z.string(),
+    call_id: z.string(),
+    name: z.string(),
+  }),
+  /** A piece of the arguments of a call, or of the input of a freeform one. */
+  tool_call_delta: z.object({ ...type("tool_call_delta"), item_id: z.string(), delta: z.string() }),
+  /** The model has written a call to its end; that it has run is told by other events. */
+  tool_call_end: z.object({
+    ...type("tool_call_end"),
+    item_id: z.string(),
+    /** The id that the call has in history and in events about its run. */
+    call_id: z.string(),
+    name: z.string(),
+    /** True when the answer was cut off at the output limit within the call, which is not run. */
+    incomplete: z.boolean().optional(),
+  }),
   raw_response_item: z.object({ ...type("raw_response_item"), item: z.unknown() }),
   exec_approval_request: z.object({ ...type("exec_approval_request"), ...ExecApprovalRequest.shape }),
   apply_patch_approval_request: z.object({
@@ -214,6 +235,9 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.session_configured,
   transient.agent_message_delta,
   transient.agent_reasoning_delta,
+  transient.tool_call_start,
+  transient.tool_call_delta,
+  transient.tool_call_end,
   transient.raw_response_item,
   transient.exec_approval_request,
   transient.apply_patch_approval_request,

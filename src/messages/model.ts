@@ -37,6 +37,10 @@ export type FinishReason = z.infer<typeof FinishReason>;
 export const ModelEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text_delta"), itemId: z.string(), delta: z.string() }),
   z.object({ type: z.literal("reasoning_delta"), itemId: z.string(), delta: z.string() }),
+  /** A tool call begins; its item follows when it is complete. Optional, as its deltas are. */
+  z.object({ type: z.literal("tool_call_start"), itemId: z.string(), callId: z.string(), name: z.string() }),
+  /** A piece of the arguments of a call, or of the input of a freeform one. */
+  z.object({ type: z.literal("tool_call_delta"), itemId: z.string(), delta: z.string() }),
   /** A finished item: what enters history. */
   z.object({ type: z.literal("item"), itemId: z.string(), item: ResponseItem }),
   z.object({ type: z.literal("usage"), usage: TokenUsage }),

@@ -6,6 +6,8 @@ import { textAt } from "./json-fields.js";
 /** One block of an answer while it comes in. */
 export interface OpenBlock {
   readonly itemId: string;
+  /** The event that the block begins with, if it has one. */
+  readonly started?: ModelEvent;
   /** Takes a delta; what of it is shown. */
   read(delta: Record<string, unknown>): ModelEvent | undefined;
   /** Whether only the end of the answer tells if it was cut inside this block, although that has stopped. */
@@ -122,8 +124,15 @@ class ToolUseBlock implements OpenBlock {
     this.#input = block["input"];
   }
 
-  read(delta: Record<string, unknown>): undefined {
-    this.#json += textAt(delta, "partial_json");
+  get started(): ModelEvent {
+    return { type: "tool_call_start", itemId: this.itemId, callId: this.#callId, name: this.#name };
+  }
+
+  read(delta: Record<string, unknown>): ModelEvent | undefined {
+    const text = textAt(delta, "partial_json");
+    if (text === "") return undefined;
+    this.#json += text;
+    return { type: "tool_call_delta", itemId: this.itemId, delta: text };
   }
 
   get mayBeCut(): boolean {

@@ -86,7 +86,7 @@ export class AnthropicDecoder implements WireDecoder {
     // A server may begin a block with some of its text.
     const shown = content_block["type"] === "thinking" ? { thinking: content_block["thinking"] } : content_block;
     const first = block.read(shown);
-    return first === undefined ? events : [...events, first];
+    return [...events, ...[block.started, first].filter((event) => event !== undefined)];
   }
 
   #delta({ index, delta }: Record<string, unknown>): readonly ModelEvent[] {

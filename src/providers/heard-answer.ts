@@ -5,7 +5,7 @@ import { check } from "../messages/parse.js";
 import { cutAnswer } from "./cut-answer.js";
 import { ReadyStream } from "./ready-stream.js";
 
-export type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" }>;
+export type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
 type Rest = Exclude<ModelEvent, Delta>;
 
 interface Waiting {
@@ -88,7 +88,7 @@ export class HeardAnswer implements Disposable {
   #hear(event: ModelEvent | null): boolean {
     if (this.#waiting === undefined) return false;
     if (event === null) this.#tell({ type: "failed", failure: cutAnswer });
-    else if (event.type === "text_delta" || event.type === "reasoning_delta") return this.#hearDelta(event);
+    else if (isDelta(event)) return this.#hearDelta(event);
     else this.#tell(event);
     return false;
   }
@@ -116,12 +116,16 @@ export class HeardAnswer implements Disposable {
 /** What an injected provider gives may be anything. Deltas are many, so they are looked at without a schema. */
 function checked(event: unknown): ModelEvent {
   if (!isRecord(event)) throw new TypeError("the stream gave no event");
-  return isDelta(event) ? event : check(ModelEvent, event, "the stream");
+  return isFitDelta(event) ? event : check(ModelEvent, event, "the stream");
 }
 
-function isDelta(event: object): event is Delta {
-  if (!("type" in event) || (event.type !== "text_delta" && event.type !== "reasoning_delta")) return false;
+function isFitDelta(event: object): event is Delta {
+  if (!("type" in event) || !isDelta(event)) return false;
   return "itemId" in event && typeof event.itemId === "string" && "delta" in event && typeof event.delta === "string";
+}
+
+function isDelta(event: { readonly type: unknown }): event is Delta {
+  return event.type === "text_delta" || event.type === "reasoning_delta" || event.type === "tool_call_delta";
 }
 
 async function letGo(events: AsyncIterator<ModelEvent>): Promise<void> {

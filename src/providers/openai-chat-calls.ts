@@ -1,7 +1,10 @@
+import type { ModelEvent } from "../messages/model.js";
 import type { FunctionCallItem } from "../messages/response-item.js";
 import { recordAt, recordsAt, textAt } from "./json-fields.js";
 
 interface OpenCall {
+  /** Which of the answer's calls it is, from 0. */
+  readonly position: number;
   readonly index: unknown;
   id: string;
   name: string;
@@ -12,24 +15,36 @@ interface OpenCall {
 export class ChatCalls {
   readonly #calls: OpenCall[] = [];
 
-  add(delta: Record<string, unknown>): void {
-    for (const piece of recordsAt(delta, "tool_calls")) {
+  /** Takes the pieces of a chunk; returns what they add to calls whose name is known. */
+  add(delta: Record<string, unknown>, answerId: string): ModelEvent[] {
+    return recordsAt(delta, "tool_calls").flatMap((piece): ModelEvent[] => {
       const call = this.#callOf(piece);
       const { name, arguments: args } = recordAt(piece, "function");
-      if (call.name === "" && typeof name === "string") call.name = name;
-      // Some servers send the object itself.
-      if (typeof args === "string") call.args += args;
-      else if (typeof args === "object" && args !== null) call.args += JSON.stringify(args);
-    }
+      const isStarted = call.name !== "";
+      if (!isStarted && typeof name === "string") call.name = name;
+      const added = argumentsText(args);
+      call.args += added;
+      if (call.name === "") return [];
+      const itemId = itemIdOf(call, answerId);
+      const text = isStarted ? added : call.args;
+      return [
+        ...(isStarted
+          ? []
+          : [{ type: "tool_call_start" as const, itemId, callId: callIdOf(call, answerId), name: call.name }]),
+        ...(text === "" ? [] : [{ type: "tool_call_delta" as const, itemId, delta: text }]),
+      ];
+    });
   }
 
   /** The calls in their order. One that the end of the answer has cut is left out: half a call must never run. */
-  whole(isCut: boolean, fallbackId: string): FunctionCallItem[] {
-    return this.#calls.flatMap(({ id, name, args }, index): FunctionCallItem[] => {
-      if (name === "" || (isCut && !isJson(args))) return [];
-      const call_id = id === "" ? `call_${fallbackId}_${index}` : id;
-      return [{ type: "function_call", name, arguments: args === "" ? "{}" : args, call_id }];
-    });
+  whole(isCut: boolean, answerId: string): { readonly itemId: string; readonly call: FunctionCallItem }[] {
+    return this.#calls
+      .filter(({ name, args }) => name !== "" && !(isCut && !isJson(args)))
+      .map((call) => {
+        const { name, args } = call;
+        const item = { name, arguments: args === "" ? "{}" : args, call_id: callIdOf(call, answerId) };
+        return { itemId: itemIdOf(call, answerId), call: { type: "function_call", ...item } };
+      });
   }
 
   /** Pieces of a call share its index; servers that give every call the same one still give each an id. */
@@ -44,10 +59,24 @@ export class ChatCalls {
       if (open.id === "") open.id = id;
       return open;
     }
-    const call = { index, id, name: "", args: "" };
+    const call = { position: this.#calls.length, index, id, name: "", args: "" };
     this.#calls.push(call);
     return call;
   }
+}
+
+/** Some servers send the object itself. */
+function argumentsText(args: unknown): string {
+  if (typeof args === "string") return args;
+  return typeof args === "object" && args !== null ? JSON.stringify(args) : "";
+}
+
+function itemIdOf({ position }: OpenCall, answerId: string): string {
+  return `${answerId}_call_${position}`;
+}
+
+function callIdOf({ id, position }: OpenCall, answerId: string): string {
+  return id === "" ? `call_${answerId}_${position}` : id;
 }
 
 function isJson(text: string): boolean {

@@ -55,7 +55,7 @@ export class ChatDecoder implements WireDecoder {
     const items: ModelEvent[] = [
       ...(this.#reasoning === "" ? [] : [item(this.#reasoningId, this.#reasoningItem())]),
       ...(this.#text === "" ? [] : [item(this.#id, this.#message())]),
-      ...calls.map((call, index) => item(`${this.#id}_call_${index}`, call)),
+      ...calls.map(({ itemId, call }) => item(itemId, call)),
     ];
     const finishReason: FinishReason = isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop";
     if (isFiltered) return [...items, contentFiltered(this.#context)];
@@ -68,10 +68,10 @@ export class ChatDecoder implements WireDecoder {
     const reasoning = textAt(delta, "reasoning_content") || textAt(delta, "reasoning");
     this.#text += text;
     this.#reasoning += reasoning;
-    if ("tool_calls" in delta) this.#calls.add(delta);
     const said: ModelEvent[] = [];
     if (reasoning !== "") said.push({ type: "reasoning_delta", itemId: this.#reasoningId, delta: reasoning });
     if (text !== "") said.push({ type: "text_delta", itemId: this.#id, delta: text });
+    if ("tool_calls" in delta) said.push(...this.#calls.add(delta, this.#id));
     return said;
   }
 

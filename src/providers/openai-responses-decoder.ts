@@ -19,7 +19,6 @@ const passedOver: ReadonlySet<string> = new Set<EventType>([
   "response.created",
   "response.queued",
   "response.in_progress",
-  "response.output_item.added",
   "response.content_part.added",
   "response.content_part.done",
   "response.output_text.done",
@@ -28,9 +27,7 @@ const passedOver: ReadonlySet<string> = new Set<EventType>([
   "response.reasoning_text.done",
   "response.reasoning_summary_text.done",
   "response.reasoning_summary_part.done",
-  "response.function_call_arguments.delta",
   "response.function_call_arguments.done",
-  "response.custom_tool_call_input.delta",
   "response.custom_tool_call_input.done",
 ]);
 /** Those that end an answer have the whole response in them. */
@@ -65,6 +62,11 @@ export class ResponsesDecoder implements WireDecoder {
         // Each part is a paragraph of its own.
         if (countAt(value, "summary_index") === 0) return nothing;
         return [{ type: "reasoning_delta", itemId: this.#itemId(value, "item_id"), delta: "\n\n" }];
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        return [{ type: "tool_call_delta", itemId: this.#itemId(value, "item_id"), delta: textAt(value, "delta") }];
+      case "response.output_item.added":
+        return this.#begun(recordAt(value, "item"), value);
       case "response.output_item.done":
         return this.#item(recordAt(value, "item"), value);
       case "response.completed":
@@ -83,6 +85,14 @@ export class ResponsesDecoder implements WireDecoder {
 
   end(): readonly ModelEvent[] {
     throw new FailureError(cutAnswer);
+  }
+
+  #begun(item: Record<string, unknown>, place: Record<string, unknown>): readonly ModelEvent[] {
+    const type = textAt(item, "type");
+    const name = textAt(item, "name");
+    if ((type !== "function_call" && type !== "custom_tool_call") || name === "") return nothing;
+    const itemId = this.#itemId({ ...place, id: item["id"] }, "id");
+    return [{ type: "tool_call_start", itemId, callId: textAt(item, "call_id"), name }];
   }
 
   #item(item: Record<string, unknown>, place: Record<string, unknown>): readonly ModelEvent[] {

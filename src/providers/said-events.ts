@@ -1,6 +1,6 @@
 import type { ModelEvent } from "../messages/model.js";
 
-type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" }>;
+type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
 
 /**
  * What an answer has said and nobody has heard yet. Deltas of one item that came together are one, because nobody
@@ -19,7 +19,9 @@ export class SaidEvents {
   }
 
   add(event: ModelEvent): void {
-    if (event.type === "text_delta" || event.type === "reasoning_delta") return this.#addDelta(event);
+    if (event.type === "text_delta" || event.type === "reasoning_delta" || event.type === "tool_call_delta") {
+      return this.#addDelta(event);
+    }
     this.#closeDelta();
     this.#push(event);
   }

@@ -113,6 +113,8 @@ async function wholeAnswer(provider: Provider, request: ModelRequest, signal: Ab
         // A call nobody offered a tool for is not played.
         if (event.item.type === "message" && event.item.role === "assistant") texts.push(messageText(event.item));
         break;
+      case "tool_call_start":
+        break;
       case "usage":
         usage = event.usage;
         break;

@@ -25,6 +25,7 @@ const allDefault = {
   "turnLimits.seconds": "default",
   "turnLimits.tokens": "default",
   "turnLimits.approvalSeconds": "default",
+  "turnLimits.identicalFailures": "default",
   "compaction.enabled": "default",
   "compaction.strategy": "default",
   "compaction.mode": "default",

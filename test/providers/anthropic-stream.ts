@@ -79,11 +79,15 @@ export function recordedEvents(model: string): ModelEvent[] {
       itemId: "msg_1_1",
       item: { type: "message", role: "assistant", content: [{ type: "output_text", text: "I read both 👀." }] },
     },
+    { type: "tool_call_start", itemId: "msg_1_2", callId: "toolu_1", name: "read_file" },
+    { type: "tool_call_delta", itemId: "msg_1_2", delta: '{"path": "a' },
+    { type: "tool_call_delta", itemId: "msg_1_2", delta: '.txt"}' },
     {
       type: "item",
       itemId: "msg_1_2",
       item: { type: "function_call", name: "read_file", arguments: '{"path": "a.txt"}', call_id: "toolu_1" },
     },
+    { type: "tool_call_start", itemId: "msg_1_3", callId: "toolu_2", name: "list" },
     {
       type: "item",
       itemId: "msg_1_3",

@@ -39,6 +39,17 @@ const decoded = [
   { type: "reasoning_delta", itemId: expect.stringMatching(/_reasoning$/), delta: "Gre€t" },
   { type: "text_delta", itemId: id, delta: "Hel" },
   { type: "text_delta", itemId: id, delta: "lo 😀" },
+  ...[
+    { type: "tool_call_start", at: 0, callId: "call_1", name: "shell" },
+    { type: "tool_call_delta", at: 0, delta: '{"n"' },
+    { type: "tool_call_start", at: 1, callId: "call_2", name: "read_file" },
+    { type: "tool_call_delta", at: 1, delta: '{"path":' },
+    { type: "tool_call_delta", at: 0, delta: ":1}" },
+    { type: "tool_call_delta", at: 1, delta: '"a"}' },
+  ].map(({ at, ...event }) => ({
+    ...event,
+    itemId: expect.stringMatching(new RegExp(`_call_${at}$`)) as unknown as string,
+  })),
   {
     type: "item",
     itemId: expect.stringMatching(/_reasoning$/),
@@ -79,9 +90,10 @@ const decoded = [
 
 async function kinds(...events: readonly unknown[]): Promise<unknown[]> {
   const { events: seen } = await ask(openaiChat, streaming(dataOf(...events)));
-  return seen.map((event) => {
-    if (event.type === "item") return event.item;
-    return event.type === "done" ? event.finishReason : event.type;
+  return seen.flatMap((event): unknown[] => {
+    if (event.type === "tool_call_start" || event.type === "tool_call_delta") return [];
+    if (event.type === "item") return [event.item];
+    return [event.type === "done" ? event.finishReason : event.type];
   });
 }
 

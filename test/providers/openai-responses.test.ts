@@ -50,7 +50,9 @@ const recorded = named(
   { ...delta, delta: "lo 😀" },
   { type: "response.of_the_future", anything: [1] },
   done(said, 1),
+  { type: "response.output_item.added", output_index: 2, item: { ...call(1), status: "in_progress", arguments: "" } },
   { type: "response.function_call_arguments.delta", item_id: "fc_1", delta: '{"n"' },
+  { type: "response.function_call_arguments.delta", item_id: "fc_1", delta: ":1}" },
   done(call(1), 2),
   done(call(2), 3),
   { ...completed, response: { ...completed.response, output: [reasoning, said, call(1), call(2)] } },
@@ -72,6 +74,8 @@ const decoded = [
     itemId: "msg_1",
     item: { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "Hello" }] },
   },
+  { type: "tool_call_start", itemId: "fc_1", callId: "call_1", name: "shell" },
+  { type: "tool_call_delta", itemId: "fc_1", delta: '{"n":1}' },
   ...[1, 2].map((n) => ({
     type: "item",
     itemId: `fc_${n}`,

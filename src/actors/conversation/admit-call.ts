@@ -1,11 +1,13 @@
 import { isRecord } from "../../messages/is-record.js";
 import type { ResponseItem } from "../../messages/response-item.js";
-import { type CallItem, isCall } from "./open-calls.js";
+import { calledWith, type CallItem, isCall } from "./open-calls.js";
 
 /** A call as it enters history, and why it must not run if it must not. */
 export interface AdmittedCall {
   readonly call: CallItem;
   readonly problem: string | undefined;
+  /** The arguments as the model wrote them. */
+  readonly args: string;
 }
 
 /** How many calls of one answer are run. */
@@ -29,10 +31,11 @@ export class Admission {
     const isDoubled = this.#received.has(id);
     this.#received.add(id);
     this.#count += 1;
+    const { args } = calledWith(item);
     const { call, problem } = withObjectArguments(this.#withOwnId(item));
-    if (isDoubled) return { call, problem: "the call id was used twice in one answer; nothing was run" };
-    if (this.#count <= maxCallsOfAnswer) return { call, problem };
-    return { call, problem: `more than ${maxCallsOfAnswer} calls in one answer; this one was not run` };
+    if (isDoubled) return { call, args, problem: "the call id was used twice in one answer; nothing was run" };
+    if (this.#count <= maxCallsOfAnswer) return { call, args, problem };
+    return { call, args, problem: `more than ${maxCallsOfAnswer} calls in one answer; this one was not run` };
   }
 
   /** Some servers count calls from zero in every answer. */
@@ -46,7 +49,7 @@ export class Admission {
   }
 }
 
-function withObjectArguments(call: CallItem): AdmittedCall {
+function withObjectArguments(call: CallItem): Omit<AdmittedCall, "args"> {
   if (call.type !== "function_call") return { call, problem: undefined };
   // No arguments at all is how some models call a tool that needs none.
   if (call.arguments.trim() === "") return { call: { ...call, arguments: "{}" }, problem: undefined };

@@ -1,7 +1,7 @@
 import type { Event, EventMsg } from "../../messages/event.js";
 import type { EventRuns } from "../system/replay.js";
 
-type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoning_delta" }>;
+type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoning_delta" | "tool_call_delta" }>;
 
 /** Two deltas of one item in a row are one longer delta to a reader that has not read the first. */
 export function mergeDeltas(older: Event, newer: Event): Event | undefined {
@@ -25,5 +25,5 @@ function withText(event: Event, seq: number, delta: string): Event {
 }
 
 function isDelta(msg: EventMsg): msg is DeltaMsg {
-  return msg.type === "agent_message_delta" || msg.type === "agent_reasoning_delta";
+  return msg.type === "agent_message_delta" || msg.type === "agent_reasoning_delta" || msg.type === "tool_call_delta";
 }

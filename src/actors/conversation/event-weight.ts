@@ -12,6 +12,7 @@ export function eventWeight({ msg }: Event): number {
       return Object.values(msg.changes).reduce((sum, change) => sum + changeWeight(change), 0);
     case "agent_message_delta":
     case "agent_reasoning_delta":
+    case "tool_call_delta":
       return msg.delta.length;
     default:
       return 0;

@@ -8,6 +8,12 @@ export function isCall(item: ResponseItem): item is CallItem {
   return item.type === "function_call" || item.type === "custom_tool_call" || item.type === "local_shell_call";
 }
 
+/** The name of the tool a call asks for, and what it passes to it. */
+export function calledWith(call: CallItem): { readonly name: string; readonly args: string } {
+  if (call.type === "local_shell_call") return { name: "local_shell", args: JSON.stringify(call.action) };
+  return { name: call.name, args: call.type === "function_call" ? call.arguments : call.input };
+}
+
 /** The calls in history that have no output yet. */
 export function openCalls(history: readonly ResponseItem[]): CallItem[] {
   const open = new Map<string, CallItem>();

@@ -219,9 +219,14 @@ function timesOf(turn: ActiveTurn, now: Date) {
 async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, facts: TurnFacts): Promise<void> {
   const id = turn.submissionId;
   switch (end.status) {
-    case "completed":
+    case "completed": {
       turn.status = { status: "completed" };
-      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, ...facts }, id);
+      const truncated = end.isTruncated ? { truncated: true } : {};
+      return recording.end(
+        { type: "task_complete", last_agent_message: end.lastAgentMessage, ...truncated, ...facts },
+        id,
+      );
+    }
     case "failed": {
       const error = { message: end.failure.message, codex_error_info: end.failure.code };
       turn.status = { status: "failed", error: error.message };

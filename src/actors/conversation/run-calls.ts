@@ -1,5 +1,5 @@
 import type { ResponseItem, ToolOutputContent } from "../../messages/response-item.js";
-import { outputsFor } from "./open-calls.js";
+import { calledWith, outputsFor } from "./open-calls.js";
 import type { PreparedCall } from "./prepare-call.js";
 import { type CallEnd, type CallWorld, runCall } from "./run-call.js";
 
@@ -22,6 +22,7 @@ export async function runCalls(
       const call = group[index]?.call;
       if (end.type !== "output" || call === undefined) continue;
       outputsFor([call], outputContent(end), end).forEach(record);
+      world.budget.callEnded({ ...calledWith(call), success: end.success, output: end.text });
       if (end.whole !== undefined) world.outputs?.keep(call.call_id ?? "", end.whole);
     }
     if (ends.some(({ type }) => type === "stop")) return "stopped";

@@ -11,12 +11,13 @@ import { refusesThoughts, withoutThoughts } from "../../providers/refused-though
 import { oneAfterAnother } from "../system/one-after-another.js";
 import type { ActiveTurn } from "./active-turn.js";
 import { Admission, type AdmittedCall } from "./admit-call.js";
-import { type CallItem, isCall, outputsFor } from "./open-calls.js";
+import { calledWith, type CallItem, isCall, outputsFor } from "./open-calls.js";
 import type { PendingCall } from "./prepare-call.js";
 import type { NewLine } from "./recording.js";
 import type { CallsEnd } from "./run-calls.js";
 import { type RetryPolicy, sample, type Sample, type SampleGate, type SampleListener } from "./sampling.js";
 import type { ConversationState } from "./state.js";
+import { ToolCallEvents } from "./tool-call-events.js";
 import type { TurnBudget } from "./turn-budget.js";
 import { usageInfo } from "./usage-info.js";
 
@@ -45,7 +46,12 @@ export interface StepWorld {
 }
 
 export type TurnEnd =
-  | { readonly status: "completed"; readonly lastAgentMessage: string | null }
+  | {
+      readonly status: "completed";
+      readonly lastAgentMessage: string | null;
+      /** Whether the model reached its output limit before its last answer was complete. */
+      readonly isTruncated: boolean;
+    }
   | { readonly status: "failed"; readonly failure: Failure; readonly lastAgentMessage: string | null }
   | { readonly status: "aborted" };
 
@@ -75,17 +81,24 @@ export async function runSteps(
     lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
     if (outcome.status === "aborted") return cutOff();
     if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
-    if (calls.length === 0) return { status: "completed", lastAgentMessage };
+    const isTruncated = outcome.finishReason === "length";
+    if (isTruncated) world.publish({ type: "warning", message: truncatedWarning });
+    if (calls.length === 0) return { status: "completed", lastAgentMessage, isTruncated };
     refuseUnfit(world, turn, calls);
     waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
   }
 }
 
+const truncatedWarning =
+  "The model's answer was cut off at its output limit and is not complete. " +
+  "Ask it to continue, or ask for less at once.";
+
 /** Before anything else is asked or run: a resume must not find them open and take them for fit. */
 function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly AdmittedCall[]): void {
-  for (const { call, problem } of calls) {
+  for (const { call, args, problem } of calls) {
     if (problem === undefined) continue;
     turn.toolCalls.push(call);
+    world.budget.callEnded({ name: calledWith(call).name, args, success: false, output: problem });
     for (const payload of outputsFor([call], problem, { success: false }))
       world.record({ type: "response_item", payload });
   }
@@ -136,11 +149,13 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
   const admission = new Admission(world.state.history);
   const answer: ResponseItem[] = [];
   let lastAgentMessage: string | null = null;
-  const listener = stepListener(world, turn, (received) => {
+  const callEvents = new ToolCallEvents((msg) => world.publish(msg));
+  const listener = stepListener(world, turn, callEvents, (itemId, received) => {
     let item = received;
     if (isCall(received)) {
       const admitted = admission.admit(received);
       calls.push(admitted);
+      callEvents.end(itemId, admitted);
       item = admitted.call;
     }
     answer.push(item);
@@ -157,10 +172,43 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
     recordUsage(world, usage);
     world.budget.spend(usage.total_tokens);
   }
-  return { request, thoughts, outcome, calls, lastAgentMessage };
+  const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
+  if (isTruncated) callEvents.cutOff();
+  return {
+    request,
+    thoughts,
+    outcome,
+    calls: isTruncated ? withoutCutCall(calls, answer.at(-1)) : calls,
+    lastAgentMessage,
+  };
 }
 
-function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: ResponseItem) => ResponseItem): SampleListener {
+/**
+ * Refuses the call at which a truncated answer ends, unless it is known to be whole: arguments that are a JSON object
+ * are, and so is the input of a freeform tool whose item the server has marked as completed.
+ */
+function withoutCutCall(calls: readonly AdmittedCall[], lastItem: ResponseItem | undefined): readonly AdmittedCall[] {
+  const last = calls.at(-1);
+  if (last === undefined || last.call !== lastItem || last.call.type === "local_shell_call") return calls;
+  const { call, problem } = last;
+  const isWhole = call.type === "function_call" ? problem === undefined : call.status === "completed";
+  // Where a call was cut off says nothing about it: two such calls of one tool count as the same.
+  return isWhole ? calls : [...calls.slice(0, -1), { call, args: "(cut off)", problem: cutCallProblem(call.name) }];
+}
+
+function cutCallProblem(name: string): string {
+  return (
+    `the answer reached the model's output limit before the call of ${name} was complete; nothing was run. ` +
+    "Make it shorter, or split it into several calls"
+  );
+}
+
+function stepListener(
+  world: StepWorld,
+  turn: ActiveTurn,
+  callEvents: ToolCallEvents,
+  admit: (itemId: string, item: ResponseItem) => ResponseItem,
+): SampleListener {
   return {
     textDelta: (itemId, delta) => {
       turn.addText(delta);
@@ -170,12 +218,15 @@ function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: Response
       turn.addReasoning(delta);
       world.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
     },
+    toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
+    toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
     item: (itemId, received) => {
-      const item = admit(received);
+      const item = admit(itemId, received);
       world.record({ type: "response_item", payload: item });
       for (const msg of eventsOf(item, itemId)) world.record({ type: "event_msg", payload: msg });
     },
     retry: (attempt, waitMs, failure) => {
+      callEvents.restart();
       const { maxRetries } = world.retry;
       world.publish({
         type: "stream_error",

@@ -22,6 +22,8 @@ export const defaultRetry: RetryPolicy = { maxRetries: 5, baseDelayMs: 200, maxD
 export interface SampleListener {
   textDelta(itemId: string, delta: string): void;
   reasoningDelta(itemId: string, delta: string): void;
+  toolCallStart(itemId: string, callId: string, name: string): void;
+  toolCallDelta(itemId: string, delta: string): void;
   item(itemId: string, item: ResponseItem): void;
   retry(attempt: number, waitMs: number, failure: Failure): void;
 }
@@ -40,7 +42,7 @@ export type Sample =
 
 /**
  * One model call. It is sent again only while nothing of the answer was shown: text that appears twice, or a call
- * that runs twice, is worse than a failed turn.
+ * that runs twice, is worse than a failed turn. A call that has only begun may begin again.
  */
 export async function sample(
   provider: Provider,
@@ -78,6 +80,7 @@ async function listen(
   let shown = false;
   let usage: TokenUsage | undefined;
   const onDelta = ({ type, itemId, delta }: Delta): void => {
+    if (type === "tool_call_delta") return listener.toolCallDelta(itemId, delta);
     shown = true;
     if (type === "text_delta") listener.textDelta(itemId, delta);
     else listener.reasoningDelta(itemId, delta);
@@ -93,6 +96,9 @@ async function listen(
         if (signal.aborted) return { outcome: { status: "aborted" }, shown };
         shown = true;
         listener.item(event.itemId, event.item);
+        break;
+      case "tool_call_start":
+        listener.toolCallStart(event.itemId, event.callId, event.name);
         break;
       case "usage":
         usage = event.usage;

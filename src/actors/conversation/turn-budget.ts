@@ -2,6 +2,16 @@ import { setMaxListeners } from "node:events";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
 import { counted } from "../../messages/counted.js";
 import type { Failure } from "../../messages/failure.js";
+import { shortened } from "../../messages/shortened.js";
+
+/** How a tool call ended. */
+export interface EndedCall {
+  readonly name: string;
+  /** The arguments as the model wrote them. */
+  readonly args: string;
+  readonly success: boolean;
+  readonly output: string;
+}
 
 /** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, and when time is over. */
 export class TurnBudget implements Disposable {
@@ -14,6 +24,11 @@ export class TurnBudget implements Disposable {
   #timeIsOver = false;
   #steps = 0;
   #tokens = 0;
+  /** How often each call has failed since the last successful one. */
+  readonly #failures = new Map<string, number>();
+  /** The calls of the present step that have failed: one answer counts once, since the model has seen no error yet. */
+  readonly #failedInStep = new Set<string>();
+  #repeated: Failure | undefined;
   #leftMs: number;
   #startedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -34,6 +49,7 @@ export class TurnBudget implements Disposable {
   get exceeded(): Failure | undefined {
     const { steps, seconds, tokens } = this.#limits;
     if (this.#timeIsOver) return limitReached(`${counted(seconds, "second")} of work`, "seconds");
+    if (this.#repeated !== undefined) return this.#repeated;
     if (this.#steps >= steps) return limitReached(counted(steps, "step"), "steps");
     if (this.#tokens >= tokens) return limitReached(counted(tokens, "token"), "tokens");
     return undefined;
@@ -47,6 +63,18 @@ export class TurnBudget implements Disposable {
   spend(tokens: number): void {
     this.#steps += 1;
     this.#tokens += tokens;
+    this.#failedInStep.clear();
+  }
+
+  /** Counts calls that fail again and again. */
+  callEnded({ name, args, success, output }: EndedCall): void {
+    if (success) return this.#failures.clear();
+    const key = `${name}\n${args}`;
+    if (this.#failedInStep.has(key)) return;
+    this.#failedInStep.add(key);
+    const count = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, count);
+    if (count === this.#limits.identicalFailures) this.#repeated ??= repeatedFailure(name, count, output);
   }
 
   /** Time stands still while a person thinks. */
@@ -79,6 +107,16 @@ export class TurnBudget implements Disposable {
     clearTimeout(this.#timer);
     this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#startedAt));
   }
+}
+
+const maxReasonChars = 200;
+
+function repeatedFailure(name: string, count: number, output: string): Failure {
+  const reason = shortened(output.trimStart().split("\n", 1)[0] ?? "", maxReasonChars);
+  const message =
+    `the turn was stopped because ${name} failed ${counted(count, "time")} in a row with the same arguments: ` +
+    `${reason}; to allow more: cody config set turnLimits.identicalFailures <number>, 0 for no limit`;
+  return { code: "limit_reached", message, retryable: false };
 }
 
 function limitReached(limit: string, key: keyof EffectiveLimits): Failure {

@@ -34,9 +34,11 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
   const before = await player.open(options);
   const outcome = await player.play(inputOf(text, wanted), options);
-  const isAnswered = outcome === "answered" || outcome === "refused";
+  const isAnswered = outcome === "answered" || outcome === "truncated" || outcome === "refused";
   const fits = !isAnswered || wanted === undefined || (await tellUnfit(context, answer, wanted));
-  return interruption.exitCode ?? (fits ? exitCodeOf(before, outcome) : exitCodes.failed);
+  // Half an answer fits no schema: that it is half says more.
+  if (!fits && outcome !== "truncated") return interruption.exitCode ?? exitCodes.failed;
+  return interruption.exitCode ?? exitCodeOf(before, outcome);
 }
 
 async function textOf({ args, terminal }: CommandContext, signal: AbortSignal): Promise<string> {

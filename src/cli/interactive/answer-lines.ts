@@ -17,7 +17,7 @@ export async function answerLines(
 ): Promise<number> {
   const { stdin, stdout } = context.terminal;
   const options = { signal, approve: refuseApproval(context) };
-  let exitCode = exitCodeOf(await current.begin(options));
+  const outcomes = new Set([await current.begin(options)]);
   for await (const line of readLines(stdin, signal)) {
     if (line.trim() === "") continue;
     const command = isSlashCommand(line) ? slashCommand(line) : undefined;
@@ -25,9 +25,9 @@ export async function answerLines(
       if ((await command(context, current, signal)) === "leave") break;
       continue;
     }
-    exitCode = Math.max(exitCode, exitCodeOf(await (await current.player()).play(line, options)));
+    outcomes.add(await (await current.player()).play(line, options));
     // Nobody is there to read the answers to the other lines.
     if (signal.aborted || stdout.closed) break;
   }
-  return exitCode;
+  return exitCodeOf(...outcomes);
 }

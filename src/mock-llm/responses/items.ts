@@ -9,18 +9,24 @@ import { ledId } from "./led-ids.js";
 /** The output items of an answer, finished. */
 export function outputItems(reply: MockReply, exchange: Exchange) {
   const { text, reasoning } = partsOf(reply);
-  const finish = reply.finish === "length" ? ("incomplete" as const) : ("completed" as const);
   const calls = reply.calls ?? [];
+  // Only the item at which the answer was cut off is incomplete.
+  const statusOf = (isLast: boolean): Status => (isLast && reply.finish === "length" ? "incomplete" : "completed");
   const thoughts = reasoning !== "" && asksForReasoning(exchange) ? [reasoningItem(reasoning, exchange)] : [];
   const nextId = (prefix: string): string => ledId(exchange.ids.next(prefix), thoughts[0]?.id);
   return [
     ...thoughts,
-    ...(text !== "" || calls.length === 0 ? [messageItem(text, finish, nextId("msg_"))] : []),
-    ...calls.map((call) =>
-      "input" in call ? customItem(call, nextId("ctc_"), exchange) : callItem(call, nextId("fc_"), exchange),
-    ),
+    ...(text !== "" || calls.length === 0 ? [messageItem(text, statusOf(calls.length === 0), nextId("msg_"))] : []),
+    ...calls.map((call, index) => {
+      const status = statusOf(index === calls.length - 1);
+      return "input" in call
+        ? customItem(call, status, nextId("ctc_"), exchange)
+        : callItem(call, status, nextId("fc_"), exchange);
+    }),
   ];
 }
+
+type Status = "completed" | "incomplete";
 
 export type OutputItem = ReturnType<typeof outputItems>[number];
 
@@ -41,27 +47,27 @@ function reasoningItem(text: string, { body, ids, model }: Exchange) {
   return { id, type: "reasoning" as const, summary: [{ type: "summary_text" as const, text }], ...opaque };
 }
 
-function messageItem(text: string, status: "completed" | "incomplete", id: string) {
+function messageItem(text: string, status: Status, id: string) {
   const content = [outputText(text)];
   return { id, type: "message" as const, status, role: "assistant" as const, content };
 }
 
-function callItem(call: MockCall, id: string, { ids }: Exchange) {
+function callItem(call: MockCall, status: Status, id: string, { ids }: Exchange) {
   return {
     id,
     type: "function_call" as const,
-    status: "completed" as const,
+    status,
     arguments: argumentsOf(call),
     call_id: call.id ?? ids.next("call_"),
     name: call.name,
   };
 }
 
-function customItem(call: Extract<MockCall, { input: string }>, id: string, { ids }: Exchange) {
+function customItem(call: Extract<MockCall, { input: string }>, status: Status, id: string, { ids }: Exchange) {
   return {
     id,
     type: "custom_tool_call" as const,
-    status: "completed" as const,
+    status,
     call_id: call.id ?? ids.next("call_"),
     input: call.input,
     name: call.name,
