@@ -119,9 +119,12 @@ export class AnthropicDecoder implements WireDecoder {
 
   #whole(): readonly ModelEvent[] {
     const reason = finishReasons[this.#stopReason];
-    const events = this.#release(reason === "length");
-    // A block that did not stop is not whole, whatever the end says.
-    if (this.#open.size > 0) return [...events, ...this.end()];
+    const open = [...this.#open.values()];
+    const events = [
+      ...this.#release(reason === "length"),
+      ...open.filter((block) => block.endsWithMessage).flatMap((block) => this.#finish(block, false)),
+    ];
+    if (open.some((block) => !block.endsWithMessage)) return [...events, ...this.end()];
     if (this.#stopReason === "refusal") return [...events, this.#failed(refused)];
     return [
       ...events,
