@@ -5,17 +5,21 @@ export const defaultTurnLimits = {
   steps: 200,
   seconds: 3_600,
   tokens: 10_000_000,
+  answerBytes: 8 * 1024 * 1024,
+  turnBytes: 64 * 1024 * 1024,
   approvalSeconds: 86_400,
 } as const satisfies Required<TurnLimits>;
 
 export type EffectiveLimits = Readonly<Record<keyof TurnLimits, number>>;
 
 export function effectiveLimits(said: TurnLimits = {}): EffectiveLimits {
-  const { steps, seconds, tokens, approvalSeconds } = said;
+  const { steps, seconds, tokens, answerBytes, turnBytes, approvalSeconds } = said;
   return {
     steps: steps ?? defaultTurnLimits.steps,
     seconds: seconds ?? defaultTurnLimits.seconds,
     tokens: tokens ?? defaultTurnLimits.tokens,
+    answerBytes: answerBytes ?? defaultTurnLimits.answerBytes,
+    turnBytes: turnBytes ?? defaultTurnLimits.turnBytes,
     approvalSeconds: approvalSeconds ?? defaultTurnLimits.approvalSeconds,
   };
 }

@@ -37,6 +37,8 @@ export type FinishReason = z.infer<typeof FinishReason>;
 export const ModelEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text_delta"), itemId: z.string(), delta: z.string() }),
   z.object({ type: z.literal("reasoning_delta"), itemId: z.string(), delta: z.string() }),
+  /** Bytes of an item that are kept until it is complete and no delta shows. They count towards `turnLimits`. */
+  z.object({ type: z.literal("buffered"), bytes: z.number().int().nonnegative() }),
   /** A finished item: what enters history. */
   z.object({ type: z.literal("item"), itemId: z.string(), item: ResponseItem }),
   z.object({ type: z.literal("usage"), usage: TokenUsage }),

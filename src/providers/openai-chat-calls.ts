@@ -1,5 +1,6 @@
 import type { FunctionCallItem } from "../messages/response-item.js";
 import { recordAt, recordsAt, textAt } from "./json-fields.js";
+import { itemOverheadBytes } from "./stream-bounds.js";
 
 interface OpenCall {
   readonly index: unknown;
@@ -12,15 +13,21 @@ interface OpenCall {
 export class ChatCalls {
   readonly #calls: OpenCall[] = [];
 
-  add(delta: Record<string, unknown>): void {
+  /** How many bytes more are kept now. */
+  add(delta: Record<string, unknown>): number {
+    let bytes = 0;
     for (const piece of recordsAt(delta, "tool_calls")) {
+      const count = this.#calls.length;
       const call = this.#callOf(piece);
+      if (this.#calls.length > count) bytes += itemOverheadBytes;
       const { name, arguments: args } = recordAt(piece, "function");
       if (call.name === "" && typeof name === "string") call.name = name;
       // Some servers send the object itself.
-      if (typeof args === "string") call.args += args;
-      else if (typeof args === "object" && args !== null) call.args += JSON.stringify(args);
+      const text = typeof args === "object" && args !== null ? JSON.stringify(args) : textOf(args);
+      call.args += text;
+      bytes += text.length;
     }
+    return bytes;
   }
 
   /** The calls in their order. One that the end of the answer has cut is left out: half a call must never run. */
@@ -49,6 +56,8 @@ export class ChatCalls {
     return call;
   }
 }
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function isJson(text: string): boolean {
   try {

@@ -3,6 +3,7 @@ import type { ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import { FailureError } from "../messages/errors.js";
 import { AlikeEvents } from "./alike-events.js";
+import { BufferedBytes } from "./buffered-bytes.js";
 import { contentFiltered } from "./content-filtered.js";
 import { cutAnswer } from "./cut-answer.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
@@ -21,6 +22,7 @@ export class ChatDecoder implements WireDecoder {
   readonly #reasoningId: string;
   readonly #events = new AlikeEvents();
   readonly #calls = new ChatCalls();
+  readonly #buffered = new BufferedBytes();
   #text = "";
   #reasoning = "";
   #finish = "";
@@ -68,8 +70,8 @@ export class ChatDecoder implements WireDecoder {
     const reasoning = textAt(delta, "reasoning_content") || textAt(delta, "reasoning");
     this.#text += text;
     this.#reasoning += reasoning;
-    if ("tool_calls" in delta) this.#calls.add(delta);
     const said: ModelEvent[] = [];
+    if ("tool_calls" in delta) said.push(...this.#buffered.add(this.#calls.add(delta)));
     if (reasoning !== "") said.push({ type: "reasoning_delta", itemId: this.#reasoningId, delta: reasoning });
     if (text !== "") said.push({ type: "text_delta", itemId: this.#id, delta: text });
     return said;

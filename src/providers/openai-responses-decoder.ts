@@ -2,9 +2,12 @@ import type { Responses } from "openai/resources/responses/responses";
 import { FailureError } from "../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import { AlikeEvents } from "./alike-events.js";
+import { BufferedBytes } from "./buffered-bytes.js";
 import { contentFiltered } from "./content-filtered.js";
 import { cutAnswer } from "./cut-answer.js";
+import { eventJson } from "./event-json.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
+import { endOfString } from "./json-text.js";
 import { responsesItem } from "./openai-responses-item.js";
 import { StreamedItems, type TextKind } from "./openai-responses-streamed.js";
 import { requestDigest } from "./request-digest.js";
@@ -28,6 +31,9 @@ const passedOver: ReadonlySet<string> = new Set<EventType>([
   "response.reasoning_text.done",
   "response.reasoning_summary_text.done",
   "response.reasoning_summary_part.done",
+]);
+/** Pieces of what a later event has as a whole: only their length counts. */
+const argumentDeltas: ReadonlySet<string> = new Set<EventType>([
   "response.function_call_arguments.delta",
   "response.custom_tool_call_input.delta",
 ]);
@@ -40,6 +46,9 @@ export class ResponsesDecoder implements WireDecoder {
   readonly #context: FailureContext;
   readonly #events = new AlikeEvents();
   readonly #streamed = new StreamedItems();
+  readonly #buffered = new BufferedBytes();
+  /** Of the call whose arguments are arriving. */
+  #argumentBytes = 0;
   readonly #told = new Set<string>();
   #calls = 0;
   #digest: string | undefined;
@@ -51,6 +60,7 @@ export class ResponsesDecoder implements WireDecoder {
 
   decode({ event, data }: ServerEvent): readonly ModelEvent[] {
     if (passedOver.has(event) || data === "[DONE]") return nothing;
+    if (argumentDeltas.has(event)) return this.#argumentDelta(deltaLength(data));
     const value = this.#events.read(ends.has(event) ? withoutEcho(data) : data);
     // What is not named here says nothing to us, in this version of the API or a later one.
     switch (textAt(value, "type") as EventType) {
@@ -66,11 +76,14 @@ export class ResponsesDecoder implements WireDecoder {
         return countAt(value, "summary_index") === 0 ? nothing : this.#textDelta("summary", value, "\n\n");
       case "response.output_item.added":
         this.#streamed.announceCall(value, this.#itemId({ ...value, id: recordAt(value, "item")["id"] }, "id"));
-        return nothing;
+        return this.#buffered.add(data.length);
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        return this.#argumentDelta(textAt(value, "delta").length);
       case "response.function_call_arguments.done":
       case "response.custom_tool_call_input.done":
         this.#streamed.completeCall(value, this.#itemId(value, "item_id"));
-        return nothing;
+        return this.#argumentsDone(textAt(value, "arguments").length + textAt(value, "input").length);
       case "response.output_item.done":
         return this.#item(recordAt(value, "item"), value);
       case "response.completed":
@@ -95,6 +108,18 @@ export class ResponsesDecoder implements WireDecoder {
     const itemId = this.#itemId(event, "item_id");
     this.#streamed.addText(kind, event, itemId, delta);
     return [{ type: kind === "message" ? "text_delta" : "reasoning_delta", itemId, delta }];
+  }
+
+  #argumentDelta(length: number): readonly ModelEvent[] {
+    this.#argumentBytes += length;
+    return this.#buffered.add(length);
+  }
+
+  /** The whole repeats its deltas, but a server may send it without them. */
+  #argumentsDone(length: number): readonly ModelEvent[] {
+    const missing = Math.max(0, length - this.#argumentBytes);
+    this.#argumentBytes = 0;
+    return this.#buffered.add(missing);
   }
 
   #item(item: Record<string, unknown>, place: Record<string, unknown>): readonly ModelEvent[] {
@@ -157,4 +182,14 @@ export class ResponsesDecoder implements WireDecoder {
     const place = typeof index === "number" ? index : this.#told.size;
     return textAt(value, key) || `item_${(this.#digest ??= requestDigest(this.#request))}_${place}`;
   }
+}
+
+const deltaStart = '"delta":"';
+
+/** The length of the delta in an event, without parsing it where it is written as OpenAI writes it. */
+function deltaLength(data: string): number {
+  const start = data.indexOf(deltaStart);
+  if (start === -1) return textAt(eventJson(data), "delta").length;
+  const quote = start + deltaStart.length - 1;
+  return endOfString(data, quote) - quote - 1;
 }

@@ -34,10 +34,26 @@ const usage = {
 const completed = { type: "response.completed", response: { id: "resp_1", status: "completed", usage, output: [] } };
 const done = (item: object, output_index: number) => ({ type: "response.output_item.done", output_index, item });
 
+type WireEvent = { type: string } & Record<string, unknown>;
+
 /** With names, as OpenAI sends them. */
-function named(...events: readonly ({ type: string } & Record<string, unknown>)[]): string {
+function named(...events: readonly WireEvent[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 }
+
+const added = (item: object, output_index: number) => ({ type: "response.output_item.added", output_index, item });
+const openCall = (n: number) => ({ ...call(n), arguments: "", status: "in_progress" });
+const argumentsDone = (n: number, output_index: number) => ({
+  type: "response.function_call_arguments.done",
+  item_id: `fc_${n}`,
+  output_index,
+  arguments: `{"n":${n}}`,
+});
+const withoutUsage = { type: "response.completed", response: {} };
+const itemsOf = async (...events: readonly WireEvent[]) =>
+  (await ask(openaiResponses, streaming(named(...events)))).events.flatMap((event) =>
+    event.type === "item" ? [[event.itemId, event.item]] : [],
+  );
 
 const recorded = named(
   { type: "response.created" },
@@ -157,19 +173,6 @@ describe("what comes back", () => {
   });
 
   describe("items that no output_item.done reports", () => {
-    const added = (item: object, output_index: number) => ({ type: "response.output_item.added", output_index, item });
-    const open = (n: number) => ({ ...call(n), arguments: "", status: "in_progress" });
-    const argumentsDone = (n: number, output_index: number) => ({
-      type: "response.function_call_arguments.done",
-      item_id: `fc_${n}`,
-      output_index,
-      arguments: `{"n":${n}}`,
-    });
-    const withoutUsage = { type: "response.completed", response: {} };
-    const items = async (...events: Parameters<typeof named>) =>
-      (await ask(openaiResponses, streaming(named(...events)))).events.flatMap((event) =>
-        event.type === "item" ? [[event.itemId, event.item]] : [],
-      );
     const hello = {
       type: "message",
       id: "msg_1",
@@ -179,9 +182,9 @@ describe("what comes back", () => {
 
     test("text is put together from its deltas", async () => {
       const last = { ...delta, delta: "lo" };
-      expect(await items(delta, last, completed)).toEqual([["msg_1", hello]]);
-      expect(await items(delta, last, withoutUsage)).toEqual([["msg_1", hello]]);
-      expect(await items(delta, last, { ...completed, type: "response.incomplete" })).toEqual([["msg_1", hello]]);
+      expect(await itemsOf(delta, last, completed)).toEqual([["msg_1", hello]]);
+      expect(await itemsOf(delta, last, withoutUsage)).toEqual([["msg_1", hello]]);
+      expect(await itemsOf(delta, last, { ...completed, type: "response.incomplete" })).toEqual([["msg_1", hello]]);
     });
 
     test("events without names, ids and places say the same", async () => {
@@ -206,7 +209,7 @@ describe("what comes back", () => {
     test("reasoning is put together from its deltas", async () => {
       const part = { item_id: "rs_1", output_index: 0 };
       expect(
-        await items(
+        await itemsOf(
           { type: "response.reasoning_summary_text.delta", ...part, summary_index: 0, delta: "Greet" },
           { type: "response.reasoning_summary_part.added", ...part, summary_index: 1 },
           { type: "response.reasoning_summary_text.delta", ...part, summary_index: 1, delta: "them" },
@@ -236,9 +239,9 @@ describe("what comes back", () => {
         openaiResponses,
         streaming(
           named(
-            added(open(1), 0),
+            added(openCall(1), 0),
             argumentsDone(1, 0),
-            added(open(2), 1),
+            added(openCall(2), 1),
             half,
             added({ ...input, status: "in_progress" }, 2),
             { type: "response.custom_tool_call_input.done", item_id: "ct_1", output_index: 2, input: "*** Begin" },
@@ -258,19 +261,19 @@ describe("what comes back", () => {
     test("the output of response.completed is taken instead, whatever its ids are", async () => {
       const output = [{ ...said, id: "msg_other", content: [{ type: "output_text", text: "Corrected" }] }];
       const response = { ...completed.response, output };
-      expect(await items({ ...delta, output_index: 0 }, { ...completed, response })).toEqual([
+      expect(await itemsOf({ ...delta, output_index: 0 }, { ...completed, response })).toEqual([
         ["msg_other", { ...hello, id: "msg_other", content: [{ type: "output_text", text: "Corrected" }] }],
       ]);
     });
 
     test("items that were reported are not repeated", async () => {
-      const events = [delta, done(said, 1), added(open(1), 2), argumentsDone(1, 2), done(call(1), 2), completed];
-      expect((await items(...events)).map(([id]) => id)).toEqual(["msg_1", "fc_1"]);
+      const events = [delta, done(said, 1), added(openCall(1), 2), argumentsDone(1, 2), done(call(1), 2), completed];
+      expect((await itemsOf(...events)).map(([id]) => id)).toEqual(["msg_1", "fc_1"]);
     });
 
     test("nothing is put together when the answer failed", async () => {
-      expect(await items(delta, { type: "response.failed", response: { error: { message: "no" } } })).toEqual([]);
-      expect(await items(delta)).toEqual([]);
+      expect(await itemsOf(delta, { type: "response.failed", response: { error: { message: "no" } } })).toEqual([]);
+      expect(await itemsOf(delta)).toEqual([]);
     });
   });
 

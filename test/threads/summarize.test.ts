@@ -39,6 +39,7 @@ function asking(change: Partial<SummaryRequest> = {}): SummaryRequest {
     instructions: "You are cody.",
     items: said.map((text, index) => (index % 2 === 0 ? user : assistant)(text)),
     prompt: summaryPrompt,
+    maxBytes: 1_000_000,
     ...change,
   };
 }

@@ -3,7 +3,7 @@ import type { EffectiveLimits } from "../../config/turn-limits.js";
 import { counted } from "../../messages/counted.js";
 import type { Failure } from "../../messages/failure.js";
 
-/** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, and when time is over. */
+/** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, when time is over, and at an answer that is too long. */
 export class TurnBudget implements Disposable {
   readonly signal: AbortSignal;
   readonly #limits: EffectiveLimits;
@@ -14,6 +14,9 @@ export class TurnBudget implements Disposable {
   #timeIsOver = false;
   #steps = 0;
   #tokens = 0;
+  /** Of all answers so far. */
+  #bytes = 0;
+  #isAnswerTooLong = false;
   #leftMs: number;
   #startedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -32,8 +35,10 @@ export class TurnBudget implements Disposable {
 
   /** The limit that stops the turn here, if one does. */
   get exceeded(): Failure | undefined {
-    const { steps, seconds, tokens } = this.#limits;
+    const { steps, seconds, tokens, answerBytes, turnBytes } = this.#limits;
     if (this.#timeIsOver) return limitReached(`${counted(seconds, "second")} of work`, "seconds");
+    if (this.#isAnswerTooLong) return limitReached(`${counted(answerBytes, "byte")} in one answer`, "answerBytes");
+    if (this.#bytes >= turnBytes) return limitReached(`${counted(turnBytes, "byte")} of answers`, "turnBytes");
     if (this.#steps >= steps) return limitReached(counted(steps, "step"), "steps");
     if (this.#tokens >= tokens) return limitReached(counted(tokens, "token"), "tokens");
     return undefined;
@@ -41,6 +46,18 @@ export class TurnBudget implements Disposable {
 
   get approvalMs(): number {
     return this.#limits.approvalSeconds * 1000;
+  }
+
+  /** How many bytes the next answer may have. */
+  get answerBytes(): number {
+    return Math.min(this.#limits.answerBytes, this.#limits.turnBytes - this.#bytes);
+  }
+
+  /** Counts the bytes of an answer; those of one that was stopped are more than it was allowed. */
+  receive(bytes: number): void {
+    this.#isAnswerTooLong = bytes > this.#limits.answerBytes;
+    this.#bytes += bytes;
+    if (this.#isAnswerTooLong || this.#bytes > this.#limits.turnBytes) this.#controller.abort();
   }
 
   /** One model call, and what it cost. */
