@@ -53,6 +53,8 @@ export async function effectiveConfig(context: CommandContext, asked?: string): 
     "turnLimits.steps": limits.steps,
     "turnLimits.seconds": limits.seconds,
     "turnLimits.tokens": limits.tokens,
+    "turnLimits.answerBytes": limits.answerBytes,
+    "turnLimits.turnBytes": limits.turnBytes,
     "turnLimits.approvalSeconds": limits.approvalSeconds,
     "turnLimits.identicalFailures": limits.identicalFailures,
     "compaction.enabled": compaction.enabled,

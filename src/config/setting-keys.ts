@@ -29,6 +29,8 @@ const readers = {
   "turnLimits.steps": asNumber,
   "turnLimits.seconds": asNumber,
   "turnLimits.tokens": asNumber,
+  "turnLimits.answerBytes": asNumber,
+  "turnLimits.turnBytes": asNumber,
   "turnLimits.approvalSeconds": asNumber,
   "turnLimits.identicalFailures": asNumber,
   "compaction.enabled": asBoolean,

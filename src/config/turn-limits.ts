@@ -5,6 +5,8 @@ export const defaultTurnLimits = {
   steps: 200,
   seconds: 3_600,
   tokens: 10_000_000,
+  answerBytes: 8 * 1024 * 1024,
+  turnBytes: 64 * 1024 * 1024,
   approvalSeconds: 86_400,
   identicalFailures: 3,
 } as const satisfies Required<TurnLimits>;
@@ -12,11 +14,13 @@ export const defaultTurnLimits = {
 export type EffectiveLimits = Readonly<Record<keyof TurnLimits, number>>;
 
 export function effectiveLimits(said: TurnLimits = {}): EffectiveLimits {
-  const { steps, seconds, tokens, approvalSeconds, identicalFailures } = said;
+  const { steps, seconds, tokens, answerBytes, turnBytes, approvalSeconds, identicalFailures } = said;
   return {
     steps: steps ?? defaultTurnLimits.steps,
     seconds: seconds ?? defaultTurnLimits.seconds,
     tokens: tokens ?? defaultTurnLimits.tokens,
+    answerBytes: answerBytes ?? defaultTurnLimits.answerBytes,
+    turnBytes: turnBytes ?? defaultTurnLimits.turnBytes,
     approvalSeconds: approvalSeconds ?? defaultTurnLimits.approvalSeconds,
     identicalFailures: identicalFailures ?? defaultTurnLimits.identicalFailures,
   };

@@ -41,6 +41,8 @@ export const ModelEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("tool_call_start"), itemId: z.string(), callId: z.string(), name: z.string() }),
   /** A piece of the arguments of a call, or of the input of a freeform one. */
   z.object({ type: z.literal("tool_call_delta"), itemId: z.string(), delta: z.string() }),
+  /** Bytes of an item that are kept until it is complete and no delta shows. They count towards `turnLimits`. */
+  z.object({ type: z.literal("buffered"), bytes: z.number().int().nonnegative() }),
   /** A finished item: what enters history. */
   z.object({ type: z.literal("item"), itemId: z.string(), item: ResponseItem }),
   z.object({ type: z.literal("usage"), usage: TokenUsage }),

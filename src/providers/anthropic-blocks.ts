@@ -12,6 +12,8 @@ export interface OpenBlock {
   read(delta: Record<string, unknown>): ModelEvent | undefined;
   /** Whether only the end of the answer tells if it was cut inside this block, although that has stopped. */
   readonly mayBeCut: boolean;
+  /** Whether the block is whole without a stop of its own when the message ends: half a call must never run. */
+  readonly endsWithMessage: boolean;
   /** What enters history; undefined when nothing came. */
   finish(isCut: boolean): ResponseItem | undefined;
 }
@@ -35,6 +37,7 @@ export function openBlock(block: Record<string, unknown>, itemId: string, model:
 class TextBlock implements OpenBlock {
   readonly itemId: string;
   readonly mayBeCut = false;
+  readonly endsWithMessage = true;
   #text = "";
 
   constructor(itemId: string) {
@@ -57,6 +60,7 @@ class TextBlock implements OpenBlock {
 class ThinkingBlock implements OpenBlock {
   readonly itemId: string;
   readonly mayBeCut = false;
+  readonly endsWithMessage = true;
   readonly #model: string;
   #text = "";
   #signature: string;
@@ -90,6 +94,7 @@ class ThinkingBlock implements OpenBlock {
 class RedactedBlock implements OpenBlock {
   readonly itemId: string;
   readonly mayBeCut = false;
+  readonly endsWithMessage = true;
   readonly #data: string;
   readonly #model: string;
 
@@ -112,6 +117,7 @@ class RedactedBlock implements OpenBlock {
 
 class ToolUseBlock implements OpenBlock {
   readonly itemId: string;
+  readonly endsWithMessage = false;
   readonly #name: string;
   readonly #callId: string;
   readonly #input: unknown;

@@ -4,6 +4,7 @@ import type { FinishReason, ModelEvent } from "../messages/model.js";
 import { AlikeEvents } from "./alike-events.js";
 import { type OpenBlock, openBlock } from "./anthropic-blocks.js";
 import { AnthropicUsage } from "./anthropic-usage.js";
+import { BufferedBytes } from "./buffered-bytes.js";
 import { cutAnswer } from "./cut-answer.js";
 import { textAt } from "./json-fields.js";
 import type { ServerEvent } from "./transport.js";
@@ -29,6 +30,7 @@ export class AnthropicDecoder implements WireDecoder {
   readonly #context: FailureContext;
   readonly #events = new AlikeEvents();
   readonly #usage = new AnthropicUsage();
+  readonly #buffered = new BufferedBytes();
   readonly #open = new Map<unknown, OpenBlock>();
   /** A block that has stopped, kept back until it is known whether it is whole. */
   #stopped: OpenBlock | undefined;
@@ -47,7 +49,7 @@ export class AnthropicDecoder implements WireDecoder {
       case "content_block_delta":
         return this.#delta(event);
       case "content_block_start":
-        return this.#start(event);
+        return [...this.#start(event), ...this.#buffered.add(data.length)];
       case "content_block_stop":
         return this.#stop(event);
       case "message_start":
@@ -90,8 +92,11 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   #delta({ index, delta }: Record<string, unknown>): readonly ModelEvent[] {
-    const event = isRecord(delta) ? this.#open.get(index)?.read(delta) : undefined;
-    return event === undefined ? nothing : [event];
+    const block = this.#open.get(index);
+    if (block === undefined || !isRecord(delta)) return nothing;
+    const event = block.read(delta);
+    if (event !== undefined) return [event];
+    return this.#buffered.add(textAt(delta, "signature").length);
   }
 
   #stop({ index }: Record<string, unknown>): readonly ModelEvent[] {
@@ -119,9 +124,12 @@ export class AnthropicDecoder implements WireDecoder {
 
   #whole(): readonly ModelEvent[] {
     const reason = finishReasons[this.#stopReason];
-    const events = this.#release(reason === "length");
-    // A block that did not stop is not whole, whatever the end says.
-    if (this.#open.size > 0) return [...events, ...this.end()];
+    const open = [...this.#open.values()];
+    const events = [
+      ...this.#release(reason === "length"),
+      ...open.filter((block) => block.endsWithMessage).flatMap((block) => this.#finish(block, false)),
+    ];
+    if (open.some((block) => !block.endsWithMessage)) return [...events, ...this.end()];
     if (this.#stopReason === "refusal") return [...events, this.#failed(refused)];
     return [
       ...events,

@@ -1,15 +1,20 @@
 import type { Failure } from "../messages/failure.js";
 import { isRecord } from "../messages/is-record.js";
 import { ModelEvent } from "../messages/model.js";
+import type { ResponseItem } from "../messages/response-item.js";
 import { check } from "../messages/parse.js";
 import { cutAnswer } from "./cut-answer.js";
 import { ReadyStream } from "./ready-stream.js";
+import { itemOverheadBytes } from "./stream-bounds.js";
 
 export type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
-type Rest = Exclude<ModelEvent, Delta>;
+type Buffered = Extract<ModelEvent, { type: "buffered" }>;
+type Rest = Exclude<ModelEvent, Delta | Buffered>;
+/** Why there are no more events: the signal was aborted, or the answer has more bytes than it may have. */
+type Stop = "aborted" | "too_long";
 
 interface Waiting {
-  resolve(event: Rest | "aborted"): void;
+  resolve(event: Rest | Stop): void;
   reject(error: unknown): void;
 }
 
@@ -18,17 +23,25 @@ const deltasPerTurn = 64;
 
 /**
  * A provider's stream that ends at once when the signal says so, whatever the provider does, and never throws.
- * Deltas are told as they come, most of them from the callback of their socket; only what is rare is waited for.
+ * An answer of more than `maxBytes` is stopped before the event that exceeds them. Deltas are told as they come, most of them from the callback of their socket; only what is rare is waited for.
  */
 export class HeardAnswer implements Disposable {
   readonly #signal: AbortSignal;
   readonly #events: AsyncIterator<ModelEvent> | Failure;
   readonly #onDelta: (delta: Delta) => void;
+  readonly #maxBytes: number;
   #deltas = 0;
+  #deltaBytes = 0;
+  #itemBytes = 0;
   #waiting: Waiting | undefined;
 
-  constructor(open: () => AsyncIterable<ModelEvent>, onDelta: (delta: Delta) => void, signal: AbortSignal) {
+  constructor(
+    open: () => AsyncIterable<ModelEvent>,
+    onDelta: (delta: Delta) => void,
+    { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
+  ) {
     this.#signal = signal;
+    this.#maxBytes = maxBytes;
     this.#onDelta = onDelta;
     try {
       this.#events = open()[Symbol.asyncIterator]();
@@ -38,8 +51,13 @@ export class HeardAnswer implements Disposable {
     signal.addEventListener("abort", this.#onAbort);
   }
 
+  /** What has arrived so far. An item repeats its deltas, so they are not added up. */
+  get bytes(): number {
+    return Math.max(this.#deltaBytes, this.#itemBytes);
+  }
+
   /** The next event that is no delta. */
-  next(): Promise<Rest | "aborted"> {
+  next(): Promise<Rest | Stop> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       if (this.#signal.aborted) this.#onAbort();
@@ -73,13 +91,13 @@ export class HeardAnswer implements Disposable {
 
   // Made once: a function for each event would cost as much as the event.
   readonly #onResult = (result: IteratorResult<ModelEvent>): void => {
-    let event: ModelEvent | null;
+    let isNextWanted: boolean;
     try {
-      event = isRecord(result) && result.done === true ? null : checked(result?.value);
+      isNextWanted = this.#hear(isRecord(result) && result.done === true ? null : checked(result?.value));
     } catch (error) {
       return this.#onError(error);
     }
-    if (this.#hear(event)) this.#ask();
+    if (isNextWanted) this.#ask();
   };
   readonly #onError = (error: unknown): void => this.#tell({ type: "failed", failure: broken(error) });
   readonly #onAbort = (): void => this.#tell("aborted");
@@ -89,11 +107,15 @@ export class HeardAnswer implements Disposable {
     if (this.#waiting === undefined) return false;
     if (event === null) this.#tell({ type: "failed", failure: cutAnswer });
     else if (isDelta(event)) return this.#hearDelta(event);
+    else if (event.type === "buffered") return this.#fitsDelta(event.bytes) && this.#goOn();
+    else if (event.type === "tool_call_start" && !this.#fitsDelta(itemOverheadBytes)) return false;
+    else if (event.type === "item" && !this.#fitsItem(event.item)) this.#tell("too_long");
     else this.#tell(event);
     return false;
   }
 
   #hearDelta(delta: Delta): boolean {
+    if (!this.#fitsDelta(Buffer.byteLength(delta.delta))) return false;
     try {
       this.#onDelta(delta);
     } catch (error) {
@@ -101,13 +123,29 @@ export class HeardAnswer implements Disposable {
       this.#waiting = undefined;
       return false;
     }
+    return this.#goOn();
+  }
+
+  #fitsDelta(bytes: number): boolean {
+    this.#deltaBytes += bytes;
+    if (this.#deltaBytes <= this.#maxBytes) return true;
+    this.#tell("too_long");
+    return false;
+  }
+
+  #fitsItem(item: ResponseItem): boolean {
+    this.#itemBytes += itemOverheadBytes + Buffer.byteLength(JSON.stringify(item));
+    return this.#itemBytes <= this.#maxBytes;
+  }
+
+  #goOn(): boolean {
     this.#deltas += 1;
     if (this.#deltas % deltasPerTurn !== 0) return true;
     setImmediate(this.#ask);
     return false;
   }
 
-  #tell(event: Rest | "aborted"): void {
+  #tell(event: Rest | Stop): void {
     this.#waiting?.resolve(event);
     this.#waiting = undefined;
   }

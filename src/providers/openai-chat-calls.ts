@@ -1,6 +1,7 @@
 import type { ModelEvent } from "../messages/model.js";
 import type { FunctionCallItem } from "../messages/response-item.js";
 import { recordAt, recordsAt, textAt } from "./json-fields.js";
+import { itemOverheadBytes } from "./stream-bounds.js";
 
 interface OpenCall {
   /** Which of the answer's calls it is, from 0. */
@@ -15,7 +16,7 @@ interface OpenCall {
 export class ChatCalls {
   readonly #calls: OpenCall[] = [];
 
-  /** Takes the pieces of a chunk; returns what they add to calls whose name is known. */
+  /** Takes the pieces of a chunk; returns what they add to calls whose name is known, and of others how much is kept. */
   add(delta: Record<string, unknown>, answerId: string): ModelEvent[] {
     return recordsAt(delta, "tool_calls").flatMap((piece): ModelEvent[] => {
       const call = this.#callOf(piece);
@@ -24,7 +25,7 @@ export class ChatCalls {
       if (!isStarted && typeof name === "string") call.name = name;
       const added = argumentsText(args);
       call.args += added;
-      if (call.name === "") return [];
+      if (call.name === "") return [{ type: "buffered", bytes: itemOverheadBytes + added.length }];
       const itemId = itemIdOf(call, answerId);
       const text = isStarted ? added : call.args;
       return [

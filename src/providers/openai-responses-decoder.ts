@@ -2,10 +2,12 @@ import type { Responses } from "openai/resources/responses/responses";
 import { FailureError } from "../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import { AlikeEvents } from "./alike-events.js";
+import { BufferedBytes } from "./buffered-bytes.js";
 import { contentFiltered } from "./content-filtered.js";
 import { cutAnswer } from "./cut-answer.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
 import { responsesItem } from "./openai-responses-item.js";
+import { StreamedItems, type TextKind } from "./openai-responses-streamed.js";
 import { requestDigest } from "./request-digest.js";
 import type { ServerEvent } from "./transport.js";
 import type { WireDecoder } from "./wire-answer.js";
@@ -27,8 +29,6 @@ const passedOver: ReadonlySet<string> = new Set<EventType>([
   "response.reasoning_text.done",
   "response.reasoning_summary_text.done",
   "response.reasoning_summary_part.done",
-  "response.function_call_arguments.done",
-  "response.custom_tool_call_input.done",
 ]);
 /** Those that end an answer have the whole response in them. */
 const ends: ReadonlySet<string> = new Set<EventType>(["response.completed", "response.incomplete", "response.failed"]);
@@ -38,6 +38,10 @@ export class ResponsesDecoder implements WireDecoder {
   readonly #request: ModelRequest;
   readonly #context: FailureContext;
   readonly #events = new AlikeEvents();
+  readonly #streamed = new StreamedItems();
+  readonly #buffered = new BufferedBytes();
+  /** Of the call whose arguments are arriving. */
+  #argumentBytes = 0;
   readonly #told = new Set<string>();
   #calls = 0;
   #digest: string | undefined;
@@ -54,19 +58,23 @@ export class ResponsesDecoder implements WireDecoder {
     switch (textAt(value, "type") as EventType) {
       case "response.output_text.delta":
       case "response.refusal.delta":
-        return [{ type: "text_delta", itemId: this.#itemId(value, "item_id"), delta: textAt(value, "delta") }];
+        return this.#textDelta("message", value, textAt(value, "delta"));
       case "response.reasoning_summary_text.delta":
+        return this.#textDelta("summary", value, textAt(value, "delta"));
       case "response.reasoning_text.delta":
-        return [{ type: "reasoning_delta", itemId: this.#itemId(value, "item_id"), delta: textAt(value, "delta") }];
+        return this.#textDelta("content", value, textAt(value, "delta"));
       case "response.reasoning_summary_part.added":
         // Each part is a paragraph of its own.
-        if (countAt(value, "summary_index") === 0) return nothing;
-        return [{ type: "reasoning_delta", itemId: this.#itemId(value, "item_id"), delta: "\n\n" }];
+        return countAt(value, "summary_index") === 0 ? nothing : this.#textDelta("summary", value, "\n\n");
+      case "response.output_item.added":
+        return [...this.#begin(value), ...this.#buffered.add(data.length)];
       case "response.function_call_arguments.delta":
       case "response.custom_tool_call_input.delta":
-        return [{ type: "tool_call_delta", itemId: this.#itemId(value, "item_id"), delta: textAt(value, "delta") }];
-      case "response.output_item.added":
-        return this.#begun(recordAt(value, "item"), value);
+        return this.#argumentDelta(value, textAt(value, "delta"));
+      case "response.function_call_arguments.done":
+      case "response.custom_tool_call_input.done":
+        this.#streamed.completeCall(value, this.#itemId(value, "item_id"));
+        return this.#argumentsDone(textAt(value, "arguments").length + textAt(value, "input").length);
       case "response.output_item.done":
         return this.#item(recordAt(value, "item"), value);
       case "response.completed":
@@ -87,16 +95,41 @@ export class ResponsesDecoder implements WireDecoder {
     throw new FailureError(cutAnswer);
   }
 
-  #begun(item: Record<string, unknown>, place: Record<string, unknown>): readonly ModelEvent[] {
+  #begin(event: Record<string, unknown>): readonly ModelEvent[] {
+    const item = recordAt(event, "item");
+    const itemId = this.#itemId({ ...event, id: item["id"] }, "id");
+    this.#streamed.announceCall(event, itemId);
     const type = textAt(item, "type");
     const name = textAt(item, "name");
     if ((type !== "function_call" && type !== "custom_tool_call") || name === "") return nothing;
-    const itemId = this.#itemId({ ...place, id: item["id"] }, "id");
     return [{ type: "tool_call_start", itemId, callId: textAt(item, "call_id"), name }];
+  }
+
+  #textDelta(kind: TextKind, event: Record<string, unknown>, delta: string): readonly ModelEvent[] {
+    const itemId = this.#itemId(event, "item_id");
+    this.#streamed.addText(kind, event, itemId, delta);
+    return [{ type: kind === "message" ? "text_delta" : "reasoning_delta", itemId, delta }];
+  }
+
+  #argumentDelta(event: Record<string, unknown>, delta: string): readonly ModelEvent[] {
+    this.#argumentBytes += delta.length;
+    return [{ type: "tool_call_delta", itemId: this.#itemId(event, "item_id"), delta }];
+  }
+
+  /** The whole repeats its deltas, but a server may send it without them. */
+  #argumentsDone(length: number): readonly ModelEvent[] {
+    const missing = Math.max(0, length - this.#argumentBytes);
+    this.#argumentBytes = 0;
+    return this.#buffered.add(missing);
   }
 
   #item(item: Record<string, unknown>, place: Record<string, unknown>): readonly ModelEvent[] {
     const itemId = this.#itemId({ ...place, id: item["id"] }, "id");
+    this.#streamed.forget(place, itemId);
+    return this.#tell(item, itemId);
+  }
+
+  #tell(item: Record<string, unknown>, itemId: string): readonly ModelEvent[] {
     const known = responsesItem(item, { api: "responses", model: this.#request.model });
     // What was told may be told again, at the latest by the last event.
     const told = `${itemId} ${textAt(item, "call_id")}`;
@@ -110,8 +143,7 @@ export class ResponsesDecoder implements WireDecoder {
     const usage = recordAt(response, "usage");
     const input_tokens = countAt(usage, "input_tokens");
     const output_tokens = countAt(usage, "output_tokens");
-    // Some servers tell the items only here.
-    const items = recordsAt(response, "output").flatMap((item, index) => this.#item(item, { output_index: index }));
+    const items = this.#lastItems(recordsAt(response, "output"));
     const finishReason = end === "stop" && this.#calls > 0 ? "tool_calls" : end;
     return [
       ...items,
@@ -127,6 +159,12 @@ export class ResponsesDecoder implements WireDecoder {
       },
       { type: "done", finishReason },
     ];
+  }
+
+  /** Some servers report items only in the last event, and some not even there. */
+  #lastItems(output: readonly Record<string, unknown>[]): readonly ModelEvent[] {
+    if (output.length > 0) return output.flatMap((item, index) => this.#item(item, { output_index: index }));
+    return this.#streamed.unreported().flatMap(({ item, itemId }) => this.#tell(item, itemId));
   }
 
   #incomplete(response: Record<string, unknown>): readonly ModelEvent[] {

@@ -18,6 +18,8 @@ export interface SummaryRequest {
   readonly prompt: string;
   readonly effort?: string | null;
   readonly facts?: KnownFacts | undefined;
+  /** A longer answer is stopped, and is no summary. */
+  readonly maxBytes: number;
 }
 
 /** `truncatedCount` is how many of the oldest items were left out, because they did not fit. */
@@ -59,7 +61,7 @@ export async function summarize(
   let delayMs = baseDelayMs;
   for (;;) {
     const truncatedCount = request.items.length - items.length;
-    const answer = await answerTo(provider, modelRequest(request, items), signal);
+    const answer = await answerTo(provider, modelRequest(request, items), request.maxBytes, signal);
     if (answer.status === "aborted") return answer;
     if (answer.status === "done") return { ...answer, truncatedCount };
     const { failure } = answer;
@@ -91,23 +93,43 @@ type Answer =
   | { readonly status: "aborted" };
 
 /** What the model said once it has said all; nobody sees it before, so an answer that breaks can be asked for again. */
-async function answerTo(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Answer> {
+async function answerTo(
+  provider: Provider,
+  request: ModelRequest,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Answer> {
   if (signal.aborted) return { status: "aborted" };
+  const stopped = new AbortController();
+  const abort = (): void => stopped.abort();
+  signal.addEventListener("abort", abort);
   try {
-    return await wholeAnswer(provider, request, signal);
+    return await wholeAnswer(provider, request, maxBytes, stopped);
   } catch (error) {
     // What an injected provider gives may be no event at all.
     return { status: "failed", failure: broken(error) };
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 
-async function wholeAnswer(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Answer> {
+async function wholeAnswer(
+  provider: Provider,
+  request: ModelRequest,
+  maxBytes: number,
+  stopped: AbortController,
+): Promise<Answer> {
+  const { signal } = stopped;
   const texts: string[] = [];
   let usage: TokenUsage | undefined;
-  using answer = new HeardAnswer(() => provider.stream(request, signal), unheard, signal);
+  using answer = new HeardAnswer(() => provider.stream(request, signal), unheard, { signal, maxBytes });
   for (;;) {
     const event = await answer.next();
     if (event === "aborted" || signal.aborted) return { status: "aborted" };
+    if (event === "too_long") {
+      stopped.abort();
+      return { status: "failed", failure: tooLong(maxBytes) };
+    }
     switch (event.type) {
       case "item":
         // A call nobody offered a tool for is not played.
@@ -124,6 +146,11 @@ async function wholeAnswer(provider: Provider, request: ModelRequest, signal: Ab
         return { status: "failed", failure: event.failure };
     }
   }
+}
+
+function tooLong(maxBytes: number): Failure {
+  const message = `the summary was stopped at its limit of ${maxBytes} bytes; to allow more: cody config set turnLimits.answerBytes <number>`;
+  return { code: "limit_reached", message, retryable: false };
 }
 
 /** Nobody sees a summary before it is whole. */

@@ -20,6 +20,8 @@ sandbox = read-only  (config.json)
 turnLimits.steps = 200  (default)
 turnLimits.seconds = 3600  (default)
 turnLimits.tokens = 10000000  (default)
+turnLimits.answerBytes = 8388608  (default)
+turnLimits.turnBytes = 67108864  (default)
 turnLimits.approvalSeconds = 86400  (default)
 turnLimits.identicalFailures = 3  (default)
 compaction.enabled = true  (default)
@@ -169,6 +171,8 @@ test.each([
   [["set", "provider", "Open AI"], "lower-case word"],
   [["set", "turnLimits.steps", "0"], "turnLimits.steps"],
   [["set", "turnLimits.steps", "many"], "number"],
+  [["set", "turnLimits.answerBytes", "1000"], "turnLimits.answerBytes"],
+  [["set", "turnLimits.turnBytes", "300000000"], "turnLimits.turnBytes"],
   [["set", "toolEnv", "A,B=C"], "toolEnv.1"],
   [["set", "frob", "1"], "Keys: provider, api, model"],
   [["set", "model"], "A value for model is missing"],

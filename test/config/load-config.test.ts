@@ -24,6 +24,8 @@ const allDefault = {
   "turnLimits.steps": "default",
   "turnLimits.seconds": "default",
   "turnLimits.tokens": "default",
+  "turnLimits.answerBytes": "default",
+  "turnLimits.turnBytes": "default",
   "turnLimits.approvalSeconds": "default",
   "turnLimits.identicalFailures": "default",
   "compaction.enabled": "default",

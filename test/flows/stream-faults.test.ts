@@ -46,6 +46,15 @@ const whole: LineFault = (response, answer) => {
   response.end();
 };
 
+/** An answer of deltas and an end, without the events that report or close its items. */
+const withoutReports = changed((answer) =>
+  answer
+    .split("\n\n")
+    .filter((event) => !event.includes('"response.output_item.done"') && !event.includes('"content_block_stop"'))
+    .map((event) => (event.includes('"response.completed"') ? event.replace(/"output":\[.*?\}\],/, "") : event))
+    .join("\n\n"),
+);
+
 /** As the standard lets a server write the same events. */
 const spellings: [string, (answer: string) => string][] = [
   ["CRLF", (answer) => answer.replaceAll("\n", "\r\n")],
@@ -100,6 +109,17 @@ describe.each(wireApis)("over $api", (spoken) => {
       [],
     );
     expect(await play("go")).toMatchObject({ said: null, failure: "network", shown: text, ends: 1 });
+    await expectNextTaken("Fine");
+  });
+
+  test("text whose item was never reported is the answer all the same", async () => {
+    const { play, expectNextTaken, conversation } = await openFaulty(
+      spoken,
+      [{ text }, { text: "Fine" }],
+      [withoutReports],
+    );
+    expect(await play("go")).toMatchObject({ said: text, failure: null, shown: text, ends: 1 });
+    expect(conversation.getHistory().at(-1)).toMatchObject({ role: "assistant", content: [{ text }] });
     await expectNextTaken("Fine");
   });
 

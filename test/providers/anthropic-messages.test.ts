@@ -80,6 +80,26 @@ describe("an answer", () => {
   });
 });
 
+test("text and thinking that message_stop ends, without a stop of their own, are whole", async () => {
+  const thinking = blockStart(0, { type: "thinking", thinking: "" });
+  const thought = delta(0, { type: "thinking_delta", thinking: "Greet" });
+  const text = blockStart(1, { type: "text", text: "" }) + delta(1, { type: "text_delta", text: "Hello" });
+  const events = await answered(streaming(start() + thinking + thought + text, ending("end_turn")));
+  expect(itemsOf(events)).toMatchObject([
+    { type: "reasoning", content: [{ text: "Greet" }] },
+    { type: "message", content: [{ text: "Hello" }] },
+  ]);
+  expect(events.at(-1)).toEqual({ type: "done", finishReason: "stop" });
+});
+
+test("text before a call that did not stop stays, and the answer has failed", async () => {
+  const text = blockStart(0, { type: "text", text: "" }) + delta(0, { type: "text_delta", text: "Hello" });
+  const call = blockStart(1, { type: "tool_use", id: "a", name: "run", input: {} });
+  const events = await answered(streaming(start() + text + call, ending("tool_use")));
+  expect(itemsOf(events)).toMatchObject([{ type: "message", content: [{ text: "Hello" }] }]);
+  expect(events.at(-1)).toMatchObject({ type: "failed", failure: { code: "network" } });
+});
+
 describe("a failed answer", () => {
   const begun = start() + blockStart(0, { type: "text", text: "" }) + delta(0, { type: "text_delta", text: "half" });
 

@@ -41,10 +41,13 @@ async function* broken(): AsyncGenerator<ModelEvent> {
   throw new Error("out of order");
 }
 
-function hear(stream: AsyncIterable<ModelEvent>, onDelta?: (delta: Delta) => void) {
+function hear(stream: AsyncIterable<ModelEvent>, onDelta?: (delta: Delta) => void, maxBytes = 10_000) {
   const heard: string[] = [];
   const abort = new AbortController();
-  const answer = new HeardAnswer(() => stream, onDelta ?? (({ delta }) => heard.push(delta)), abort.signal);
+  const answer = new HeardAnswer(() => stream, onDelta ?? (({ delta }) => heard.push(delta)), {
+    signal: abort.signal,
+    maxBytes,
+  });
   return { heard, abort, answer };
 }
 
@@ -97,4 +100,57 @@ test("a stream that throws has failed", async () => {
   const { heard, answer } = hear(broken());
   expect(await answer.next()).toMatchObject({ type: "failed", failure: { code: "unknown", message: "out of order" } });
   expect(heard).toEqual(["1"]);
+});
+
+const item = (value: string): ModelEvent => ({
+  type: "item",
+  itemId: "a",
+  item: { type: "message", role: "assistant", content: [{ type: "output_text", text: value }] },
+});
+
+test("an answer is stopped before the delta that exceeds its bytes, which are counted in UTF-8", async () => {
+  const stream = new PutStream();
+  stream.put(text("12345"), text("東"), text("ü"), text("9"));
+  const { heard, answer } = hear(stream, undefined, 9);
+  expect(await answer.next()).toBe("too_long");
+  expect(heard).toEqual(["12345", "東"]);
+  expect(answer.bytes).toBe(10);
+});
+
+test("what is buffered counts like a delta, and shows nothing", async () => {
+  const stream = new PutStream();
+  stream.put({ type: "buffered", bytes: 6 }, text("123"), { type: "buffered", bytes: 1 });
+  const { heard, answer } = hear(stream, undefined, 9);
+  expect(await answer.next()).toBe("too_long");
+  expect(heard).toEqual(["123"]);
+});
+
+test("an item repeats its deltas, so that both together may have twice the bytes", async () => {
+  const stream = new PutStream();
+  const long = "x".repeat(1_000);
+  stream.put(text(long), item(long), item("y"), done);
+  const { answer } = hear(stream, undefined, 1_700);
+  expect(await answer.next()).toEqual(item(long));
+  expect(await answer.next()).toBe("too_long");
+});
+
+async function* endless(): AsyncGenerator<ModelEvent> {
+  for (;;) yield item("");
+}
+
+test("an endless stream of items that have nothing in them is stopped", async () => {
+  const { answer } = hear(endless());
+  let count = 0;
+  while ((await answer.next()) !== "too_long") count += 1;
+  answer[Symbol.dispose]();
+  expect(count).toBe(16);
+});
+
+test("an item that is no JSON fails the answer", async () => {
+  const { answer } = hear(
+    (async function* (): AsyncGenerator<ModelEvent> {
+      yield { type: "item", itemId: "a", item: { type: "tool_search_call", arguments: 1n } };
+    })(),
+  );
+  expect(await answer.next()).toMatchObject({ type: "failed", failure: { code: "unknown" } });
 });

@@ -91,7 +91,7 @@ const decoded = [
 async function kinds(...events: readonly unknown[]): Promise<unknown[]> {
   const { events: seen } = await ask(openaiChat, streaming(dataOf(...events)));
   return seen.flatMap((event): unknown[] => {
-    if (event.type === "tool_call_start" || event.type === "tool_call_delta") return [];
+    if (event.type.startsWith("tool_call_") || event.type === "buffered") return [];
     if (event.type === "item") return [event.item];
     return [event.type === "done" ? event.finishReason : event.type];
   });

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/messages/model.js";
 import { openaiResponses } from "../../src/providers/openai-responses.js";
-import { serve, streaming } from "./loopback.js";
+import { dataOf, serve, streaming } from "./loopback.js";
 import { joinDeltas, assistant, collect, requestOf, user } from "./requests.js";
 import { ask, connectionTo, faultCases, leakCase } from "./wire-cases.js";
 
@@ -34,10 +34,26 @@ const usage = {
 const completed = { type: "response.completed", response: { id: "resp_1", status: "completed", usage, output: [] } };
 const done = (item: object, output_index: number) => ({ type: "response.output_item.done", output_index, item });
 
+type WireEvent = { type: string } & Record<string, unknown>;
+
 /** With names, as OpenAI sends them. */
-function named(...events: readonly ({ type: string } & Record<string, unknown>)[]): string {
+function named(...events: readonly WireEvent[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 }
+
+const added = (item: object, output_index: number) => ({ type: "response.output_item.added", output_index, item });
+const openCall = (n: number) => ({ ...call(n), arguments: "", status: "in_progress" });
+const argumentsDone = (n: number, output_index: number) => ({
+  type: "response.function_call_arguments.done",
+  item_id: `fc_${n}`,
+  output_index,
+  arguments: `{"n":${n}}`,
+});
+const withoutUsage = { type: "response.completed", response: {} };
+const itemsOf = async (...events: readonly WireEvent[]) =>
+  (await ask(openaiResponses, streaming(named(...events)))).events.flatMap((event) =>
+    event.type === "item" ? [[event.itemId, event.item]] : [],
+  );
 
 const recorded = named(
   { type: "response.created" },
@@ -158,6 +174,112 @@ describe("what comes back", () => {
       { type: "usage", usage: { total_tokens: 0 } },
       { type: "done", finishReason: "tool_calls" },
     ]);
+  });
+
+  describe("items that no output_item.done reports", () => {
+    const hello = {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      content: [{ type: "output_text", text: "Hello" }],
+    };
+
+    test("text is put together from its deltas", async () => {
+      const last = { ...delta, delta: "lo" };
+      expect(await itemsOf(delta, last, completed)).toEqual([["msg_1", hello]]);
+      expect(await itemsOf(delta, last, withoutUsage)).toEqual([["msg_1", hello]]);
+      expect(await itemsOf(delta, last, { ...completed, type: "response.incomplete" })).toEqual([["msg_1", hello]]);
+    });
+
+    test("events without names, ids and places say the same", async () => {
+      const bare = [
+        { type: delta.type, delta: "Hel" },
+        { type: delta.type, delta: "lo" },
+      ];
+      const { events } = await ask(openaiResponses, streaming(dataOf(...bare, completed)));
+      expect(joinDeltas(events)).toMatchObject([
+        { type: "text_delta", itemId: expect.stringMatching(/^item_\w{24}_0$/), delta: "Hello" },
+        { type: "item", itemId: expect.stringMatching(/^item_\w{24}_0$/), item: { content: hello.content } },
+        { type: "usage" },
+        { type: "done", finishReason: "stop" },
+      ]);
+      const { events: reported } = await ask(
+        openaiResponses,
+        streaming(dataOf(...bare, { ...done(said, 0), item: { ...said, id: undefined } }, completed)),
+      );
+      expect(reported.filter(({ type }) => type === "item")).toHaveLength(1);
+    });
+
+    test("reasoning is put together from its deltas", async () => {
+      const part = { item_id: "rs_1", output_index: 0 };
+      expect(
+        await itemsOf(
+          { type: "response.reasoning_summary_text.delta", ...part, summary_index: 0, delta: "Greet" },
+          { type: "response.reasoning_summary_part.added", ...part, summary_index: 1 },
+          { type: "response.reasoning_summary_text.delta", ...part, summary_index: 1, delta: "them" },
+          { type: "response.reasoning_text.delta", ...part, content_index: 0, delta: "In words" },
+          delta,
+          completed,
+        ),
+      ).toEqual([
+        [
+          "rs_1",
+          {
+            type: "reasoning",
+            id: "rs_1",
+            summary: [{ type: "summary_text", text: "Greet\n\nthem" }],
+            content: [{ type: "reasoning_text", text: "In words" }],
+            origin,
+          },
+        ],
+        ["msg_1", { ...hello, content: [{ type: "output_text", text: "Hel" }] }],
+      ]);
+    });
+
+    test("a call whose arguments are complete runs, one whose arguments are not does not", async () => {
+      const half = { type: "response.function_call_arguments.delta", item_id: "fc_2", output_index: 1, delta: "{}" };
+      const input = { type: "custom_tool_call", id: "ct_1", call_id: "call_3", name: "apply_patch", input: "" };
+      const { events } = await ask(
+        openaiResponses,
+        streaming(
+          named(
+            added(openCall(1), 0),
+            argumentsDone(1, 0),
+            added(openCall(2), 1),
+            half,
+            added({ ...input, status: "in_progress" }, 2),
+            { type: "response.custom_tool_call_input.done", item_id: "ct_1", output_index: 2, input: "*** Begin" },
+            completed,
+          ),
+        ),
+      );
+      const ends = events.filter(({ type }) => !type.startsWith("tool_call"));
+      expect(ends.map((event) => (event.type === "item" ? event.item : event.type))).toMatchObject([
+        { type: "function_call", id: "fc_1", call_id: "call_1", name: "shell", arguments: '{"n":1}' },
+        { type: "custom_tool_call", call_id: "call_3", name: "apply_patch", input: "*** Begin" },
+        "usage",
+        "done",
+      ]);
+      expect(events.at(-1)).toEqual({ type: "done", finishReason: "tool_calls" });
+    });
+
+    test("the output of response.completed is taken instead, whatever its ids are", async () => {
+      const output = [{ ...said, id: "msg_other", content: [{ type: "output_text", text: "Corrected" }] }];
+      const response = { ...completed.response, output };
+      expect(await itemsOf({ ...delta, output_index: 0 }, { ...completed, response })).toEqual([
+        ["msg_other", { ...hello, id: "msg_other", content: [{ type: "output_text", text: "Corrected" }] }],
+      ]);
+    });
+
+    test("items that were reported are not repeated", async () => {
+      const events = [delta, done(said, 1), added(openCall(1), 2), argumentsDone(1, 2), done(call(1), 2), completed];
+      expect((await itemsOf(...events)).map(([id]) => id)).toEqual(["msg_1", "fc_1"]);
+    });
+
+    test("nothing is put together when the answer failed", async () => {
+      expect(await itemsOf(delta, { type: "response.failed", response: { error: { message: "no" } } })).toEqual([]);
+      expect(await itemsOf(delta)).toEqual([]);
+    });
   });
 
   test.each([

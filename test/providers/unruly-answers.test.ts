@@ -13,6 +13,8 @@ const done: ModelEvent = { type: "done", finishReason: "stop" };
 const next = async () => ({ done: false, value: done });
 const unheard = (): void => undefined;
 
+const maxBytes = 1_000;
+
 /** A stream as JavaScript may write it, without a generator's manners. */
 function written(iterator: AsyncIterator<ModelEvent>): () => AsyncIterable<ModelEvent> {
   return () => ({ [Symbol.asyncIterator]: () => iterator });
@@ -20,7 +22,10 @@ function written(iterator: AsyncIterator<ModelEvent>): () => AsyncIterable<Model
 
 test("a stream that hangs, and will not end either, is left at once, with no listener behind", async () => {
   const controller = new AbortController();
-  const stream = new HeardAnswer(written({ next: () => never, return: () => never }), unheard, controller.signal);
+  const stream = new HeardAnswer(written({ next: () => never, return: () => never }), unheard, {
+    signal: controller.signal,
+    maxBytes,
+  });
   const waiting = stream.next();
   controller.abort();
   expect(await waiting).toBe("aborted");
@@ -34,31 +39,32 @@ test.each<[string, () => AsyncIterable<ModelEvent>]>([
   ["being asked", written({ next: no })],
   ["the answer", written({ next: async () => no() })],
 ])("what is thrown in %s is a failure", async (_name, open) => {
-  using stream = new HeardAnswer(open, unheard, new AbortController().signal);
+  using stream = new HeardAnswer(open, unheard, { signal: new AbortController().signal, maxBytes });
   expect(await stream.next()).toEqual(broken);
 });
 
 test("a stream that gives no result fails", async () => {
-  using stream = new HeardAnswer(
-    written({ next: async () => undefined as never }),
-    unheard,
-    new AbortController().signal,
-  );
+  using stream = new HeardAnswer(written({ next: async () => undefined as never }), unheard, {
+    signal: new AbortController().signal,
+    maxBytes,
+  });
   expect(await stream.next()).toMatchObject({ type: "failed", failure: { code: "unknown" } });
 });
 
 test("what is thrown when it is let go does not matter", async () => {
   for (const end of [no, async () => no()]) {
-    using stream = new HeardAnswer(written({ next, return: end }), unheard, new AbortController().signal);
+    using stream = new HeardAnswer(written({ next, return: end }), unheard, {
+      signal: new AbortController().signal,
+      maxBytes,
+    });
     expect(await stream.next()).toEqual(done);
   }
 });
 
 test("a stream that just ends was cut", async () => {
-  using stream = new HeardAnswer(
-    written({ next: async () => ({ done: true, value: undefined }) }),
-    unheard,
-    new AbortController().signal,
-  );
+  using stream = new HeardAnswer(written({ next: async () => ({ done: true, value: undefined }) }), unheard, {
+    signal: new AbortController().signal,
+    maxBytes,
+  });
   expect(await stream.next()).toMatchObject({ type: "failed", failure: { code: "network", retryable: true } });
 });

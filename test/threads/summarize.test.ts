@@ -39,6 +39,7 @@ function asking(change: Partial<SummaryRequest> = {}): SummaryRequest {
     instructions: "You are cody.",
     items: said.map((text, index) => (index % 2 === 0 ? user : assistant)(text)),
     prompt: summaryPrompt,
+    maxBytes: 1_000_000,
     ...change,
   };
 }
@@ -86,6 +87,22 @@ describe.each(wireApis)("over the $api API", (spoken) => {
     expect(request?.body).not.toHaveProperty("tools");
     expect(request?.body).not.toHaveProperty("thinking");
     expect(textsIn(mock.requests[0]).slice(-1 - said.length)).toEqual([...said, summaryPrompt]);
+  });
+
+  test("a summary of more bytes than it may have is stopped, and is not asked for again", async () => {
+    const mock = await mockLlm([{ text: "and so on ".repeat(1_000) }]);
+    const outcome = await ask(openPool(), targetOf(mock, spoken), { model, maxBytes: 5_000 });
+    expect(outcome).toEqual({
+      status: "failed",
+      truncatedCount: 0,
+      failure: {
+        code: "limit_reached",
+        message:
+          "the summary was stopped at its limit of 5000 bytes; to allow more: cody config set turnLimits.answerBytes <number>",
+        retryable: false,
+      },
+    });
+    expect(mock.requests).toHaveLength(1);
   });
 
   test("what does not fit is left out, and a server that fails is asked again", async () => {

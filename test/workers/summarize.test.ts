@@ -37,6 +37,7 @@ function asking(count: number): SummaryRequest {
     items,
     prompt: "Summarize this",
     effort: "low",
+    maxBytes: 10_000,
   };
 }
 
@@ -62,6 +63,26 @@ function sizesOf({ requests }: ScriptedProvider): number[] {
 function* always(reply: Reply): Generator<Reply> {
   for (;;) yield reply;
 }
+
+async function* endless(): AsyncGenerator<ModelEvent> {
+  for (;;) yield { type: "text_delta", itemId: "s", delta: "and so on " };
+}
+
+test("an answer that never ends is stopped at its bytes, and is not asked for again", async () => {
+  let asked = 0;
+  let told: AbortSignal | undefined;
+  const stream: Provider["stream"] = (_request, signal) => {
+    asked += 1;
+    told = signal;
+    return endless();
+  };
+  const { signal } = new AbortController();
+  const outcome = await summarize({ name: "endless", stream }, asking(2), { signal });
+  expect(outcome).toMatchObject({ status: "failed", failure: { code: "limit_reached" } });
+  expect(asked).toBe(1);
+  expect(told?.aborted).toBe(true);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
 
 test("one request without tools: the items, and the prompt behind them", async () => {
   const { outcome, requests } = await play([says("  What was said.\n")], 2);

@@ -1,5 +1,5 @@
 import type { InlineInput } from "../../messages/user-input.js";
-import { GrowingText } from "./growing-text.js";
+import { GrowingText } from "../../providers/growing-text.js";
 import type { CallItem } from "./open-calls.js";
 
 /** Where a turn stands. */

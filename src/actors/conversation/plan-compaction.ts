@@ -79,5 +79,6 @@ export function summaryRequest(
     }),
     effort: settings.effort,
     facts: parts.facts(settings),
+    maxBytes: parts.limits.answerBytes,
   };
 }

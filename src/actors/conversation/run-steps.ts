@@ -165,7 +165,7 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
   const request = thoughts === "sent" ? world.request() : withoutThoughts(world.request());
   const { counted: before, history } = world.state;
   const items = history.length;
-  const outcome = await sample(world.provider, request, listener, world, world.budget.signal);
+  const outcome = await sample(world.provider, request, listener, world);
   if (outcome.status === "done") {
     if (outcome.usage !== undefined) world.learn(before, items, outcome.usage);
     const usage = outcome.usage ?? estimatedUsage(world, request, answer);

@@ -7,6 +7,7 @@ import { pause } from "../../providers/pause.js";
 import type { Provider } from "../../providers/provider.js";
 import type { Passage } from "../limits/request-gate.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
+import type { TurnBudget } from "./turn-budget.js";
 
 /** How often a failed request is sent again, and how long to wait before the first of these; each wait doubles. */
 export interface RetryPolicy {
@@ -48,13 +49,13 @@ export async function sample(
   provider: Provider,
   request: ModelRequest,
   listener: SampleListener,
-  { retry, gate }: { readonly retry: RetryPolicy; readonly gate: SampleGate },
-  signal: AbortSignal,
+  { retry, gate, budget }: { readonly retry: RetryPolicy; readonly gate: SampleGate; readonly budget: TurnBudget },
 ): Promise<Sample> {
+  const { signal } = budget;
   for (let attempt = 1; ; attempt++) {
     const passage = await gate.enter(request);
     if (passage === undefined) return { status: "aborted" };
-    const { outcome, shown } = await listen(provider, request, listener, signal);
+    const { outcome, shown } = await listen(provider, request, listener, budget);
     passage.leave(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
     if (outcome.status !== "failed") return outcome;
     gate.heard(outcome.failure);
@@ -75,26 +76,45 @@ async function listen(
   provider: Provider,
   request: ModelRequest,
   listener: SampleListener,
-  signal: AbortSignal,
+  budget: TurnBudget,
 ): Promise<{ outcome: Sample; shown: boolean }> {
+  const { signal } = budget;
   let shown = false;
-  let usage: TokenUsage | undefined;
   const onDelta = ({ type, itemId, delta }: Delta): void => {
     if (type === "tool_call_delta") return listener.toolCallDelta(itemId, delta);
     shown = true;
     if (type === "text_delta") listener.textDelta(itemId, delta);
     else listener.reasoningDelta(itemId, delta);
   };
-  using answer = new HeardAnswer(() => provider.stream(request, signal), onDelta, signal);
+  const onEvent: OutcomeListener = {
+    item: (itemId, item) => {
+      shown = true;
+      listener.item(itemId, item);
+    },
+    toolCallStart: (itemId, callId, name) => listener.toolCallStart(itemId, callId, name),
+  };
+  using answer = new HeardAnswer(() => provider.stream(request, signal), onDelta, {
+    signal,
+    maxBytes: budget.answerBytes,
+  });
+  const outcome = await outcomeOf(answer, onEvent, signal);
+  // Ends the turn, and with it the provider's work, when the answer was stopped for its length.
+  budget.receive(answer.bytes);
+  return { outcome, shown };
+}
+
+type OutcomeListener = Pick<SampleListener, "item" | "toolCallStart">;
+
+async function outcomeOf(answer: HeardAnswer, listener: OutcomeListener, signal: AbortSignal): Promise<Sample> {
+  let usage: TokenUsage | undefined;
   for (;;) {
     const event = await answer.next();
-    if (event === "aborted" || signal.aborted) return { outcome: { status: "aborted" }, shown };
+    if (event === "aborted" || event === "too_long" || signal.aborted) return { status: "aborted" };
     switch (event.type) {
       case "item":
         // Recording it, and mostly the end of the turn behind it, is much: many answers may end together.
         await oneAfterAnother("end");
-        if (signal.aborted) return { outcome: { status: "aborted" }, shown };
-        shown = true;
+        if (signal.aborted) return { status: "aborted" };
         listener.item(event.itemId, event.item);
         break;
       case "tool_call_start":
@@ -104,9 +124,9 @@ async function listen(
         usage = event.usage;
         break;
       case "done":
-        return { outcome: { status: "done", finishReason: event.finishReason, usage }, shown };
+        return { status: "done", finishReason: event.finishReason, usage };
       case "failed":
-        return { outcome: { status: "failed", failure: event.failure }, shown };
+        return { status: "failed", failure: event.failure };
     }
   }
 }

@@ -13,7 +13,7 @@ export interface EndedCall {
   readonly output: string;
 }
 
-/** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, and when time is over. */
+/** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, when time is over, and at an answer that is too long. */
 export class TurnBudget implements Disposable {
   readonly signal: AbortSignal;
   readonly #limits: EffectiveLimits;
@@ -29,6 +29,9 @@ export class TurnBudget implements Disposable {
   /** The calls of the present step that have failed: one answer counts once, since the model has seen no error yet. */
   readonly #failedInStep = new Set<string>();
   #repeated: Failure | undefined;
+  /** Of all answers so far. */
+  #bytes = 0;
+  #isAnswerTooLong = false;
   #leftMs: number;
   #startedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -47,9 +50,11 @@ export class TurnBudget implements Disposable {
 
   /** The limit that stops the turn here, if one does. */
   get exceeded(): Failure | undefined {
-    const { steps, seconds, tokens } = this.#limits;
+    const { steps, seconds, tokens, answerBytes, turnBytes } = this.#limits;
     if (this.#timeIsOver) return limitReached(`${counted(seconds, "second")} of work`, "seconds");
     if (this.#repeated !== undefined) return this.#repeated;
+    if (this.#isAnswerTooLong) return limitReached(`${counted(answerBytes, "byte")} in one answer`, "answerBytes");
+    if (this.#bytes >= turnBytes) return limitReached(`${counted(turnBytes, "byte")} of answers`, "turnBytes");
     if (this.#steps >= steps) return limitReached(counted(steps, "step"), "steps");
     if (this.#tokens >= tokens) return limitReached(counted(tokens, "token"), "tokens");
     return undefined;
@@ -57,6 +62,18 @@ export class TurnBudget implements Disposable {
 
   get approvalMs(): number {
     return this.#limits.approvalSeconds * 1000;
+  }
+
+  /** How many bytes the next answer may have. */
+  get answerBytes(): number {
+    return Math.min(this.#limits.answerBytes, this.#limits.turnBytes - this.#bytes);
+  }
+
+  /** Counts the bytes of an answer; those of one that was stopped are more than it was allowed. */
+  receive(bytes: number): void {
+    this.#isAnswerTooLong = bytes > this.#limits.answerBytes;
+    this.#bytes += bytes;
+    if (this.#isAnswerTooLong || this.#bytes > this.#limits.turnBytes) this.#controller.abort();
   }
 
   /** One model call, and what it cost. */

@@ -8,7 +8,8 @@ import { openCpuPool } from "../../../src/workers/open-cpu-pool.js";
 import { openIoPool } from "../../../src/workers/open-io-pool.js";
 import { assistant, scripted, says, user } from "../../support/scripted-provider.js";
 
-const request = { conversationId: "c", model: "gpt-4o", instructions: "", items: [user("Hi")], prompt: "Summarize" };
+const asked = { conversationId: "c", model: "gpt-4o", instructions: "", items: [user("Hi")], prompt: "Summarize" };
+const request = { ...asked, maxBytes: 10_000 };
 
 function open(summarizer?: Summarizer) {
   const [cpu, io, counts] = [openCpuPool(), openIoPool(), new TokenCounts()];

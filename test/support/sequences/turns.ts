@@ -1,5 +1,6 @@
 import type { Conversation } from "../../../src/actors/conversation/handle.js";
 import type { ExecApprovalRequest, ReviewDecision } from "../../../src/messages/approval.js";
+import { FailureError } from "../../../src/messages/errors.js";
 import type { EventMsg } from "../../../src/messages/event.js";
 
 export type TurnEnd = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
@@ -22,8 +23,17 @@ export async function readTurn(
     if (!isBegun && event.id === ownId && msg.type === "error") throw new Error(`no turn began: ${msg.message}`);
     if (await isEnough(msg)) return undefined;
     if (msg.type === "exec_approval_request") {
-      await conversation.submit({ type: "exec_approval", id: msg.approval_id, decision: decisionOn(msg) });
+      await answer(conversation, msg);
     }
+  }
+}
+
+/** An interrupt may have closed the request before its answer arrives. */
+async function answer(conversation: Conversation, msg: ExecApprovalRequest): Promise<void> {
+  try {
+    await conversation.submit({ type: "exec_approval", id: msg.approval_id, decision: decisionOn(msg) });
+  } catch (error) {
+    if (!(error instanceof FailureError && error.code === "invalid_request")) throw error;
   }
 }
 

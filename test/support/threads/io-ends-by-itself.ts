@@ -11,7 +11,14 @@ const pool = new Pool<IoJobs>({
   entry: new URL("faulty-summaries.js", import.meta.url),
 });
 const target: SummaryTarget = { kind: "wire", provider: "mock", api: "chat", baseUrl, credential: undefined, env: {} };
-const request = { conversationId: "c", model: "mock-1", instructions: "", items: [], prompt: "Summarize" };
+const request = {
+  conversationId: "c",
+  model: "mock-1",
+  instructions: "",
+  items: [],
+  prompt: "Summarize",
+  maxBytes: 10_000,
+};
 const { signal } = new AbortController();
 
 console.log((await summarizeInThread(pool, target, request, signal)).status);

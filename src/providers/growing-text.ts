@@ -1,0 +1,27 @@
+/** Many short strings take more memory than the text they make. */
+const maxPieces = 256;
+
+/**
+ * Text that arrives in pieces and is joined when it is read: a string grown with `+=` keeps every piece. Pieces are
+ * joined in groups, so that a long text is not copied again for every few pieces.
+ */
+export class GrowingText {
+  #groups: string[] = [];
+  #pieces: string[] = [];
+
+  add(piece: string): void {
+    this.#pieces.push(piece);
+    if (this.#pieces.length < maxPieces) return;
+    this.#groups.push(this.#pieces.join(""));
+    this.#pieces = [];
+  }
+
+  toString(): string {
+    if (this.#groups.length === 0 && this.#pieces.length <= 1) return this.#pieces[0] ?? "";
+    if (this.#groups.length > 1 || this.#pieces.length > 0) {
+      this.#groups = [[...this.#groups, ...this.#pieces].join("")];
+      this.#pieces = [];
+    }
+    return this.#groups[0] ?? "";
+  }
+}
