@@ -8,8 +8,14 @@ const maxPieces = 256;
 export class GrowingText {
   #groups: string[] = [];
   #pieces: string[] = [];
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
 
   add(piece: string): void {
+    this.#length += piece.length;
     this.#pieces.push(piece);
     if (this.#pieces.length < maxPieces) return;
     this.#groups.push(this.#pieces.join(""));

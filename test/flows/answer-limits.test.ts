@@ -156,22 +156,23 @@ function endlessProvider(first: Reply, repeated: Reply): Provider & { readonly i
   };
 }
 
-test("an answer that is stopped keeps its whole items in history and rollout, and what was shown", async () => {
+test("an answer that is stopped keeps its items and the text of the open message, in history and rollout", async () => {
   const text: ModelEvent = { type: "text_delta", itemId: "b", delta: "ü".repeat(500) };
   const kept: ModelEvent = { type: "item", itemId: "a", item: assistant("Kept") };
+  const arrived = "ü".repeat(answerBytes / 2);
   const provider = endlessProvider([kept], [text]);
   const { conversation, events } = await open(provider, { answerBytes });
   await conversation.submit("Never stop");
   expect(await events.until("task_complete")).toMatchObject({
-    last_agent_message: "Kept",
+    last_agent_message: arrived,
     error: { message: answerStopped },
   });
   expect(provider.isStopped()).toBe(true);
-  expect(conversation.turn?.text).toBe("ü".repeat(answerBytes / 2));
-  expect(conversation.getHistory().slice(1)).toEqual([assistant("Kept")]);
+  expect(conversation.getHistory().slice(1)).toEqual([assistant("Kept"), assistant(arrived)]);
   const lines = await rolloutLines(conversation.rolloutPath);
   expect(lines.flatMap((line) => (line.type === "response_item" ? [line.payload] : [])).slice(1)).toEqual([
     assistant("Kept"),
+    assistant(arrived),
   ]);
 });
 

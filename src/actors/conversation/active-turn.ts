@@ -30,6 +30,9 @@ export class ActiveTurn {
   status: TurnStatus = { status: "processing" };
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
+  /** How much of the text belongs to finished messages. */
+  #finishedLength = 0;
+  #openItemId = "";
 
   constructor(turnId: string, submissionId: string, startedAt: Date, input: readonly InlineInput[]) {
     this.turnId = turnId;
@@ -47,8 +50,18 @@ export class ActiveTurn {
     return this.#reasoning.toString();
   }
 
-  addText(delta: string): void {
+  /** The text of the message that is not finished yet. */
+  get openMessage(): { readonly itemId: string; readonly text: string } {
+    return { itemId: this.#openItemId, text: this.text.slice(this.#finishedLength) };
+  }
+
+  addText(itemId: string, delta: string): void {
+    this.#openItemId = itemId;
     this.#text.add(delta);
+  }
+
+  finishMessage(): void {
+    this.#finishedLength = this.#text.length;
   }
 
   addReasoning(delta: string): void {

@@ -165,7 +165,9 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
   const request = thoughts === "sent" ? world.request() : withoutThoughts(world.request());
   const { counted: before, history } = world.state;
   const items = history.length;
+  turn.finishMessage();
   const outcome = await sample(world.provider, request, listener, world);
+  if (world.budget.isOverBytes) keepOpenMessage(turn, listener);
   if (outcome.status === "done") {
     if (outcome.usage !== undefined) world.learn(before, items, outcome.usage);
     const usage = outcome.usage ?? estimatedUsage(world, request, answer);
@@ -203,6 +205,13 @@ function cutCallProblem(name: string): string {
   );
 }
 
+/** The byte limit ends a message as the model would have; other unfinished text is shown and not kept. */
+function keepOpenMessage(turn: ActiveTurn, listener: SampleListener): void {
+  const { itemId, text } = turn.openMessage;
+  if (text === "") return;
+  listener.item(itemId, { type: "message", role: "assistant", content: [{ type: "output_text", text }] });
+}
+
 function stepListener(
   world: StepWorld,
   turn: ActiveTurn,
@@ -211,7 +220,7 @@ function stepListener(
 ): SampleListener {
   return {
     textDelta: (itemId, delta) => {
-      turn.addText(delta);
+      turn.addText(itemId, delta);
       world.publish({ type: "agent_message_delta", delta, item_id: itemId });
     },
     reasoningDelta: (itemId, delta) => {
@@ -222,6 +231,7 @@ function stepListener(
     toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
     item: (itemId, received) => {
       const item = admit(itemId, received);
+      if (item.type === "message") turn.finishMessage();
       world.record({ type: "response_item", payload: item });
       for (const msg of eventsOf(item, itemId)) world.record({ type: "event_msg", payload: msg });
     },

@@ -69,11 +69,16 @@ export class TurnBudget implements Disposable {
     return Math.min(this.#limits.answerBytes, this.#limits.turnBytes - this.#bytes);
   }
 
+  /** Whether an answer was stopped for its length. */
+  get isOverBytes(): boolean {
+    return this.#isAnswerTooLong || this.#bytes > this.#limits.turnBytes;
+  }
+
   /** Counts the bytes of an answer; those of one that was stopped are more than it was allowed. */
   receive(bytes: number): void {
     this.#isAnswerTooLong = bytes > this.#limits.answerBytes;
     this.#bytes += bytes;
-    if (this.#isAnswerTooLong || this.#bytes > this.#limits.turnBytes) this.#controller.abort();
+    if (this.isOverBytes) this.#controller.abort();
   }
 
   /** One model call, and what it cost. */
