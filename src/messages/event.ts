@@ -50,6 +50,14 @@ const persisted = {
   user_message: z.object({ ...type("user_message"), message: z.string(), images: z.array(z.string()).nullish() }),
   agent_message: z.object({ ...type("agent_message"), message: z.string(), item_id: z.string().optional() }),
   agent_reasoning: z.object({ ...type("agent_reasoning"), text: z.string(), item_id: z.string().optional() }),
+  /** The provider has searched the web. */
+  web_search_end: z.object({
+    ...type("web_search_end"),
+    call_id: z.string(),
+    /** What was looked for: a query, an address, or a text in a page. */
+    query: z.string(),
+    action: z.looseObject({ type: z.string() }).nullish(),
+  }),
   token_count: z.object({
     ...type("token_count"),
     info: TokenUsageInfo.nullable(),
@@ -220,6 +228,7 @@ export const PersistedEventMsg = z.discriminatedUnion("type", [
   persisted.user_message,
   persisted.agent_message,
   persisted.agent_reasoning,
+  persisted.web_search_end,
   persisted.token_count,
   persisted.thread_rolled_back,
   persisted.undo_completed,

@@ -1,4 +1,5 @@
 import type { ResponseItem, ToolOutputContent } from "./response-item.js";
+import { webSearchText } from "./web-search.js";
 
 /** What an item says, for whoever looks for words in it; empty for what has no words. */
 export function itemText(item: ResponseItem): string {
@@ -13,6 +14,8 @@ export function itemText(item: ResponseItem): string {
       return `${item.name} ${item.input}`;
     case "local_shell_call":
       return `shell ${JSON.stringify(item.action)}`;
+    case "web_search_call":
+      return webSearchText(item.action);
     case "function_call_output":
     case "custom_tool_call_output":
       return typeof item.output === "string" ? item.output : partsText(item.output);

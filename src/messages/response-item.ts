@@ -83,6 +83,7 @@ const variants = [
   }),
   z.object({
     type: z.literal("web_search_call"),
+    id: z.string().nullish(),
     status: z.string().nullish(),
     action: z.looseObject({ type: z.string() }).nullish(),
   }),

@@ -53,6 +53,10 @@ export const MockCall = z.union([
 ]);
 export type MockCall = z.infer<typeof MockCall>;
 
+/** An output item that is sent as it is. */
+export const MockItem = z.looseObject({ type: z.enum(["web_search_call", "local_shell_call"]), id });
+export type MockItem = z.infer<typeof MockItem>;
+
 export const MockReply = z.strictObject({
   text: z.string().optional(),
   /** Sent when the request asks for it, as by the real API. */
@@ -60,6 +64,8 @@ export const MockReply = z.strictObject({
   /** Thinking that nobody may read: a sealed block behind the reasoning, over Messages alone. */
   redacted: z.string().min(1).optional(),
   calls: z.array(MockCall).max(128).optional(),
+  /** What the provider's own tools did or ask for, before the text, over Responses alone. Missing ids are made up. */
+  items: z.array(MockItem).max(128).optional(),
   /** What is missing is estimated. */
   usage: TokenUsage.omit({ total_tokens: true }).partial().strict().optional(),
   /** `length`: the model was cut off by its output limit. */

@@ -68,6 +68,10 @@ function inputItem(item: SentItem | CustomItem): InputItem {
     }
     case "custom_tool_call":
       return { type: item.type, call_id: item.call_id, name: item.name, input: item.input };
+    case "web_search_call": {
+      const search: object = { type: item.type, status: item.status, action: item.action };
+      return search as InputItem;
+    }
     default:
       return { type: item.type, call_id: item.call_id, output: output(item.output) };
   }

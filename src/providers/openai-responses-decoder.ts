@@ -32,6 +32,7 @@ const passedOver: ReadonlySet<string> = new Set<EventType>([
 ]);
 /** Those that end an answer have the whole response in them. */
 const ends: ReadonlySet<string> = new Set<EventType>(["response.completed", "response.incomplete", "response.failed"]);
+const callTypes: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "local_shell_call"]);
 const nothing: readonly ModelEvent[] = [];
 
 export class ResponsesDecoder implements WireDecoder {
@@ -135,7 +136,7 @@ export class ResponsesDecoder implements WireDecoder {
     const told = `${itemId} ${textAt(item, "call_id")}`;
     if (known === undefined || this.#told.has(told)) return nothing;
     this.#told.add(told);
-    if (known.type === "function_call" || known.type === "custom_tool_call") this.#calls += 1;
+    if (callTypes.has(known.type)) this.#calls += 1;
     return [{ type: "item", itemId, item: known }];
   }
 

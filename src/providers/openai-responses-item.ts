@@ -1,4 +1,5 @@
 import type { ItemOrigin, ResponseItem } from "../messages/response-item.js";
+import { isRecord } from "../messages/is-record.js";
 import { recordsAt, textAt } from "./json-fields.js";
 
 /**
@@ -9,7 +10,8 @@ export function responsesItem(item: Record<string, unknown>, origin: ItemOrigin)
   const id = textAt(item, "id") || undefined;
   const callId = textAt(item, "call_id");
   const name = textAt(item, "name");
-  const isWhole = callId !== "" && name !== "" && item["status"] !== "incomplete" && item["status"] !== "in_progress";
+  const isUnfinished = item["status"] === "incomplete" || item["status"] === "in_progress";
+  const isWhole = callId !== "" && name !== "" && !isUnfinished;
   switch (textAt(item, "type")) {
     case "message": {
       const content = recordsAt(item, "content").map((part) => ({
@@ -43,9 +45,28 @@ export function responsesItem(item: Record<string, unknown>, origin: ItemOrigin)
       const call = { type: "custom_tool_call" as const, name, input: item["input"], call_id: callId };
       return status === "" ? call : { ...call, status };
     }
+    case "local_shell_call": {
+      const called = callId || id;
+      if (called === undefined || isUnfinished || !hasType(item["action"])) return undefined;
+      const status = textAt(item, "status") || "completed";
+      return { type: "local_shell_call", call_id: called, status, action: item["action"] };
+    }
+    case "web_search_call": {
+      const status = textAt(item, "status");
+      return {
+        type: "web_search_call",
+        ...(id === undefined ? {} : { id }),
+        ...(status === "" ? {} : { status }),
+        ...(hasType(item["action"]) ? { action: item["action"] } : {}),
+      };
+    }
     default:
       return undefined;
   }
+}
+
+function hasType(action: unknown): action is { [key: string]: unknown; type: string } {
+  return isRecord(action) && typeof action["type"] === "string";
 }
 
 const summaryText = (text: string) => ({ type: "summary_text" as const, text });

@@ -34,7 +34,6 @@ const eventsBeside = [
   "thread_settings_applied",
   "undo_completed",
   "view_image_tool_call",
-  "web_search_end",
 ];
 
 const knownPayloads: ReadonlyMap<string, ReadonlySet<unknown>> = new Map([

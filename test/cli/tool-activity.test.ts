@@ -31,6 +31,16 @@ test("knowledge that was saved is one line, whatever it holds", () => {
   expect(text).toMatch(/^💡 Knowledge saved: Use\\n\\033\[31mpnpm x{400,500}…\n$/);
 });
 
+test.each([
+  [{ type: "search", query: "q\u001b[31m" }, "Searched the web for: q\\033[31m\n"],
+  [{ type: "search", queries: ["a", "b"] }, "Searched the web for: a, b\n"],
+  [{ type: "open_page", url: "https://nodejs.org" }, "Opened the web page https://nodejs.org\n"],
+  [{ type: "find_in_page", url: "https://nodejs.org", pattern: "LTS" }, "Looked for 'LTS' in https://nodejs.org\n"],
+  [{ type: "other" }, "Searched the web\n"],
+])("a web search is one line: %j", (action, line) => {
+  expect(inFolder("/projects").textOf({ type: "web_search_end", call_id: "ws_1", query: "", action })).toBe(line);
+});
+
 test("a folder that is not the conversation's is named", () => {
   const activity = inFolder("/projects");
   expect(activity.textOf(begin(["ls"], "/projects/my site"))).toBe("$ ls  (in '/projects/my site')\n");

@@ -161,7 +161,10 @@ describe("what comes back", () => {
     const output = [
       { ...said, id: undefined },
       { ...call(1), id: undefined },
-      { type: "web_search_call", id: "ws_1" },
+      { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q", sources: [] } },
+      { type: "local_shell_call", id: "lsh_1", status: "completed", action: { type: "exec", command: ["ls"] } },
+      { type: "local_shell_call", id: "lsh_2", status: "in_progress", action: { type: "exec", command: ["ls"] } },
+      { type: "file_search_call", id: "fs_1" },
     ];
     const { events } = await ask(
       openaiResponses,
@@ -171,6 +174,8 @@ describe("what comes back", () => {
       { type: "text_delta", itemId: expect.stringMatching(/^item_\w{24}_0$/) },
       { type: "item", itemId: expect.stringMatching(/^item_\w{24}_0$/) },
       { type: "item", itemId: expect.stringMatching(/^item_\w{24}_1$/), item: { call_id: "call_1" } },
+      { type: "item", itemId: "ws_1", item: { type: "web_search_call", id: "ws_1", action: { query: "q" } } },
+      { type: "item", itemId: "lsh_1", item: { type: "local_shell_call", call_id: "lsh_1", status: "completed" } },
       { type: "usage", usage: { total_tokens: 0 } },
       { type: "done", finishReason: "tool_calls" },
     ]);

@@ -21,6 +21,7 @@ const events: Uses<Extract<OwnLine, { type: "event_msg" }>["payload"]["type"]> =
   user_message: "passing",
   agent_message: "passing",
   agent_reasoning: "passing",
+  web_search_end: "passing",
   undo_completed: "passing",
   entered_review_mode: "passing",
   exited_review_mode: "passing",

@@ -1,3 +1,4 @@
+import { isRecord } from "../../messages/is-record.js";
 import { jsonValue, parsed } from "../../messages/parse.js";
 import { mask } from "../../messages/redaction.js";
 import type { Tool } from "../../tools/tool.js";
@@ -31,22 +32,46 @@ export function prepareCall(
   { call, isLeftOver }: PendingCall,
   toolNamed: (name: string) => Tool | undefined,
 ): PreparedCall {
-  const name = call.type === "local_shell_call" ? "local_shell" : call.name;
-  const tool = call.type === "local_shell_call" ? undefined : toolNamed(name);
-  if (call.type === "local_shell_call" || tool === undefined) {
-    return { type: "refused", call, reason: `there is no tool named ${name}` };
-  }
+  // The provider's own name for running a command; it is run, and asked about, as our shell.
+  const isLocalShell = call.type === "local_shell_call";
+  const name = isLocalShell ? "local_shell" : call.name;
+  const tool = toolNamed(isLocalShell ? "shell" : name);
+  if (tool === undefined) return { type: "refused", call, reason: `there is no tool named ${name}` };
   if (call.type === "custom_tool_call" && tool.freeform !== true) {
     return { type: "refused", call, reason: `${name} takes JSON arguments and no text; nothing was run` };
   }
-  const written = call.type === "custom_tool_call" ? call.input : call.arguments;
+  const written = writtenArguments(call);
   if (isLeftOver && written.includes(mask)) return { type: "refused", call, reason: notWhole };
   try {
     const what = `the arguments of ${name}`;
-    const given = call.type === "custom_tool_call" ? { input: written } : jsonValue(written, what);
+    const given = givenArguments(call, what);
     const args: unknown = parsed(tool.parameters, given, what);
-    return { type: "run", call, callId: call.call_id, name, tool, args, isLeftOver };
+    return { type: "run", call, callId: call.call_id ?? "", name: tool.name, tool, args, isLeftOver };
   } catch (error) {
     return { type: "refused", call, reason: `${messageOf(error)}; nothing was run` };
   }
+}
+
+function writtenArguments(call: CallItem): string {
+  if (call.type === "local_shell_call") return JSON.stringify(call.action);
+  return call.type === "custom_tool_call" ? call.input : call.arguments;
+}
+
+function givenArguments(call: CallItem, what: string): unknown {
+  if (call.type === "local_shell_call") return shellArguments(call.action);
+  return call.type === "custom_tool_call" ? { input: call.input } : jsonValue(call.arguments, what);
+}
+
+/** The arguments of our shell; what it has no word for stays, so that it is refused by its name. */
+function shellArguments({
+  type: _,
+  working_directory: workdir,
+  ...action
+}: Readonly<Record<string, unknown>>): unknown {
+  const given = Object.entries({ workdir, ...action }).filter(([, value]) => !isAbsent(value));
+  return Object.fromEntries(given);
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || value === undefined || (isRecord(value) && Object.keys(value).length === 0);
 }

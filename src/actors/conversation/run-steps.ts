@@ -6,6 +6,7 @@ import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { messageText } from "../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../messages/token-usage.js";
+import { webSearchQuery } from "../../messages/web-search.js";
 import type { Provider } from "../../providers/provider.js";
 import { refusesThoughts, withoutThoughts } from "../../providers/refused-thoughts.js";
 import { oneAfterAnother } from "../system/one-after-another.js";
@@ -261,6 +262,11 @@ function eventsOf(item: ResponseItem, itemId: string): PersistedEventMsg[] {
   }
   if (item.type === "reasoning") {
     return item.summary.map((part) => ({ type: "agent_reasoning", text: part.text, item_id: itemId }));
+  }
+  if (item.type === "web_search_call") {
+    const { action } = item;
+    const query = webSearchQuery(action);
+    return [{ type: "web_search_end", call_id: itemId, query, ...(action ? { action } : {}) }];
   }
   return [];
 }

@@ -6,6 +6,7 @@ import { shownText } from "../../messages/shown-lines.js";
 import { patchText } from "./patch-text.js";
 import { planText } from "./plan-text.js";
 import { visible } from "../../messages/visible.js";
+import { webSearchText } from "../../messages/web-search.js";
 import { failedLine, FailedCalls } from "./failed-calls.js";
 import { shortLine } from "./short-line.js";
 import { ShownOutput } from "./shown-output.js";
@@ -48,6 +49,8 @@ export class ToolActivity {
         return patchText(msg.changes, this.#cwd);
       case "patch_apply_end":
         return msg.success ? "" : shownText(msg.stderr);
+      case "web_search_end":
+        return `${shortLine(webSearchText(msg.action ?? msg))}\n`;
       case "plan_update":
         return planText(msg);
       case "mcp_tool_call_end":

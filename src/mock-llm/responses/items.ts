@@ -1,6 +1,6 @@
 import { argumentsOf } from "../call-arguments.js";
 import { isGiven, objectOf } from "../json.js";
-import type { MockCall, MockReply } from "../script.js";
+import type { MockCall, MockItem, MockReply } from "../script.js";
 import { sealed } from "../seal.js";
 import { partsOf } from "../split-deltas.js";
 import type { Exchange } from "../wire-api.js";
@@ -9,14 +9,17 @@ import { ledId } from "./led-ids.js";
 /** The output items of an answer, finished. */
 export function outputItems(reply: MockReply, exchange: Exchange) {
   const { text, reasoning } = partsOf(reply);
-  const calls = reply.calls ?? [];
+  const { calls = [], items = [] } = reply;
   // Only the item at which the answer was cut off is incomplete.
   const statusOf = (isLast: boolean): Status => (isLast && reply.finish === "length" ? "incomplete" : "completed");
   const thoughts = reasoning !== "" && asksForReasoning(exchange) ? [reasoningItem(reasoning, exchange)] : [];
   const nextId = (prefix: string): string => ledId(exchange.ids.next(prefix), thoughts[0]?.id);
   return [
     ...thoughts,
-    ...(text !== "" || calls.length === 0 ? [messageItem(text, statusOf(calls.length === 0), nextId("msg_"))] : []),
+    ...items.map((item) => providerItem(item, nextId, exchange)),
+    ...(text !== "" || calls.length + items.length === 0
+      ? [messageItem(text, statusOf(calls.length === 0), nextId("msg_"))]
+      : []),
     ...calls.map((call, index) => {
       const status = statusOf(index === calls.length - 1);
       return "input" in call
@@ -50,6 +53,13 @@ function reasoningItem(text: string, { body, ids, model }: Exchange) {
 function messageItem(text: string, status: Status, id: string) {
   const content = [outputText(text)];
   return { id, type: "message" as const, status, role: "assistant" as const, content };
+}
+
+const idPrefixes = { web_search_call: "ws_", local_shell_call: "lsh_" } as const;
+
+function providerItem({ type, ...item }: MockItem, nextId: (prefix: string) => string, { ids }: Exchange) {
+  const called = type === "local_shell_call" ? { call_id: ids.next("call_") } : {};
+  return { status: "completed", ...called, ...item, type, id: item.id ?? nextId(idPrefixes[type]) };
 }
 
 function callItem(call: MockCall, status: Status, id: string, { ids }: Exchange) {

@@ -64,14 +64,15 @@ function sendItem(events: NumberedEvents, item: OutputItem, output_index: number
   if (item.type === "reasoning") sendReasoning(events, place, reply);
   else if (item.type === "message") sendText(events, place, reply);
   else if (item.type === "function_call") sendArguments(events, place, item);
-  else sendInput(events, place, item);
+  else if (item.type === "custom_tool_call") sendInput(events, place, item);
   events.send("response.output_item.done", { output_index, item });
 }
 
 function unfinished(item: OutputItem): object {
   if (item.type === "reasoning") return { ...item, summary: [] };
   if (item.type === "message") return { ...item, status: "in_progress", content: [] };
-  return { ...item, status: "in_progress", ...(item.type === "function_call" ? { arguments: "" } : { input: "" }) };
+  if (item.type === "function_call") return { ...item, status: "in_progress", arguments: "" };
+  return { ...item, status: "in_progress", ...(item.type === "custom_tool_call" ? { input: "" } : {}) };
 }
 
 function sendReasoning(events: NumberedEvents, item: Place, reply: MockReply): void {

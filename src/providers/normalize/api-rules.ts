@@ -5,6 +5,8 @@ import type { MessageItem } from "../../messages/response-item.js";
 export interface ApiRules {
   /** Whether custom tool calls exist, for models that take them; elsewhere they become function calls. */
   readonly customTools: boolean;
+  /** Whether a web search by the provider is an item; elsewhere it becomes a sentence of the assistant. */
+  readonly webSearches: boolean;
   /** Whether an output may hold images. */
   readonly imagesInOutputs: boolean;
   readonly maxCallIdChars: number;
@@ -17,6 +19,7 @@ export interface ApiRules {
 export const apiRules = {
   responses: {
     customTools: true,
+    webSearches: true,
     imagesInOutputs: true,
     maxCallIdChars: 64,
     roles: { user: "user", assistant: "assistant", developer: "developer", system: "system" },
@@ -24,6 +27,7 @@ export const apiRules = {
   },
   chat: {
     customTools: false,
+    webSearches: false,
     imagesInOutputs: false,
     maxCallIdChars: 40,
     // Servers that only resemble OpenAI's do not know developers.
@@ -32,6 +36,7 @@ export const apiRules = {
   },
   messages: {
     customTools: false,
+    webSearches: false,
     imagesInOutputs: true,
     maxCallIdChars: 64,
     roles: { user: "user", assistant: "assistant", developer: "user", system: "user" },

@@ -29,7 +29,7 @@ export function withoutLooseReasoning(items: readonly (SentItem | CustomItem)[])
   let leadsTo = false;
   const kept = items.toReversed().filter((item) => {
     if (item.type === "reasoning") return leadsTo;
-    leadsTo = isCall(item) || (item.type === "message" && item.role === "assistant");
+    leadsTo = isCall(item) || item.type === "web_search_call" || (item.type === "message" && item.role === "assistant");
     return true;
   });
   return kept.toReversed();

@@ -1,10 +1,13 @@
 import type { FunctionCallItem, MessageItem, ResponseItem } from "../../messages/response-item.js";
+import { webSearchQuery, webSearchText } from "../../messages/web-search.js";
 import type { ApiRules } from "./api-rules.js";
 import { sentOutput, sentParts } from "./content.js";
 import { sentArguments } from "./sent-arguments.js";
 import type { CustomItem, SentItem } from "./sent-item.js";
 
 type CustomCallItem = Extract<CustomItem, { type: "custom_tool_call" }>;
+
+type WebSearchItem = Extract<CustomItem, { type: "web_search_call" }>;
 
 const maxNameChars = 64;
 
@@ -31,8 +34,9 @@ export function sendable(item: ResponseItem, rules: ApiRules): SentItem | Custom
     case "local_shell_call":
       // The APIs want ids we do not keep, or know no such call; as a function call its output has a place.
       return item.call_id ? asFunctionCall("local_shell", item.action, item.call_id) : undefined;
-    // What the provider's own tools did is told by the answer behind them.
     case "web_search_call":
+      return (rules.webSearches ? webSearch(item) : undefined) ?? searchNote(item.action);
+    // What the provider's other tools did is told by the answer behind them.
     case "tool_search_call":
     case "tool_search_output":
     case "image_generation_call":
@@ -47,6 +51,33 @@ export function sendable(item: ResponseItem, rules: ApiRules): SentItem | Custom
     default:
       return undefined;
   }
+}
+
+/** What each kind of search must say; the API refuses one that does not, or has a kind of its own. */
+const searchKeys: Readonly<Record<string, readonly string[]>> = {
+  search: ["query"],
+  open_page: ["url"],
+  find_in_page: ["url", "pattern"],
+};
+const searchStatuses: ReadonlySet<unknown> = new Set(["in_progress", "searching", "completed", "failed"]);
+
+function webSearch({ status, action }: WebSearchItem): WebSearchItem | undefined {
+  const type = action?.type ?? "";
+  const keys = Object.hasOwn(searchKeys, type) ? searchKeys[type] : undefined;
+  const said = (keys ?? []).map((key) => [key, textOf(action?.[key])] as const);
+  if (said.length === 0 || said.some(([, text]) => text === "")) return undefined;
+  const known = searchStatuses.has(status) ? status : "completed";
+  return { type: "web_search_call", status: known, action: { type, ...Object.fromEntries(said) } };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value.toWellFormed() : "";
+}
+
+function searchNote(action: unknown): MessageItem | undefined {
+  if (webSearchQuery(action).trim() === "") return undefined;
+  const text = `(${webSearchText(action).toWellFormed()})`;
+  return { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
 }
 
 function message(item: MessageItem, rules: ApiRules): MessageItem | undefined {

@@ -9,8 +9,11 @@ import type {
 /** What every wire API can be sent. */
 export type SentItem = MessageItem | ReasoningItem | FunctionCallItem | FunctionCallOutputItem;
 
-/** A tool whose input is free text; only Responses has it. */
-export type CustomItem = Extract<ResponseItem, { type: "custom_tool_call" | "custom_tool_call_output" }>;
+/** What only Responses has: tools whose input is free text, and searches by the provider itself. */
+export type CustomItem = Extract<
+  ResponseItem,
+  { type: "custom_tool_call" | "custom_tool_call_output" | "web_search_call" }
+>;
 
 export type Call = Extract<SentItem | CustomItem, { type: "function_call" | "custom_tool_call" }>;
 export type CallOutput = Extract<SentItem | CustomItem, { type: "function_call_output" | "custom_tool_call_output" }>;

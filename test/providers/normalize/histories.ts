@@ -68,6 +68,18 @@ const callOutput: Arbitrary<ResponseItem> = fc.record({
   output,
 });
 
+const search: Arbitrary<ResponseItem> = fc.record({
+  type: fc.constant("web_search_call" as const),
+  status: fc.constantFrom(null, "completed", "failed", "?"),
+  action: fc.record({
+    type: fc.constantFrom("search", "open_page", "find_in_page", "else", "constructor"),
+    query: fc.constantFrom(null, "", "q"),
+    url: fc.constantFrom(undefined, "https://a.b", 1),
+    pattern: fc.constantFrom(undefined, "p\ud800"),
+    sources: fc.constant([]),
+  }),
+});
+
 /** Anything that may stand in a rollout, in any order, with ids that meet. */
 export const anyHistory: Arbitrary<ResponseItem[]> = fc.array(
   fc.oneof(
@@ -75,6 +87,7 @@ export const anyHistory: Arbitrary<ResponseItem[]> = fc.array(
     { arbitrary: reasoning, weight: 3 },
     { arbitrary: call, weight: 5 },
     { arbitrary: callOutput, weight: 5 },
+    { arbitrary: search, weight: 1 },
     { arbitrary: arbitraryOf(ResponseItem) as Arbitrary<ResponseItem>, weight: 2 },
   ),
   { maxLength: 25 },

@@ -23,6 +23,7 @@ const types: Record<WireApi, readonly string[]> = {
     "function_call_output",
     "custom_tool_call",
     "custom_tool_call_output",
+    "web_search_call",
   ],
   chat: ["message", "reasoning", "function_call", "function_call_output"],
   messages: ["message", "reasoning", "function_call", "function_call_output"],
@@ -41,11 +42,19 @@ function ofItem(api: WireApi, item: ResponseItem, model: string): string[] {
   if (item.type === "message") found.push(...ofMessage(api, item));
   if ("name" in item && !/^[\w-]{1,64}$/.test(item.name)) found.push(`name ${item.name}`);
   if (item.type === "function_call" && !isJsonObject(item.arguments)) found.push(`arguments ${item.arguments}`);
+  if (item.type === "web_search_call" && !isSearch(item)) found.push(`search ${JSON.stringify(item.action)}`);
   if ("output" in item && typeof item.output !== "string") {
     if (item.output.length === 0) found.push("empty output");
     found.push(...item.output.flatMap((part) => ofPart(part, "input_text", api !== "chat")));
   }
   return found;
+}
+
+function isSearch({ status, action }: Extract<ResponseItem, { type: "web_search_call" }>): boolean {
+  const wanted: Readonly<Record<string, string>> = { search: "query", open_page: "url", find_in_page: "pattern,url" };
+  const said = Object.entries(action ?? {}).filter(([key, value]) => key !== "type" && typeof value === "string");
+  const keys = said.map(([key]) => key).toSorted();
+  return ["completed", "failed"].includes(status ?? "") && wanted[action?.type ?? ""] === keys.join(",");
 }
 
 function ofMessage(api: WireApi, { role, content }: MessageItem): string[] {
@@ -115,7 +124,8 @@ function ofReasoning(items: readonly ResponseItem[]): string[] {
   return items.flatMap((item, index) => {
     const next = items[index + 1];
     if (item.type !== "reasoning" || next?.type === "reasoning") return [];
-    const follows = next !== undefined && (isCall(next) || (next.type === "message" && next.role === "assistant"));
+    const isFromModel = next?.type === "web_search_call" || (next?.type === "message" && next.role === "assistant");
+    const follows = next !== undefined && (isCall(next) || isFromModel);
     return follows ? [] : ["reasoning without its follower"];
   });
 }

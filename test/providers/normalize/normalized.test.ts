@@ -280,7 +280,9 @@ function words(items: readonly ResponseItem[]): string[] {
   return items
     .flatMap((item) => (item.type === "message" ? item.content : []))
     .flatMap((part) => ("text" in part ? [part.text.toWellFormed()] : []))
-    .filter((text) => text.trim() !== "" && !/left out\]$|not shown\.\]$|^Go on\.$/.test(text));
+    .filter(
+      (text) => text.trim() !== "" && !/left out\]$|not shown\.\]$|^\((?:Searched|Opened|Looked) |^Go on\.$/.test(text),
+    );
 }
 
 test("a model that does not reason gets no reasoning over Responses, wherever it came from", () => {
