@@ -8,12 +8,15 @@ export type ApprovalPolicy = z.infer<typeof ApprovalPolicy>;
 export const SandboxMode = z.enum(["read-only", "workspace-write", "danger-full-access"]);
 export type SandboxMode = z.infer<typeof SandboxMode>;
 
-/** The same as it stands in a rollout. Codex up to 0.58 wrote `mode` where later versions write `type`. */
-export const SandboxPolicy = z.union([z.object({ type: z.string() }), z.object({ mode: z.string() })]);
+/** The same as it stands in a rollout. Codex up to 0.58 reads `mode`, later versions `type`; we write both. */
+export const SandboxPolicy = z.union([
+  z.object({ type: z.string(), mode: z.string().optional() }),
+  z.object({ mode: z.string() }),
+]);
 export type SandboxPolicy = z.infer<typeof SandboxPolicy>;
 
 export function sandboxPolicy(mode: SandboxMode): SandboxPolicy {
-  return mode === "workspace-write"
-    ? ({ type: mode, network_access: false, exclude_tmpdir_env_var: false, exclude_slash_tmp: false } as SandboxPolicy)
-    : { type: mode };
+  const policy = { type: mode, mode };
+  if (mode !== "workspace-write") return policy;
+  return { ...policy, network_access: false, exclude_tmpdir_env_var: false, exclude_slash_tmp: false } as SandboxPolicy;
 }

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { CorruptedRolloutError } from "../messages/errors.js";
-import type { OwnLine } from "../messages/rollout-line.js";
+import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { checkLine } from "./check-line.js";
 import { FormReader } from "./forms/form-reader.js";
 import { replacesHistory } from "./history.js";
@@ -33,15 +33,18 @@ export interface RolloutReading extends AsyncIterable<NumberedLine> {
   batches(): AsyncIterable<readonly NumberedLine[]>;
 }
 
+/** Gets every whole line in order, also one of a type or a shape we do not know. */
+export type OnLine = (line: RolloutLine) => void;
+
 /**
  * Reads a rollout line by line, whatever its size. When its first line says that it begins in other rollouts, what it
  * has from them comes behind that line and before its own.
  */
-export function readRollout(path: string, conversationId: string): RolloutReading {
+export function readRollout(path: string, conversationId: string, onLine?: OnLine): RolloutReading {
   const end = noLines();
   const batches = (): AsyncIterable<readonly NumberedLine[]> => {
     Object.assign(end, noLines());
-    return batchesOf({ path, conversationId }, end);
+    return batchesOf({ path, conversationId }, end, onLine);
   };
   return {
     end,
@@ -59,7 +62,11 @@ interface Source {
   readonly part?: { readonly bytes: number; readonly namedIn: number };
 }
 
-async function* batchesOf({ path, conversationId, part }: Source, end: RolloutEnd): AsyncGenerator<NumberedLine[]> {
+async function* batchesOf(
+  { path, conversationId, part }: Source,
+  end: RolloutEnd,
+  onLine?: OnLine,
+): AsyncGenerator<NumberedLine[]> {
   let number = 0;
   let begun = false;
   const forms = new FormReader(conversationId);
@@ -96,7 +103,10 @@ async function* batchesOf({ path, conversationId, part }: Source, end: RolloutEn
         // It has begun with this line, whatever stands behind it.
         begun = true;
         if (!foreign.whole) end.skipped += 1;
-        for (const line of foreign.lines) batch.push({ number, line });
+        for (const line of foreign.lines) {
+          batch.push({ number, line });
+          onLine?.(line);
+        }
         continue;
       }
       const isMeta = read.value.type === "session_meta";
@@ -106,6 +116,8 @@ async function* batchesOf({ path, conversationId, part }: Source, end: RolloutEn
       if (!isUnderstood) end.skipped += 1;
       if (line !== undefined && replacesHistory(line)) end.skipped = 0;
       if (line !== undefined) batch.push({ number, line });
+      // Every object with a type is one of the known ones, or of an unknown one.
+      onLine?.(line ?? (read.value as RolloutLine));
       if (begun || !isMeta) continue;
       begun = true;
       yield batch;
@@ -115,6 +127,7 @@ async function* batchesOf({ path, conversationId, part }: Source, end: RolloutEn
         yield* batchesOf(
           { path: before.path, conversationId, part: { bytes: before.bytes, namedIn: number } },
           partEnd,
+          onLine,
         );
         end.skipped += partEnd.skipped;
       }

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { ConversationNotFoundError, InvalidInputError } from "../messages/errors.js";
 import type { ResponseItem } from "../messages/response-item.js";
+import type { RolloutLine } from "../messages/rollout-line.js";
 import { applyToHistory } from "./history.js";
 import { readRollout } from "./read.js";
 import { rolloutId } from "./rollout-id.js";
@@ -8,7 +9,9 @@ import { rolloutId } from "./rollout-id.js";
 /** A conversation as its rollout has it. */
 export interface RolloutHistory {
   readonly conversationId: string;
-  /** What the model would see; all that was ever said is in the file. */
+  /** Everything that was written down, in order: every line, also of a type cody does not know. */
+  readonly items: RolloutLine[];
+  /** What the model would see. */
   readonly history: ResponseItem[];
   readonly rolloutPath: string;
 }
@@ -19,7 +22,9 @@ export async function getRolloutHistory(path: string): Promise<RolloutHistory> {
   if (rolloutPath === undefined) throw new ConversationNotFoundError(path);
   const conversationId = await rolloutId(rolloutPath);
   if (conversationId === undefined) throw new InvalidInputError(`${path} does not say which conversation it is`);
+  const items: RolloutLine[] = [];
   const history: ResponseItem[] = [];
-  for await (const { line } of readRollout(rolloutPath, conversationId)) applyToHistory(history, line);
-  return { conversationId, history, rolloutPath };
+  const reading = readRollout(rolloutPath, conversationId, (line) => items.push(line));
+  for await (const { line } of reading) applyToHistory(history, line);
+  return { conversationId, items, history, rolloutPath };
 }

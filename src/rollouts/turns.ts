@@ -5,6 +5,7 @@ import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
 import { milliseconds } from "./forms/form-of.js";
 import { applyToHistory } from "./history.js";
+import { sandboxPolicy } from "../messages/policy.js";
 import { isRealUserMessage } from "../messages/user-message.js";
 
 export interface TurnMetadata {
@@ -170,7 +171,7 @@ function contextLine(timestamp: string, turnId: string, model: string, provider:
       turn_id: turnId,
       cwd: "/",
       approval_policy: "untrusted",
-      sandbox_policy: { type: "read-only" },
+      sandbox_policy: sandboxPolicy("read-only"),
       model,
       summary: "auto",
       ...optional("provider", provider),

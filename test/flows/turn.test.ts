@@ -195,7 +195,8 @@ test("settings of a submission hold for the turns to come and are written down",
     model: "other-model",
     approval_policy: "never",
     provider: "scripted",
-    sandbox_policy: { type: "workspace-write" },
+    // Under both names: up to 0.58 Codex reads `mode`, later `type`.
+    sandbox_policy: { type: "workspace-write", mode: "workspace-write", network_access: false },
   });
 });
 

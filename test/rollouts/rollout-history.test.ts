@@ -8,7 +8,9 @@ import {
   getRolloutHistory,
   InvalidInputError,
 } from "../../src/index.js";
+import { putCodexRollouts } from "../support/codex-home.js";
 import { openManager } from "../support/open-conversation.js";
+import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -20,11 +22,12 @@ test("a rollout is read by its path, through a link too, and stays as it is", as
   await conversation.processMessage("I am Alice");
   await manager.shutdown();
   const rolloutPath = conversation.rolloutPath ?? "";
+  const items = await rolloutLines(rolloutPath);
   await appendFile(rolloutPath, '{"timestamp":');
   const before = await readFile(rolloutPath);
   const link = join(await temporaryFolder(), "link.jsonl");
   await symlink(rolloutPath, link);
-  const read = { conversationId, history: [user("I am Alice"), assistant("Hello Alice")], rolloutPath };
+  const read = { conversationId, items, history: [user("I am Alice"), assistant("Hello Alice")], rolloutPath };
   expect(await getRolloutHistory(rolloutPath)).toEqual(read);
   expect(await getRolloutHistory(link)).toEqual(read);
   expect(await readFile(rolloutPath)).toEqual(before);
@@ -35,10 +38,22 @@ test("a rollout in another form is named by its file", async () => {
   await copyFile(join(forms, "turns.jsonl"), path);
   expect(await getRolloutHistory(path)).toEqual({
     conversationId: "told",
+    items: expect.arrayContaining([expect.objectContaining({ type: "response_item", payload: user("Hello") })]),
     history: [user("Hello"), assistant("Hi there!"), user("How are you?")],
     rolloutPath: path,
   });
 });
+
+test.each(["v0.58.0/compact-midturn", "v0.147.0/compact-twice", "v0.166.0/compact-midturn"])(
+  "items are all lines of the file, also those a compaction replaced and those of unknown types: %s",
+  async (scenario) => {
+    const [{ path } = { path: "" }] = await putCodexRollouts(await temporaryFolder(), scenario);
+    const lines = await rolloutLines(path);
+    const { items, history } = await getRolloutHistory(path);
+    expect(items).toEqual(lines);
+    expect(history.length).toBeLessThan(items.filter(({ type }) => type === "response_item").length);
+  },
+);
 
 test("what is missing, damaged, nameless or no file is refused", async () => {
   const folder = await temporaryFolder();

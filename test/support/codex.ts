@@ -98,6 +98,8 @@ export class Codex {
         HOME: this.#folder,
         CODEX_HOME: this.home,
         MOCK_KEY: "mock",
+        // It says which lines of a rollout it cannot read.
+        RUST_LOG: "warn",
         // Nothing leaves this machine.
         HTTP_PROXY: "http://127.0.0.1:9",
         HTTPS_PROXY: "http://127.0.0.1:9",

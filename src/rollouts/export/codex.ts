@@ -1,5 +1,6 @@
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine, SessionMeta } from "../../messages/rollout-line.js";
+import type { SandboxPolicy } from "../../messages/policy.js";
 import { isRealUserMessage } from "../../messages/user-message.js";
 import { version } from "../../version.js";
 import { encodeLine } from "../encode.js";
@@ -51,10 +52,19 @@ const unknownMeta: SessionMeta = {
 function codexLines(line: OwnLine): OwnLine[] {
   const { timestamp } = line;
   if (line.type === "session_meta") return [];
+  if (line.type === "turn_context") {
+    return [{ ...line, payload: { ...line.payload, sandbox_policy: underBothNames(line.payload.sandbox_policy) } }];
+  }
   if (line.type !== "cody") return [line];
   if (line.payload.type !== "history_replaced") return [];
   // It is how Codex writes down that the history is another one from now on.
   return [{ timestamp, type: "compacted", payload: { message: "", replacement_history: line.payload.items } }];
+}
+
+/** A policy under both names, so that every version of Codex can read it. */
+function underBothNames(policy: SandboxPolicy): SandboxPolicy {
+  const mode = "type" in policy ? policy.type : policy.mode;
+  return { ...policy, type: mode, mode };
 }
 
 /** Codex lists and shows what has an event beside the item. */

@@ -39,7 +39,13 @@ test.each(recorded)("what Codex recorded is exported for Codex with the same his
   for (const { id, path } of await putCodexRollouts(folder, scenario)) {
     const target = await exportFile(path, id, folder);
     const { history } = await getRolloutHistory(path);
-    expect(await getRolloutHistory(target)).toEqual({ conversationId: id, history, rolloutPath: target });
+    const exported = await getRolloutHistory(target);
+    expect(exported).toMatchObject({ conversationId: id, history, rolloutPath: target });
+    for (const line of exported.items) {
+      if (line.type !== "turn_context") continue;
+      const { type, mode } = line.payload.sandbox_policy as { readonly type?: string; readonly mode?: string };
+      expect([type, mode]).toEqual([type ?? "none", type ?? "none"]);
+    }
   }
 });
 
