@@ -42,12 +42,16 @@ export interface RolloutStretch {
   readonly beginning?: number | undefined;
   /** Whether it looks as if the history is replaced as a whole somewhere behind it. */
   readonly replaced: boolean;
+  /** Whether lines that are shown to a person matter although the history was replaced. */
+  readonly shows: boolean;
 }
 
 /** What matters of a stretch; errors lose their fields on the way, so damage is data. */
 export type CondensedRollout<Piece> =
   | {
       readonly status: "read";
+      /** Lines that were left out of `pieces` and stand before what is left of it, for the transcript. */
+      readonly shown: readonly Piece[];
       /** Unchecked lines in order, in lists none of which takes long to read; between threads they are packed. */
       readonly pieces: readonly Piece[];
       /** How many lines there were, and how many bytes the whole ones of them are. */

@@ -1,3 +1,4 @@
+import type { EventMsg } from "../../messages/event.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { InlineInput } from "../../messages/user-input.js";
@@ -43,6 +44,8 @@ export interface ConversationCell {
   /** The running turn, or the last one. */
   turn: ActiveTurn | undefined;
   configured: boolean;
+  /** What was shown before the conversation was opened; let go when it has been told. */
+  shown: readonly EventMsg[];
   /** Commands a person has allowed for the whole conversation. Never on disk: a file must not give rights. */
   readonly allowed: Set<string>;
   /** The files the model has seen. */

@@ -2,10 +2,12 @@ import { checkLine } from "../../rollouts/check-line.js";
 import { replacesHistory } from "../../rollouts/history.js";
 import type { LineObject } from "../../rollouts/line-object.js";
 import { apply, emptyState } from "./state.js";
+import { Transcript } from "./transcript.js";
 
 /** What the lines of a conversation make of it; they come in order and are checked here. */
 export class CheckedFold {
   readonly state = emptyState();
+  readonly transcript = new Transcript();
   /** Lines that were not understood, since the history was last replaced as a whole. */
   skipped = 0;
   hasReplaced = false;
@@ -17,6 +19,13 @@ export class CheckedFold {
     if (line === undefined) return false;
     if (replacesHistory(line)) [this.skipped, this.hasReplaced] = [0, true];
     apply(this.state, line);
+    this.transcript.add(line);
     return true;
+  }
+
+  /** For a line of which nothing is left but what a person has seen. */
+  addShown(value: LineObject): void {
+    const { line } = checkLine(value);
+    if (line !== undefined) this.transcript.add(line);
   }
 }

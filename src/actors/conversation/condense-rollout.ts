@@ -3,7 +3,7 @@ import { type LineObject, readLineBytes, withoutMark } from "../../rollouts/line
 import { rawBatches } from "../../rollouts/raw-lines.js";
 import type { CondensedRollout, RolloutStretch } from "../../workers/cpu-jobs.js";
 import { condensed, type SizedLine } from "./condense.js";
-import { isPassing } from "./line-use.js";
+import { isPassing, isShownLine } from "./line-use.js";
 
 /** About as much as the main thread reads in a millisecond. */
 const pieceBytes = 64 * 1024;
@@ -13,7 +13,7 @@ const pieceBytes = 64 * 1024;
  * thread that would take longer than to parse some megabytes.
  */
 export async function condenseRollout(stretch: RolloutStretch): Promise<CondensedRollout<LineObject[]>> {
-  const { path, conversationId, range, beginning, replaced: replacedBehind } = stretch;
+  const { path, conversationId, range, beginning, replaced: replacedBehind, shows } = stretch;
   const kept: SizedLine[] = [];
   let [lines, bytes] = [0, 0];
   for await (const batch of rawBatches(path, conversationId, { range, upTo: beginning })) {
@@ -32,12 +32,12 @@ export async function condenseRollout(stretch: RolloutStretch): Promise<Condense
       // A conversation is what its own first line says.
       if (beginning !== undefined && read.value.type === "session_meta") continue;
       // Nearly all of them: they would only fill the memory until the end of the stretch.
-      if (replacedBehind && isPassing(read.value)) continue;
+      if (replacedBehind && isPassing(read.value) && !(shows && isShownLine(read.value))) continue;
       kept.push({ value: read.value, bytes: raw.bytes.length });
     }
   }
-  const { lines: left, replaced } = condensed(kept, replacedBehind);
-  return { status: "read", pieces: inPieces(left), lines, bytes, replaced };
+  const { lines: left, shown, replaced } = condensed(kept, replacedBehind);
+  return { status: "read", shown: inPieces(shows ? shown : []), pieces: inPieces(left), lines, bytes, replaced };
 }
 
 function inPieces(lines: readonly SizedLine[]): LineObject[][] {

@@ -1,5 +1,5 @@
 import type { LineObject } from "../../rollouts/line-object.js";
-import { isPassing, type LineUse, lineUse } from "./line-use.js";
+import { isPassing, isShownLine, type LineUse, lineUse } from "./line-use.js";
 
 export interface SizedLine {
   readonly value: LineObject;
@@ -8,6 +8,8 @@ export interface SizedLine {
 
 export interface Condensed {
   readonly lines: readonly SizedLine[];
+  /** What was left out and a person has seen. */
+  readonly shown: readonly SizedLine[];
   /** Whether lines were left out. */
   readonly replaced: boolean;
 }
@@ -18,6 +20,7 @@ export interface Condensed {
  */
 export function condensed(lines: readonly SizedLine[], replacedBehind: boolean): Condensed {
   const newestFirst: SizedLine[] = [];
+  const shown: SizedLine[] = [];
   const newer = new Set<LineUse>();
   let replaced = replacedBehind;
   for (const line of lines.toReversed()) {
@@ -25,8 +28,9 @@ export function condensed(lines: readonly SizedLine[], replacedBehind: boolean):
     const isOutdone = isPassing(line.value) || (use !== "kept" && newer.has(use));
     // Since the history was replaced all are kept: how many are not understood is counted by who checks them.
     if (!replaced || !isOutdone) newestFirst.push(line);
+    else if (isShownLine(line.value)) shown.push(line);
     newer.add(use);
     if (use === "replaces") replaced = true;
   }
-  return { lines: newestFirst.toReversed(), replaced };
+  return { lines: newestFirst.toReversed(), shown: shown.toReversed(), replaced };
 }

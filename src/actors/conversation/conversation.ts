@@ -18,7 +18,6 @@ import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-t
 import { type Publish, Recording } from "./recording.js";
 import { isEnding, isFull, maxQueuedInputs, type Refusal, tooLong, tooMany } from "./refusal.js";
 import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./settings.js";
-import { shownMessages } from "./shown-messages.js";
 
 export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
@@ -157,6 +156,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     if (!cell.configured) {
       cell.configured = true;
       publish(sessionConfigured(options), "");
+      cell.shown = [];
     }
     options.servers?.begin((msg) => publish(msg, ""));
     settleOpenTurn();
@@ -258,8 +258,7 @@ export function lostInput({ playing, turn }: ConversationCell): QueuedWork | und
 }
 
 function sessionConfigured({ conversationId, cell, rollout, sessionSource }: ConversationOptions): EventMsg {
-  const { settings, state } = cell;
-  const initial = shownMessages(state.history);
+  const { settings, state, shown } = cell;
   return {
     type: "session_configured",
     session_id: bareId(conversationId),
@@ -268,7 +267,7 @@ function sessionConfigured({ conversationId, cell, rollout, sessionSource }: Con
     reasoning_effort: settings.effort,
     history_log_id: 0,
     history_entry_count: state.history.length,
-    ...(initial.length > 0 ? { initial_messages: initial } : {}),
+    ...(shown.length > 0 ? { initial_messages: [...shown] } : {}),
     rollout_path: rollout.path,
     approval_policy: settings.approvalPolicy,
     sandbox_mode: settings.sandbox,

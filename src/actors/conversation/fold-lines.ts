@@ -1,9 +1,16 @@
 import { apply, emptyState } from "./state.js";
 import type { StoredLines, StoredState } from "./store.js";
+import { Transcript } from "./transcript.js";
 
 /** What the lines of a conversation have made of it. */
 export async function foldLines(lines: StoredLines): Promise<StoredState> {
   const state = emptyState();
-  for await (const batch of lines) for (const line of batch) apply(state, line);
-  return { state, bytes: lines.end.bytes, skipped: lines.end.skipped };
+  const transcript = new Transcript();
+  for await (const batch of lines) {
+    for (const line of batch) {
+      apply(state, line);
+      transcript.add(line);
+    }
+  }
+  return { state, shown: transcript.messages(), bytes: lines.end.bytes, skipped: lines.end.skipped };
 }

@@ -66,6 +66,16 @@ export function outdoesOthers(value: LineObject): boolean {
   return use === "context" || use === "usage" || use === "replaces";
 }
 
+/** Whether a line looks as if a transcript may change with it; its shape is not checked. */
+export function isShownLine({ type, payload }: LineObject): boolean {
+  if (!isRecord(payload)) return false;
+  if (type === "response_item") return shownItems.has(payload["type"]);
+  if (type === "event_msg") return payload["type"] === "thread_rolled_back";
+  return type === "compacted" || (type === "cody" && payload["type"] === "history_replaced");
+}
+
+const shownItems: ReadonlySet<unknown> = new Set(["message", "reasoning", "web_search_call"]);
+
 function useIn(uses: Uses<string>, type: unknown, payload: Payload): LineUse {
   const use = typeof type === "string" && Object.hasOwn(uses, type) ? uses[type] : undefined;
   return typeof use === "function" ? use(payload) : (use ?? "passing");

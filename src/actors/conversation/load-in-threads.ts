@@ -44,18 +44,27 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
     if (stretch.range.from === 0) [lines, bytes] = [0, 0];
     if (condensed.status === "corrupted") throw damage(stretch, first.number, lines + condensed.line, condensed.detail);
     if (condensed.status === "other_form") return undefined;
+    for (const piece of condensed.shown) {
+      for (const value of linesOf(piece)) fold.addShown(value);
+      await othersTurn();
+    }
     for (const piece of condensed.pieces) {
       for (const value of linesOf(piece)) {
         // Others were left out for its sake.
         if (!fold.add(value) && condensed.replaced && outdoesOthers(value)) return undefined;
       }
-      // Others have their turn between two pieces.
-      await new Promise((resolve) => setImmediate(resolve));
+      await othersTurn();
     }
     lines += condensed.lines;
     bytes += condensed.bytes;
   }
-  return fold.hasReplaced ? { state: fold.state, bytes, skipped: fold.skipped } : undefined;
+  if (!fold.hasReplaced) return undefined;
+  return { state: fold.state, shown: fold.transcript.messages(), bytes, skipped: fold.skipped };
+}
+
+/** Other conversations get the thread between two pieces. */
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function damage(stretch: RolloutStretch, firstLineNumber: number, line: number, detail: string): CorruptedRolloutError {

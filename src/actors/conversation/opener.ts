@@ -19,6 +19,7 @@ import { type Settings, turnContext } from "./settings.js";
 import { isEmpty, isNewChoice } from "./resumed-state.js";
 import { apply, type ConversationState, emptyState } from "./state.js";
 import type { OpenedRollout, Store, StoredState } from "./store.js";
+import { Transcript } from "./transcript.js";
 
 export function newConversationId(): string {
   return shownId(uuidv7());
@@ -76,8 +77,10 @@ export class ConversationOpener {
     const source = this.#parts.options.source ?? "non_interactive";
     const state = emptyState();
     const first = firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom });
+    const transcript = new Transcript();
     for (const line of [first, ...inherited, ...(name === undefined ? [] : [namedLine(name, now)])]) {
       apply(state, line);
+      transcript.add(line);
       rollout.append(line);
     }
     // Inherited turns name who played them, not who goes on.
@@ -91,6 +94,7 @@ export class ConversationOpener {
     const conversation = await this.#spawner.spawn({
       conversationId,
       state,
+      shown: transcript.messages(),
       settings,
       ...opened,
       prompt,
@@ -134,7 +138,7 @@ export class ConversationOpener {
     const prompt = await this.#spawner.openPrompt(cwd);
     // Someone may have written between the reading and the lock.
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
-    const { state, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
+    const { state, shown, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     await this.#indexName(conversationId, state, "mend");
@@ -144,6 +148,7 @@ export class ConversationOpener {
     return await this.#spawner.spawn({
       conversationId,
       state,
+      shown,
       settings,
       ...opened,
       prompt,

@@ -22,6 +22,8 @@ import type { ConversationState } from "./state.js";
 
 export interface ConversationParts extends TurnParts {
   readonly state: ConversationState;
+  /** What a person has seen of it. */
+  readonly shown: readonly EventMsg[];
   readonly settings: Settings;
   readonly rollout: Rollout;
   readonly sessionSource: SessionSource;
@@ -50,6 +52,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     settings: parts.settings,
     turn: undefined,
     configured: false,
+    shown: parts.shown,
     allowed: new Set(),
     stamps: new FileStamps(),
     before: undefined,

@@ -9,7 +9,7 @@ import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.j
 import { configuredKeys } from "../../config/vendors.js";
 import type { Config } from "../../messages/config.js";
 import type { ConversationConfig } from "../../messages/conversation-config.js";
-import type { Event } from "../../messages/event.js";
+import type { Event, EventMsg } from "../../messages/event.js";
 import type { TextRedactor } from "../../messages/redaction.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { SessionSource } from "../../messages/session-source.js";
@@ -61,6 +61,8 @@ export interface SpawnerParts {
 export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"> {
   readonly conversationId: string;
   readonly state: ConversationState;
+  /** What a person has seen of it. */
+  readonly shown: readonly EventMsg[];
   readonly settings: Settings;
   readonly prompt: ToldPrompt;
   readonly sessionSource: SessionSource;

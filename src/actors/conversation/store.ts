@@ -1,4 +1,5 @@
 import type { SnapshotPlaces } from "../../changes/workspace/snapshot.js";
+import type { EventMsg } from "../../messages/event.js";
 import type { OpenOutcome, SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/conversation-metadata.js";
@@ -42,6 +43,8 @@ export interface StoredLines extends AsyncIterable<readonly OwnLine[]> {
 /** What a conversation's lines have made of it. */
 export interface StoredState extends Readonly<StoredLines["end"]> {
   readonly state: ConversationState;
+  /** What a person has seen of it. */
+  readonly shown: readonly EventMsg[];
 }
 
 /** Where conversations are kept: in files, or wherever an injected recorder keeps them. */

@@ -11,6 +11,9 @@ export interface LargeRollout {
 
 const defaultStretchBytes = 4 * 1024 * 1024;
 
+/** What a person has seen is looked for in so much of a file: only the newest of it is shown. */
+const shownBytes = 16 * 1024 * 1024;
+
 /**
  * A conversation in the order it is read: what it has from other rollouts, then its own, in which the history is replaced
  * behind `replacedAt`.
@@ -23,11 +26,18 @@ export function* stretchesOf(
   const { path, conversationId, bytes, stretchBytes = defaultStretchBytes } = rollout;
   for (const part of parts) {
     for (const range of rangesOf(part.bytes, stretchBytes)) {
-      yield { path: part.path, conversationId, range, beginning: part.bytes, replaced: true };
+      const shows = bytes < shownBytes && range.before > part.bytes - shownBytes;
+      yield { path: part.path, conversationId, range, beginning: part.bytes, replaced: true, shows };
     }
   }
   for (const range of rangesOf(bytes, stretchBytes)) {
-    yield { path, conversationId, range, replaced: range.before <= replacedAt };
+    yield {
+      path,
+      conversationId,
+      range,
+      replaced: range.before <= replacedAt,
+      shows: range.before > bytes - shownBytes,
+    };
   }
 }
 

@@ -14,7 +14,8 @@ export default serveJobs<CpuJobs>({
   count_tokens: async ({ texts, encoding }) => ({ counts: await exactTokens(texts, encoding) }),
   condense_rollout: async (stretch) => {
     const condensed = await condenseRollout(stretch);
-    return condensed.status === "read" ? { ...condensed, pieces: condensed.pieces.map(pack) } : condensed;
+    if (condensed.status !== "read") return condensed;
+    return { ...condensed, shown: condensed.shown.map(pack), pieces: condensed.pieces.map(pack) };
   },
   extract_summary: async ({ items, previousSummary }) => {
     // It comes with the schemas, which take longer to load than most jobs to run.
