@@ -1,4 +1,6 @@
+import { isRecord } from "../messages/is-record.js";
 import { RolloutLine, type OwnLine } from "../messages/rollout-line.js";
+import { isoTime } from "./forms/form-of.js";
 import { holdsUnknown, isBesideHistory } from "./known-types.js";
 import type { LineObject } from "./line-object.js";
 
@@ -11,8 +13,16 @@ export interface CheckedLine {
 
 const knownLine = RolloutLine.options[0];
 
-export function checkLine(value: LineObject): CheckedLine {
-  if (!knownLine.safeParse(value).success) return { line: undefined, isUnderstood: isBesideHistory(value) };
+/** A line without a time is taken with `time`; without that, as one of 1970. */
+export function checkLine(value: LineObject, time?: string): CheckedLine {
+  const dated = typeof value["timestamp"] === "string" ? value : { ...value, timestamp: timeOf(value, time) };
+  if (!knownLine.safeParse(dated).success) return { line: undefined, isUnderstood: isBesideHistory(value) };
   // The value itself, not zod's copy: keys of a newer version stay.
-  return { line: value as OwnLine, isUnderstood: !holdsUnknown(value) };
+  return { line: dated as LineObject as OwnLine, isUnderstood: !holdsUnknown(value) };
+}
+
+function timeOf({ timestamp, payload }: LineObject, time: string | undefined): string {
+  if (typeof timestamp === "number") return isoTime(timestamp);
+  const said = isRecord(payload) ? payload["timestamp"] : undefined;
+  return isoTime(typeof said === "string" ? said : time);
 }

@@ -369,3 +369,30 @@ test("a home where nothing can be written never breaks a conversation, and it is
     assistant("two"),
   ]);
 });
+
+test("lines without a time are resumed and imported like any other", async () => {
+  const { conversation, conversationId, events, manager, home } = await openConversation({
+    provider: scripted([says("Hello Alice")]),
+  });
+  await conversation.submit("I am Alice");
+  await events.until("task_complete");
+  await manager.shutdown();
+  const path = conversation.rolloutPath ?? "";
+  const [first, ...rest] = await rolloutLines(path);
+  const timeless = [first, ...rest.map(({ timestamp: _, ...line }) => line)];
+  await writeFile(path, timeless.map((line) => `${JSON.stringify(line)}\n`).join(""));
+
+  const next = await openManager({ home, providers: [scripted([])] });
+  const resumed = await next.manager.resumeConversation(conversationId);
+  expect(resumed.getHistory()).toEqual([user("I am Alice"), assistant("Hello Alice")]);
+  expect(resumed.notice).toBeUndefined();
+  await next.manager.shutdown();
+
+  const other = await openManager({ providers: [scripted([])] });
+  const imported = await other.manager.importConversation(path);
+  if (imported.status !== "imported") throw new Error(imported.status);
+  expect(imported.losses.counts).toEqual({});
+  const items = (await rolloutLines(imported.rolloutPath)).filter(({ type }) => type === "response_item");
+  expect(items.map(({ payload }) => payload)).toEqual([user("I am Alice"), assistant("Hello Alice")]);
+  expect(new Set(items.map(({ timestamp }) => timestamp))).toEqual(new Set([first?.timestamp]));
+});

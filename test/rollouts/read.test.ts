@@ -136,11 +136,21 @@ test("lines of another type or shape are passed over and counted", async () => {
   const line = encodeLine(said("one"));
   const unknown = '{"timestamp":"t","type":"of_tomorrow","payload":{}}\n';
   const shape = '{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":"x"}}\n';
-  const untimed = '{"type":"response_item","payload":{"type":"message","role":"user","content":[]}}\n';
-  const { lines, numbers, end } = await read(unknown + line + shape + untimed + line);
+  const { lines, numbers, end } = await read(unknown + line + shape + line);
   expect(lines).toHaveLength(2);
-  expect(numbers).toEqual([2, 5]);
-  expect(end).toMatchObject({ skipped: 3, torn: 0 });
+  expect(numbers).toEqual([2, 4]);
+  expect(end).toMatchObject({ skipped: 2, torn: 0 });
+});
+
+test.each([
+  ["", "1970-01-01T00:00:00.000Z"],
+  ['"timestamp":null,', "1970-01-01T00:00:00.000Z"],
+  ['"timestamp":1763467200,', "2025-11-18T12:00:00.000Z"],
+])("a line without a time as Codex writes it is read all the same: %s", async (time, expected) => {
+  const payload = { type: "message", role: "user", content: [] };
+  const { lines, end } = await read(`{${time}"type":"response_item","payload":${JSON.stringify(payload)}}\n`);
+  expect(lines).toEqual([{ timestamp: expected, type: "response_item", payload }]);
+  expect(end).toMatchObject({ skipped: 0 });
 });
 
 test.each([

@@ -201,7 +201,7 @@ test("a time that is no text tells nothing", async () => {
   await repair();
   const [first = ""] = (await readFile(path, "utf8")).split("\n");
   expect(JSON.parse(first)).toMatchObject({ timestamp });
-  expect(await texts()).toEqual(["two"]);
+  expect(await texts()).toEqual(["one", "two"]);
 });
 
 test("when nothing can be read the first line has the file's time, and the folder is not known", async () => {

@@ -53,9 +53,9 @@ async function* conversationRecords(
       continue;
     }
     position += 1;
-    const uuid = String(value["uuid"]);
-    const isCopy = seen.has(uuid);
-    seen.add(uuid);
+    const { uuid } = value;
+    const isCopy = typeof uuid === "string" && seen.has(uuid);
+    if (typeof uuid === "string") seen.add(uuid);
     if (isCopy || survey.belongs[position] !== true) {
       losses.count(isCopy ? "duplicates" : "abandoned_entries");
       continue;

@@ -1,4 +1,5 @@
 import { ImportError } from "../../messages/errors.js";
+import { isRecord } from "../../messages/is-record.js";
 import type { LineObject } from "../line-object.js";
 import { fieldsOf, saidText, textOf } from "./fields.js";
 import type { Keeping } from "./kept-items.js";
@@ -30,6 +31,7 @@ const nothingSeen: Seen = { messageId: undefined, calls: [], results: [] };
 
 export async function surveyClaude(file: SourceFile, losses: Losses): Promise<ClaudeSurvey> {
   const lineage = new Lineage();
+  let isLinked = false;
   const seen: Seen[] = [];
   const compactions: { readonly at: number; readonly kept: readonly string[] }[] = [];
   const facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] } = {};
@@ -41,10 +43,13 @@ export async function surveyClaude(file: SourceFile, losses: Losses): Promise<Cl
     noteFacts(facts, value);
     const kept = keptBy(value);
     if (kept !== undefined) compactions.push({ at: lineage.length, kept });
-    lineage.add({ id: String(value["uuid"]), parent: parentOf(value) });
+    const parent = parentOf(value);
+    isLinked ||= typeof parent === "string";
+    lineage.add({ id: textOf(value["uuid"]) ?? `entry ${lineage.length}`, parent });
     seen.push(seenIn(value));
   }
-  const belongs = belonging(lineage, seen);
+  // Where no entry names another one there is no tree, only the order of the file.
+  const belongs = isLinked ? belonging(lineage, seen) : seen.map(() => true);
   return {
     facts,
     name: names.custom ?? names.made,
@@ -54,9 +59,15 @@ export async function surveyClaude(file: SourceFile, losses: Losses): Promise<Cl
   };
 }
 
-/** Lines that keep books of the program itself have no id. */
+/** Lines that keep books of the program itself have neither an id nor a message. */
 export function isEntry(value: LineObject): boolean {
-  return typeof value["uuid"] === "string" && value["isSidechain"] !== true && !nameTypes.has(value.type);
+  if (value["isSidechain"] === true || nameTypes.has(value.type)) return false;
+  return typeof value["uuid"] === "string" || isClaudeMessage(value);
+}
+
+/** What somebody said, in a file whose entries have no ids. */
+export function isClaudeMessage({ type, message }: Readonly<Record<string, unknown>>): boolean {
+  return (type === "user" || type === "assistant") && isRecord(message) && message["role"] === type;
 }
 
 const nameTypes = new Set(["custom-title", "ai-title", "summary"]);
@@ -84,9 +95,13 @@ export function isSynthetic(model: unknown): boolean {
   return model === "<synthetic>";
 }
 
-/** Behind a compaction the conversation goes on as another one, and still says what it was. */
-function parentOf(value: LineObject): string | null {
-  return textOf(value["parentUuid"]) ?? textOf(value["logicalParentUuid"]) ?? null;
+/**
+ * Behind a compaction the conversation goes on as another one, and still says what it was. An entry that does not have
+ * the key at all follows the one before it.
+ */
+function parentOf(value: LineObject): string | null | undefined {
+  const parent = textOf(value["parentUuid"]) ?? textOf(value["logicalParentUuid"]);
+  return parent ?? (value["parentUuid"] === undefined ? undefined : null);
 }
 
 function keptBy(value: LineObject): readonly string[] | undefined {

@@ -4,11 +4,14 @@ import type { LineObject } from "../line-object.js";
 import type { Losses } from "./losses.js";
 import type { SourceRecord } from "./source.js";
 
-/** A line of Codex or of cody: taken over as it is, but for what the conversation says about itself. */
-export function codexRecords(value: LineObject, losses: Losses): SourceRecord[] {
+/**
+ * A line of Codex or of cody: taken over as it is, but for what the conversation says about itself. `time` is for a line
+ * that has none.
+ */
+export function codexRecords(value: LineObject, losses: Losses, time?: string): SourceRecord[] {
   // What it says was read before, and leniently: older ones lack a field or two.
   if (value.type === "session_meta") return [];
-  const { line, isUnderstood } = checkLine(value);
+  const { line, isUnderstood } = checkLine(value, time);
   if (!isUnderstood) losses.count("unknown_lines");
   if (line === undefined) return [];
   return line.type === "cody" ? ownRecords(line) : [{ type: "line", line }];

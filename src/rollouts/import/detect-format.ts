@@ -4,6 +4,7 @@ import { ImportError } from "../../messages/errors.js";
 import { isRecord } from "../../messages/is-record.js";
 import { formOf } from "../forms/form-of.js";
 import { withoutMark } from "../line-object.js";
+import { isClaudeMessage } from "./claude-survey.js";
 import { type Fields, fieldsOf } from "./fields.js";
 import { type ImportFormat, importFormats } from "./import-format.js";
 import { isJsonHistory } from "./json-source.js";
@@ -65,6 +66,7 @@ function isClaude(value: Fields): boolean {
   const { type, uuid, parentUuid, sessionId, leafUuid, snapshot } = value;
   if (typeof type !== "string" || "messageType" in value) return false;
   if (typeof uuid === "string" && (parentUuid === null || typeof parentUuid === "string")) return true;
+  if (isClaudeMessage(value) && (typeof uuid === "string" || typeof sessionId === "string")) return true;
   if (type === "summary") return typeof leafUuid === "string";
   return type === "file-history-snapshot" ? isRecord(snapshot) : typeof sessionId === "string" && type.includes("-");
 }

@@ -91,6 +91,7 @@ class RolloutReading {
   readonly #losses: Losses;
   readonly #forms = new FormReader("imported");
   #isPaginated = false;
+  #time: string | undefined;
 
   constructor(losses: Losses) {
     this.#losses = losses;
@@ -112,7 +113,9 @@ class RolloutReading {
 
   #codexRecords(value: LineObject): SourceRecord[] {
     if (fieldsOf(value["payload"])["history_mode"] === "paginated") this.#isPaginated = true;
-    const records = codexRecords(value, this.#losses);
+    // A line without a time was written after the one before it.
+    this.#time = textOf(value["timestamp"]) ?? textOf(fieldsOf(value["payload"])["timestamp"]) ?? this.#time;
+    const records = codexRecords(value, this.#losses, this.#time);
     if (!this.#isPaginated) return records;
     return records.flatMap((record): SourceRecord[] =>
       record.type === "line" ? legacyLines(record.line).map((line) => ({ type: "line", line })) : [record],

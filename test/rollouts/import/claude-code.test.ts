@@ -222,3 +222,39 @@ test("what no item can hold is counted by what it is", async () => {
     unknown_parts: 1,
   });
 });
+
+test("entries that do not name the one before them are read in the order of the file", async () => {
+  const lines = [
+    user(null, "one"),
+    said(null, "m1", text("first")),
+    said(null, "m1", call("c1", "ls")),
+    user(null, result("c1", "a.txt")),
+    said(null, "m2", text("second")),
+    user(null, "two"),
+    said(null, "m3", text("third")),
+  ];
+  const expected = [
+    { user: "one" },
+    { assistant: "first" },
+    { call: "bash", command: "ls" },
+    { output: "a.txt", of: "ls" },
+    { assistant: "second" },
+    { user: "two" },
+    { assistant: "third" },
+  ];
+  const withoutKeys = (...keys: readonly string[]) =>
+    lines.map((line) => Object.fromEntries(Object.entries(line).filter(([key]) => !keys.includes(key))));
+  for (const source of [lines, withoutKeys("parentUuid"), withoutKeys("parentUuid", "uuid")]) {
+    const { plain: items, losses } = await read(source);
+    expect(items).toEqual(expected);
+    expect(losses.counts).toEqual({});
+  }
+});
+
+test("an entry without a link behind others that have one follows the one before it", async () => {
+  const first = user(null, "one");
+  const second = said(first, "m1", text("first"));
+  const { parentUuid: _, ...third } = user(second, "two");
+  const { plain: items } = await read([first, second, third]);
+  expect(items).toEqual([{ user: "one" }, { assistant: "first" }, { user: "two" }]);
+});
