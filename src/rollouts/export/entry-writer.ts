@@ -26,18 +26,16 @@ interface Place {
   readonly id: string;
   /** Whether an entry begins with it: what the model said in a row is one. */
   readonly isFirst: boolean;
-  /** How often the history had been replaced when it was written. */
-  readonly generation: number;
 }
 
 /** Writes entries that each name the one before them. */
 export class EntryWriter {
   readonly #survey: Survey;
   readonly #leave: (kind: string) => void;
+  /** The entry of each item of the present history; all of them lie on the way from the root to the leaf. */
   readonly #places = new WeakMap<ResponseItem, Place>();
   readonly #names = new Map<string, string>();
   #count = 0;
-  #generation = 0;
   /** The entry the conversation goes on behind. */
   #leaf: string | null = null;
   #written: string | null = null;
@@ -119,11 +117,12 @@ export class EntryWriter {
   /** Turns were taken back: it goes on behind what is left. */
   *goBack(history: readonly ResponseItem[], timestamp: string): Generator<string> {
     yield* this.#endRow();
-    const last = history.findLast((item) => this.#places.has(item));
-    const place = last === undefined ? undefined : this.#places.get(last);
-    if (place?.generation === this.#generation && this.#base.length <= history.length) this.#leaf = place.id;
-    else if (history.length === this.#base.length) this.#leaf = this.#base.leaf;
-    else yield* this.restart(history, timestamp);
+    if (history.length < this.#base.length) {
+      yield* this.restart(history, timestamp);
+      return;
+    }
+    const added = history.slice(this.#base.length).flatMap((item) => this.#places.get(item) ?? []);
+    this.#leaf = added.at(-1)?.id ?? this.#base.leaf;
   }
 
   /** The last entry says where the conversation is. */
@@ -133,19 +132,29 @@ export class EntryWriter {
   }
 
   #replaced(history: readonly ResponseItem[]): void {
-    this.#generation += 1;
     this.#base = { leaf: this.#leaf, length: history.length };
   }
 
-  /** The entry that what is kept begins with, when it is the end of what was said. */
+  /**
+   * The entry the kept items begin with, if they are the end of what was said. They are copies, so they get the places
+   * of the items they repeat: the next compaction may keep them again.
+   */
   #tailBegin({ before, kept }: CompactionEntry): string | undefined {
-    if (kept.length === 0 || kept.length > before.length) return undefined;
-    const tail = before.slice(-kept.length);
-    const isTail = tail.every((item, index) => JSON.stringify(item) === JSON.stringify(kept[index]));
-    const first = tail.find((item) => this.#places.has(item));
-    const place = first === undefined ? undefined : this.#places.get(first);
-    if (!isTail || place?.isFirst !== true || place.generation !== this.#generation) return undefined;
-    return place.id;
+    const copies = kept.filter((item) => this.#says(item));
+    const written = before.flatMap((item) => {
+      const place = this.#places.get(item);
+      return place === undefined ? [] : [{ item, place }];
+    });
+    if (copies.length === 0 || copies.length > written.length) return undefined;
+    const tail = written.slice(-copies.length);
+    const isTail = tail.every(({ item }, index) => JSON.stringify(item) === JSON.stringify(copies[index]));
+    const first = tail[0]?.place;
+    if (!isTail || first?.isFirst !== true) return undefined;
+    for (const [index, copy] of copies.entries()) {
+      const place = tail[index]?.place;
+      if (place !== undefined) this.#places.set(copy, place);
+    }
+    return first.id;
   }
 
   #says(item: ResponseItem): boolean {
@@ -177,8 +186,7 @@ export class EntryWriter {
   #message(message: object, items: readonly ResponseItem[], timestamp: string): string {
     const text = this.#entry("message", timestamp, { message: { ...message, timestamp: Date.parse(timestamp) || 0 } });
     for (const [index, item] of items.entries()) {
-      const place = { id: this.#leaf ?? "", isFirst: index === 0, generation: this.#generation };
-      this.#places.set(item, place);
+      this.#places.set(item, { id: this.#leaf ?? "", isFirst: index === 0 });
     }
     return text;
   }

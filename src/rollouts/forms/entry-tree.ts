@@ -22,7 +22,10 @@ export class EntryTree {
     this.#leaf = id;
   }
 
-  /** What was said up to an entry, or from one of those before it on; nothing when that is not among them. */
+  /**
+   * What was said up to an entry, or from one of those before it on; nothing when that is not among them. Of several
+   * compactions only the last counts, so those among the entries that it keeps add nothing.
+   */
   itemsUpTo(id: string | null, from?: string): ResponseItem[] {
     const path: (readonly ResponseItem[])[] = [];
     const seen = new Set<string>();
@@ -30,7 +33,7 @@ export class EntryTree {
       const entry = this.#entries.get(at);
       if (entry === undefined) break;
       seen.add(at);
-      path.push(entry.items);
+      if (from === undefined || !entry.replaces) path.push(entry.items);
       if (at === from) break;
       at = entry.replaces && from === undefined ? null : entry.parent;
     }

@@ -159,6 +159,35 @@ test("a compaction that keeps the end points at it, and has its files once", asy
   expect(entries).toHaveLength(7);
 });
 
+test("compactions that keep a turn an earlier one kept point at it instead of repeating it", async () => {
+  const summary = (text: string) => ({ ...user(`[Session Summary]\n${text}`), summary: true as const });
+  const turn = (number: string) => [user(number), assistant(`answer ${number}`)];
+  const [two, three] = [turn("two"), turn("three")];
+  const lines = [
+    metaLine(),
+    ...[...turn("one"), ...two].map(itemLine),
+    compactedLine([summary("first"), ...two]),
+    ...three.map(itemLine),
+    compactedLine([summary("second"), ...two, ...three]),
+    compactedLine([summary("third"), ...three]),
+    ...turn("four").map(itemLine),
+  ];
+  const text = await exportedText(lines, "diligent");
+  const entries = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const contents = entries.flatMap(({ id, message }) => {
+    const content = (message as { content?: unknown } | undefined)?.content;
+    return typeof content === "string" ? [{ id, content }] : [];
+  });
+  expect(contents.map(({ content }) => content)).toEqual(["one", "two", "three", "four"]);
+  const compactions = entries.filter(({ type }) => type === "compaction");
+  const kept = compactions.map(({ firstKeptEntryId }) => contents.find(({ id }) => id === firstKeptEntryId)?.content);
+  expect(kept).toEqual(["two", "two", "three"]);
+  expect((await readBack(text)).map(plain).slice(1)).toEqual([...three, ...turn("four")].map(plain));
+});
+
 test("what the model did in a row is one message of a tree", async () => {
   const items = [user("go"), thought("hm"), assistant("I look."), call("call_1"), output("call_1"), assistant("done")];
   const text = await exportedText([metaLine(), ...turnOf(...items)], "diligent");
