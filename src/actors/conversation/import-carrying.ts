@@ -3,6 +3,7 @@ import { shortName } from "../../messages/conversation-name.js";
 import { ImportError } from "../../messages/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { encodeLine } from "../../rollouts/encode.js";
+import { Turns } from "../../rollouts/export/turns.js";
 import type { Source } from "../../rollouts/import/source.js";
 import { TurnLines, type TurnLinesParts } from "../../rollouts/import/turn-lines.js";
 import { maxLineBytes } from "../../rollouts/line-object.js";
@@ -14,14 +15,16 @@ const maxLinesBefore = 10_000;
 /** One source on its way into lines. */
 export class Carrying {
   readonly #source: Source;
-  readonly #turns: TurnLines;
+  readonly #writer: TurnLines;
+  /** Counts as an export does. */
+  readonly #turns = new Turns({ remembersItems: false });
   readonly #lines: AsyncGenerator<OwnLine>;
   name: string | undefined;
 
   constructor(parts: Pick<TurnLinesParts, "thoughts" | "knownProvider">, source: Source) {
     this.#source = source;
     const { losses, facts } = source;
-    this.#turns = new TurnLines({
+    this.#writer = new TurnLines({
       losses,
       cwd: folderOf(source),
       thoughts: parts.thoughts,
@@ -68,7 +71,8 @@ export class Carrying {
     rolloutPath: string | null,
   ): ImportedConversation {
     const { format, losses } = this.#source;
-    const { turns, items } = this.#turns;
+    const { items } = this.#writer;
+    const turns = this.#turns.count;
     const name = this.name === undefined ? {} : { name: this.name };
     return { status, path, format, conversationId, rolloutPath, ...name, turns, items, losses: losses.report() };
   }
@@ -76,9 +80,14 @@ export class Carrying {
   async *#carried(): AsyncGenerator<OwnLine> {
     for await (const record of this.#source.records) {
       if (record.type === "named") this.name = shortName(record.name) ?? this.name;
-      else yield* this.#fitting(this.#turns.linesOf(record));
+      else yield* this.#counted(this.#fitting(this.#writer.linesOf(record)));
     }
-    yield* this.#turns.end();
+    yield* this.#counted(this.#writer.end());
+  }
+
+  #counted(lines: readonly OwnLine[]): readonly OwnLine[] {
+    for (const line of lines) this.#turns.add(line);
+    return lines;
   }
 
   /** A line that nobody could read again is not written. */

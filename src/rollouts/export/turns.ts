@@ -49,6 +49,11 @@ export class Turns {
     this.#seen = remembersItems ? new Set() : undefined;
   }
 
+  /** The number of turns so far. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** The turn that is over because of this line. */
   add(line: OwnLine): ExportedTurn | undefined {
     const { timestamp } = line;
@@ -58,6 +63,8 @@ export class Turns {
         return undefined;
       case "turn_context":
         this.#label({ model: line.payload.model, provider: line.payload.provider });
+        // Old Codex frames no turns but writes this line once in each, also in one that was interrupted unanswered.
+        if (this.#mode === "unframed" && this.#current?.entries.some(isAskedFor)) this.#isAnswered = true;
         return undefined;
       case "response_item":
         return this.#item(line.payload, timestamp);

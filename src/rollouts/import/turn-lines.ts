@@ -31,10 +31,6 @@ export class TurnLines {
   #by: PlayedBy = {};
   #turn: OpenTurn | undefined;
   #items = 0;
-  #turns = 0;
-  /** Turns in lines of Codex that no line frames, as in old versions; and whether the last of them has an answer. */
-  #unframed = 0;
-  #isAnswered = true;
 
   constructor(parts: TurnLinesParts) {
     this.#parts = parts;
@@ -43,10 +39,6 @@ export class TurnLines {
 
   get items(): number {
     return this.#items;
-  }
-
-  get turns(): number {
-    return this.#turns > 0 ? this.#turns : this.#unframed;
   }
 
   linesOf(record: Exclude<SourceRecord, { type: "named" }>): OwnLine[] {
@@ -78,7 +70,6 @@ export class TurnLines {
 
   /** A line of Codex says itself where turns begin and end. */
   #passed(line: OwnLine): OwnLine[] {
-    if (line.type === "event_msg" && line.payload.type === "task_started") this.#turns += 1;
     if (line.type !== "response_item") return [line];
     const { payload, timestamp } = line;
     // Codex has written thoughts without a seal itself.
@@ -86,8 +77,6 @@ export class TurnLines {
       return this.#shownThought(payload, timestamp);
     }
     this.#items += 1;
-    if (isRealUserMessage(payload) && this.#isAnswered) this.#unframed += 1;
-    this.#isAnswered = !isRealUserMessage(payload);
     return [line];
   }
 
@@ -132,7 +121,6 @@ export class TurnLines {
     const ended = this.#endTurn();
     const id = this.#parts.newId();
     this.#turn = { id, answered: false, lastAnswer: undefined, timestamp };
-    this.#turns += 1;
     const startedAt = Math.floor(Date.parse(timestamp) / 1000);
     const { cwd } = this.#parts;
     const provider = this.#parts.knownProvider(this.#by.provider);
