@@ -23,6 +23,7 @@ const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
   ["history.saveHistory", "persistence.enabled"],
   ["history.sensitivePatterns", "redaction.sensitivePatterns"],
   ["persistence.exportDirectory", "export.directory"],
+  ["storage.layout", "persistence.layout"],
 ]);
 
 /** What stands in a table by a name that is not ours: it can be looked at by its path, and is changed in the file. */

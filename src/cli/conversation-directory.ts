@@ -10,7 +10,7 @@ import type { CommandContext } from "./context.js";
 export async function placesOf(context: CommandContext): Promise<ConversationPlaces> {
   const { home, codexHome, flags } = context;
   const persistence = flags.codex ? codexPersistence(context) : await persistenceOf(context);
-  return conversationPlaces({ home, codexHome, persistence });
+  return conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: flags.codex });
 }
 
 /** What `--codex` asks for: Codex's own rollouts, whatever is configured. */

@@ -1,5 +1,5 @@
 import { homePaths } from "../config/paths.js";
-import { everyDirectory } from "../config/places.js";
+import { everyDirectory, isCodexs } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
 import { counted } from "../messages/counted.js";
 import type { ConversationIndex, Library } from "../rollouts/index/conversation-index.js";
@@ -23,7 +23,9 @@ export async function wantedLibrary(context: CommandContext): Promise<WantedLibr
   const { flags, home, terminal } = context;
   const since = sinceOf(flags.since, Date.now());
   const places = await placesOf(context);
-  const directories = flags.all ? everyDirectory(home, places) : [places.directory];
+  // Of Codex's directory only a part is listed, so what is not listed there is not gone.
+  const listed = [places.directory, ...places.alsoListed.filter((directory) => !isCodexs(directory, places))];
+  const directories = flags.all ? everyDirectory(home, places) : listed;
   const conversations = flags.all ? conversationsEverywhere(context, places) : savedConversations(context, places);
   const own = flags.project
     ? await ofProject(context, conversations, await findProjectRoot(terminal.cwd))

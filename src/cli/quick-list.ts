@@ -1,4 +1,4 @@
-import { fstatSync, readFileSync, writeSync } from "node:fs";
+import { existsSync, fstatSync, readFileSync, writeSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { configNames, maySayWhere, saysWhere } from "../config/config-names.js";
 import { codyHome, homePaths } from "../config/paths.js";
@@ -53,7 +53,9 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   if (flags === undefined || (!env["CODY_HOME"] && !isAbsolute(homedir))) return undefined;
   const home = codyHome({ env, homedir });
   if (saysWhere(env) || !isUsual(home)) return undefined;
-  const { conversations, heads } = homePaths(home);
+  const { conversations, heads, codexRegister } = homePaths(home);
+  // What lies in Codex's directory is found by the command itself.
+  if (existsSync(codexRegister)) return undefined;
   const limit = flags.limit === undefined ? undefined : Number(flags.limit);
   const found = knownList(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
   if (found === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { sep } from "node:path";
 import { type ActiveConversation, type ActiveKey, readActive, writeActive } from "../config/active-conversation.js";
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
-import { conversationPlaces, type ConversationPlaces } from "../config/places.js";
+import { activeDirectory, conversationPlaces, type ConversationPlaces } from "../config/places.js";
 import { findProjectRoot } from "../config/project.js";
 import type { NewConversation } from "../actors/conversation/manager-options.js";
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/import-options.js";
@@ -37,7 +37,7 @@ export class Workspace implements AsyncDisposable {
     this.key = key;
     const { home, codexHome, flags } = context;
     const persistence = { ...config.persistence, ...(flags.codex ? codexPersistence(context) : {}) };
-    this.places = conversationPlaces({ home, codexHome, persistence });
+    this.places = conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: flags.codex });
     this.#context = context;
     this.#changes = parts.changes;
     const { env, cwd, providers = [], tools = [] } = context.terminal;
@@ -170,7 +170,9 @@ export async function openWorkspace(
   const { cwd } = context.terminal;
   const [{ values }, projectRoot] = await Promise.all([loadSettings(context), findProjectRoot(cwd)]);
   const changes = changesOf(configFlags(context));
-  return new Workspace(context, values, { projectRoot, directory: values.persistence.directory }, { changes, source });
+  const { home, codexHome } = context;
+  const directory = activeDirectory(conversationPlaces({ home, codexHome, persistence: values.persistence }));
+  return new Workspace(context, values, { projectRoot, directory }, { changes, source });
 }
 
 /** For a command that only looks: it writes nothing, and so it needs no lock. */

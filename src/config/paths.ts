@@ -11,6 +11,10 @@ export interface HomePaths {
   readonly heads: string;
   /** What the heads of Codex's rollouts said: nothing of ours is put into its own directory. */
   readonly codexHeads: string;
+  /** The conversations that cody has begun in Codex's directory. */
+  readonly codexRegister: string;
+  /** What the heads of these said. */
+  readonly registeredHeads: string;
   /** What was said, to be searched; only a copy. */
   readonly index: string;
   /** Which of Codex's conversations are pinned. */
@@ -43,6 +47,8 @@ export function homePaths(home: string): HomePaths {
     relinks: join(home, "relinks.json"),
     heads: join(home, "heads.json"),
     codexHeads: join(home, "codex-heads.json"),
+    codexRegister: join(home, "codex-conversations.jsonl"),
+    registeredHeads: join(home, "codex-conversation-heads.json"),
     index: join(home, "index.sqlite"),
     codexPins: join(home, "codex-pins.jsonl"),
     workspaces: join(home, "workspaces"),

@@ -9,10 +9,12 @@ export const defaultBlobMegabytes = 100;
 /** Where conversations are. */
 export interface ConversationPlaces {
   readonly layout: Layout;
-  /** Where new ones go and what a list shows. */
+  /** Where new ones go; a list shows all of them. */
   readonly directory: string;
   /** Where an id is looked for that is not there. */
   readonly elsewhere: readonly string[];
+  /** The directories of other layouts that a list shows too; of Codex's only what cody has begun there. */
+  readonly alsoListed: readonly string[];
   /** Codex's home, whose rollouts Codex may be writing. */
   readonly codexHome: string | undefined;
   /** cody's own. */
@@ -23,10 +25,13 @@ export interface PlacesInput {
   readonly home: string;
   readonly codexHome: string | undefined;
   readonly persistence: Config["persistence"];
+  /** Whether a list is to show only the directory itself. */
+  readonly listsOnlyDirectory?: boolean;
 }
 
 /** A directory somebody chose is all there is; of the two that are chosen by themselves each finds what is in the other. */
-export function conversationPlaces({ home, codexHome, persistence }: PlacesInput): ConversationPlaces {
+export function conversationPlaces(input: PlacesInput): ConversationPlaces {
+  const { home, codexHome, persistence, listsOnlyDirectory = false } = input;
   const layout = persistence?.layout ?? "cody";
   const own = homePaths(home).conversations;
   const codex = codexHome === undefined ? undefined : codexSessions(codexHome);
@@ -35,7 +40,13 @@ export function conversationPlaces({ home, codexHome, persistence }: PlacesInput
   if (directory === undefined) throw new InvalidInputError("layout codex: there is no home directory; set CODEX_HOME");
   const known = [own, ...(codex === undefined ? [] : [codex])];
   const elsewhere = known.includes(directory) ? known.filter((place) => place !== directory) : [];
-  return { layout, directory, elsewhere, codexHome, home };
+  return { layout, directory, elsewhere, alsoListed: listsOnlyDirectory ? [] : elsewhere, codexHome, home };
+}
+
+/** The directory that the active conversation belongs to: one for all layouts, unless somebody chose a directory. */
+export function activeDirectory({ directory, elsewhere, home }: ConversationPlaces): string {
+  const own = homePaths(home).conversations;
+  return elsewhere.includes(own) ? own : directory;
 }
 
 /** Every directory conversations are kept in, the one that counts first, also when somebody chose it. */

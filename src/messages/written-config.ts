@@ -1,4 +1,4 @@
-import type { Config } from "./config.js";
+import type { Config, Layout } from "./config.js";
 import { isRecord } from "./is-record.js";
 
 /**
@@ -10,6 +10,7 @@ export interface WrittenConfig extends Omit<Config, "provider" | "history" | "pe
   mcpServers?: Config["mcp_servers"];
   persistence?: (Config["persistence"] & { exportDirectory?: string | undefined }) | undefined;
   provider?: Config["provider"] | Config["providers"];
+  storage?: { layout?: Layout | undefined } | undefined;
   history?:
     (Config["history"] & { saveHistory?: boolean | undefined; sensitivePatterns?: string[] | undefined }) | undefined;
 }
@@ -36,6 +37,7 @@ const otherNames = [
   { from: "history", name: "saveHistory", to: "persistence", own: "enabled" },
   { from: "history", name: "sensitivePatterns", to: "redaction", own: "sensitivePatterns" },
   { from: "persistence", name: "exportDirectory", to: "export", own: "directory" },
+  { from: "storage", name: "layout", to: "persistence", own: "layout" },
 ] as const;
 
 function renamed(written: Table, { from, name, to, own }: (typeof otherNames)[number]): Table {

@@ -34,16 +34,19 @@ export function listConversationsSync(directory: string, options: SyncListOption
   return known ?? lookedUp(directory, cache, options);
 }
 
-function lookedUp(directory: string, cache: string, { limit, after, own }: SyncListOptions): ConversationSummary[] {
+function lookedUp(directory: string, cache: string, options: SyncListOptions): ConversationSummary[] {
+  const { limit, after, own } = options;
   const folders: [name: string, mtimeMs: number][] = [];
   const locks: string[] = [];
-  const rollouts = rolloutsInSync(directory, (folder, read) => {
-    const mtimeMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
-    if (mtimeMs !== undefined) folders.push([folder.slice(directory.length), mtimeMs]);
-    const names = read();
-    for (const name of names) if (name.endsWith(lockEnding)) locks.push(folder.slice(directory.length) + sep + name);
-    return names;
-  });
+  const rollouts =
+    options.files ??
+    rolloutsInSync(directory, (folder, read) => {
+      const mtimeMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
+      if (mtimeMs !== undefined) folders.push([folder.slice(directory.length), mtimeMs]);
+      const names = read();
+      for (const name of names) if (name.endsWith(lockEnding)) locks.push(folder.slice(directory.length) + sep + name);
+      return names;
+    });
   const files = rollouts
     .flatMap(({ id, path }) => {
       const stats = lstatSync(path, { throwIfNoEntry: false });

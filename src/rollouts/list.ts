@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import * as fs from "node:fs";
 import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
-import { rolloutsIn } from "./layout-files.js";
+import { type RolloutName, rolloutsIn } from "./layout-files.js";
 import { openFlags, updatedAt } from "./open-flags.js";
 
 /** One saved conversation, as far as the start of its file and its inode tell. */
@@ -16,6 +16,8 @@ export interface ConversationSummary extends Head {
 
 export interface ListOptions {
   readonly limit?: number;
+  /** Only these of the directory, which is not searched then. */
+  readonly files?: readonly RolloutName[];
 }
 
 /** Enough to keep the four threads of Node's pool busy, few enough not to hold up everybody else's files. */
@@ -23,7 +25,8 @@ const concurrency = 32;
 
 /** The conversations below a directory, newest first. Files that cannot be read are listed as damaged. */
 export async function listConversations(directory: string, options: ListOptions = {}): Promise<ConversationSummary[]> {
-  const dated = await inParallel(await rolloutsIn(directory), async ({ id, path }) => {
+  const files = options.files ?? (await rolloutsIn(directory));
+  const dated = await inParallel(files, async ({ id, path }) => {
     const stats = await statOrUndefined(path);
     return stats !== undefined && (stats.isFile() || stats.isSymbolicLink()) ? [{ id, path, stats }] : [];
   });

@@ -1,7 +1,18 @@
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
+import { putCodexRollouts } from "../support/codex-home.js";
+
+interface Listed {
+  readonly id: string;
+  readonly empty: boolean;
+  readonly nextCursor?: string;
+}
+
+async function listed(cli: Cli, ...flags: readonly string[]): Promise<Listed[]> {
+  return JSON.parse((await cli.run(["list", "--json", ...flags])).stdout) as Listed[];
+}
 
 async function rolloutsBelow(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
@@ -21,11 +32,79 @@ test("--layout codex files conversations where Codex looks, and chat goes on wit
   expect(file).toMatch(/^\d{4}\/\d\d\/\d\d\/rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-[0-9a-f-]{36}\.jsonl$/);
   expect(file).toContain(id.slice("conv_".length));
   expect(others).toEqual([]);
-  const listed = await cli.run(["list", "--layout", "codex", "--json"]);
-  expect(JSON.parse(listed.stdout)).toMatchObject([{ id, path: join(sessions, file), empty: false }]);
-  // Nothing of ours stays behind there, and what is Codex's is not in the list of cody.
+  expect(await listed(cli, "--layout", "codex")).toMatchObject([{ id, path: join(sessions, file), empty: false }]);
+  // Nothing of ours stays behind there.
   expect((await readdir(sessions, { recursive: true })).filter((name) => name.includes("heads"))).toEqual([]);
+});
+
+test("a conversation in layout codex stays the active one, and is listed, searched, named and continued, without the flag", async () => {
+  const cli = await Cli.open();
+  await putCodexRollouts(join(cli.project, ".codex"), "v0.147.0/simple");
+  await cli.run(["chat", "--layout", "codex", "my name is Alice"]);
+  expect(await cli.run(["chat", "What's my name?"])).toMatchObject({
+    code: 0,
+    stdout: "You told me: your name is Alice.\n",
+  });
+  expect(await cli.ids()).toEqual([]);
+  const [{ id } = { id: "" }, ...others] = await listed(cli);
+  expect(others).toEqual([]);
+  expect(await listed(cli, "--project")).toMatchObject([{ id }]);
+  expect(await listed(cli, "--sort", "created")).toMatchObject([{ id }]);
+  expect((await cli.run(["search", "Alice"])).stdout).toContain(id);
+  expect((await cli.run(["stats"])).stdout).toContain("Conversations: 1");
+  await cli.run(["rename", id, "Letters"]);
+  expect(await listed(cli)).toMatchObject([{ id, name: "Letters" }]);
+  expect((await cli.run(["resume", "--last"])).stdout).toContain(`✓ Resumed conversation: ${id}\n`);
+  expect((await cli.run(["export", "--all", "--json"])).stdout).toContain(id);
+});
+
+test("lists and --continue take the newest of all layouts, in order and in pages", async () => {
+  const cli = await Cli.open();
+  const ids: string[] = [];
+  for (const layout of ["cody", "codex", "project", "codex"]) {
+    ids.unshift((await cli.run(["new", "--layout", layout])).stdout.trim());
+    await cli.run(["chat", "hello"]);
+  }
+  expect((await listed(cli)).map(({ id }) => id)).toEqual(ids);
+  const [first, second, third] = await listed(cli, "--limit", "3");
+  expect([first, second, third].map((each) => each?.id)).toEqual(ids.slice(0, 3));
+  const cursor = third?.nextCursor ?? "";
+  expect((await listed(cli, "--limit", "3", "--cursor", cursor)).map(({ id }) => id)).toEqual(ids.slice(3));
+  expect((await listed(cli, "--layout", "codex")).map(({ id }) => id)).toEqual(ids);
+  expect((await listed(cli, "--codex")).map(({ id }) => id)).toEqual([ids[0], ids[2]]);
+  await cli.run(["chat", "--resume", ids[1] ?? "", "again"]);
+  await cli.run(["new"]);
+  await cli.run(["chat", "--continue", "and again"]);
+  expect((await listed(cli)).find(({ empty }) => !empty)?.id).toBe(ids[1]);
+});
+
+test("a list does not show what Codex wrote itself, and cleaning leaves Codex's directory alone", async () => {
+  const cli = await Cli.open();
+  const codex = join(cli.project, ".codex");
+  await cli.run(["chat", "--layout", "codex", "hello"]);
+  await putCodexRollouts(codex, "v0.147.0/simple");
+  expect(await listed(cli)).toHaveLength(1);
+  expect((await cli.run(["clean", "--all"])).stdout).toContain("No conversations to clean up.");
+  expect(await listed(cli)).toHaveLength(1);
+  const [file = ""] = (await rolloutsBelow(codex)).filter((name) => !name.includes("2026-11-16T"));
+  await rm(join(codex, file));
   expect((await cli.run(["list"])).stdout).toContain("No saved conversations.");
+});
+
+test("the setting may be called storage.layout", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { recursive: true });
+  await writeFile(join(cli.home, "config.json"), '{"storage":{"layout":"codex"}}');
+  await cli.run(["chat", "hello"]);
+  expect(await rolloutsBelow(join(cli.project, ".codex"))).toHaveLength(1);
+  expect((await cli.run(["config", "get", "storage.layout"])).stdout).toBe("codex\n");
+  expect(await cli.run(["config", "set", "storage.layout", "project"])).toMatchObject({ code: 0 });
+  expect((await cli.run(["config"])).stdout).toContain("persistence.layout = project  (config.json)\n");
+  expect(await listed(cli)).toHaveLength(1);
+  expect(await cli.run(["config", "set", "storage.layout", "flat"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('must be one of "cody", "codex", "project"'),
+  });
 });
 
 test("the layout can be configured, and CODEX_HOME says where Codex is", async () => {

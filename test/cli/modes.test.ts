@@ -21,12 +21,13 @@ async function modesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(modes);
 }
 
-const homeFiles = ["config.json", "heads.json", "index.sqlite", "retention.jsonl"];
+const homeFiles = ["codex-conversations.jsonl", "config.json", "heads.json", "index.sqlite", "retention.jsonl"];
 
 test.each(["000", "022", "077", "777"])(
   "under umask %s everything is for its owner alone, and for him",
   async (umask) => {
     const cli = await Cli.open();
+    expect(await run(cli, umask, ["new", "--layout", "codex"])).toBe(0);
     expect(await run(cli, umask, ["new", "--name", "work"])).toBe(0);
     expect(await run(cli, umask, ["new"])).toBe(0);
     expect(await run(cli, umask, ["chat", "--layout", "project", "--provider", "offline", "again"])).toBe(0);

@@ -16,6 +16,8 @@ test("everything has its place inside", () => {
     heads: "/home/alice/.cody/heads.json",
     codexHeads: "/home/alice/.cody/codex-heads.json",
     index: "/home/alice/.cody/index.sqlite",
+    codexRegister: "/home/alice/.cody/codex-conversations.jsonl",
+    registeredHeads: "/home/alice/.cody/codex-conversation-heads.json",
     codexPins: "/home/alice/.cody/codex-pins.jsonl",
     workspaces: "/home/alice/.cody/workspaces",
     trust: "/home/alice/.cody/trust.json",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { codexHome } from "../../src/config/paths.js";
-import { conversationPlaces } from "../../src/config/places.js";
+import { activeDirectory, conversationPlaces } from "../../src/config/places.js";
 
 const [home, codex] = ["/home/alice/.cody", "/home/alice/.codex"];
 const [own, sessions] = [`${home}/conversations`, `${codex}/sessions`];
@@ -19,13 +19,21 @@ test("CODEX_HOME says where Codex lives, else it is .codex in the home", () => {
 
 test("only layout codex puts new conversations where Codex looks", () => {
   const input = { home, codexHome: codex };
-  const usual = { layout: "cody", directory: own, elsewhere: [sessions], codexHome: codex, home };
+  const usual = {
+    layout: "cody",
+    directory: own,
+    elsewhere: [sessions],
+    alsoListed: [sessions],
+    codexHome: codex,
+    home,
+  };
   expect(conversationPlaces({ ...input, persistence: undefined })).toEqual(usual);
   expect(conversationPlaces({ ...input, persistence: { layout: "project" } })).toEqual({ ...usual, layout: "project" });
   expect(conversationPlaces({ ...input, persistence: { layout: "codex" } })).toEqual({
     layout: "codex",
     directory: sessions,
     elsewhere: [own],
+    alsoListed: [own],
     codexHome: codex,
     home,
   });
@@ -34,8 +42,17 @@ test("only layout codex puts new conversations where Codex looks", () => {
 test("a directory somebody chose is all there is, one of the usual two is not", () => {
   const places = (directory: string) =>
     conversationPlaces({ home, codexHome: codex, persistence: { layout: "codex", directory } });
-  expect(places("kept")).toEqual({ layout: "codex", directory: `${home}/kept`, elsewhere: [], codexHome: codex, home });
+  expect(places("kept")).toEqual({
+    layout: "codex",
+    directory: `${home}/kept`,
+    elsewhere: [],
+    alsoListed: [],
+    codexHome: codex,
+    home,
+  });
   expect(places(sessions).elsewhere).toEqual([own]);
+  expect(activeDirectory(places("kept"))).toBe(`${home}/kept`);
+  expect(activeDirectory(places(sessions))).toBe(own);
   expect(places("conversations")).toMatchObject({ directory: own, elsewhere: [sessions] });
 });
 

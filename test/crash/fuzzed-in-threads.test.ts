@@ -68,7 +68,14 @@ test(
     await mkdir(directory);
     await writeLargeRollout(path, id, largeBytes);
     const large = await readFile(path);
-    const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined, home: "" } as const;
+    const places = {
+      layout: "cody",
+      directory,
+      elsewhere: [],
+      alsoListed: [],
+      codexHome: undefined,
+      home: "",
+    } as const;
     const store = fileStore({
       places,
       outbox: undefined,

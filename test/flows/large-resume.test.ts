@@ -170,7 +170,7 @@ test("what no thread can read is read here", async () => {
   const closed = openCpuPool();
   await closed.close();
   const { bytes, skipped, state } = await foldLines(fileLines(path, id));
-  const places = { layout: "cody", directory, elsewhere: [], codexHome: undefined, home: "" } as const;
+  const places = { layout: "cody", directory, elsewhere: [], alsoListed: [], codexHome: undefined, home: "" } as const;
   const loaded = await fileStore({
     places,
     outbox: undefined,

@@ -1,16 +1,20 @@
 import type { GitUser } from "../../config/git-user.js";
 import { lstat, realpath } from "node:fs/promises";
 import { sep } from "node:path";
-import { type ConversationPlaces, namedDirectories, namesFile, pinsFile } from "../../config/places.js";
+import { homePaths } from "../../config/paths.js";
+import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFile } from "../../config/places.js";
 import { bareId } from "../../messages/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
 import type { TextRedactor } from "../../messages/redaction.js";
+import { nodeFileSystem } from "../../rollouts/file-system.js";
 import { lineEncoder } from "../../rollouts/encode.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { findById } from "../../rollouts/find-conversation.js";
 import { findSaved, type NamedDirectory } from "../../rollouts/find-saved.js";
+import { registeredIn, registerInCodex } from "../../rollouts/codex-register.js";
+import type { RolloutName } from "../../rollouts/layout-files.js";
 import { newRolloutPath } from "../../rollouts/layout.js";
-import { listConversations } from "../../rollouts/list.js";
+import { type ConversationSummary, listConversations, type ListOptions } from "../../rollouts/list.js";
 import { readNames, withNames, writeName } from "../../rollouts/name-index.js";
 import { nodeRepairFiles as files } from "../../rollouts/repair-files.js";
 import { readPins, withPins, writePin } from "../../rollouts/pin-index.js";
@@ -19,6 +23,7 @@ import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import type { CodexLocks } from "../rollout-writer/codex-lock.js";
 import { BlobStore } from "../rollout-writer/blob-store.js";
 import { type RolloutOutbox, unsavedRollout } from "../rollout-writer/outbox.js";
+import { makeDirectory } from "../rollout-writer/make-directory.js";
 import { reasonOf } from "../rollout-writer/reason.js";
 import { fileLines, foundLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
@@ -26,7 +31,7 @@ import { KnownPaths } from "./known-paths.js";
 import { loadInThreads } from "./load-in-threads.js";
 import { snapshotPlaces } from "./snapshot-places.js";
 import { openForCodex } from "./open-for-codex.js";
-import type { Store, StoreOpen } from "./store.js";
+import type { OpenedRollout, Store, StoreOpen } from "./store.js";
 
 /** A larger file is read in threads; to start one for a smaller would take longer than to read it. */
 const maxOwnBytes = 4 * 1024 * 1024;
@@ -48,10 +53,13 @@ export interface FileStoreParts {
   readonly maxBlobBytes: number;
 }
 
+type SavedMetadata = ConversationSummary & { readonly name?: string; readonly pinned?: true };
+
 /** Conversations as files: new ones in one layout, those that are there in any. */
 export function fileStore(parts: FileStoreParts): Store {
   const { places, outbox, codexLocks, pool, redactor, secrets, gitUser, maxBlobBytes } = parts;
-  const { layout, directory, elsewhere, codexHome } = places;
+  const { layout, directory, elsewhere, alsoListed, codexHome, home } = places;
+  const { codexRegister } = homePaths(home);
   const named = namedDirectories(places);
   const directories = [directory, ...elsewhere];
   const known = new KnownPaths();
@@ -88,6 +96,31 @@ export function fileStore(parts: FileStoreParts): Store {
     } catch (error) {
       return { status: "not_saved", reason: `no list will show ${what}: ${reasonOf(error)}` };
     }
+  }
+
+  /** A list finds what is in Codex's directory by the register; without an entry only `--codex` shows it. */
+  async function registered(opened: OpenedRollout, rollout: RolloutName): Promise<OpenedRollout> {
+    try {
+      await makeDirectory(nodeFileSystem, home);
+      await registerInCodex(codexRegister, rollout);
+      return opened;
+    } catch (error) {
+      const notice = `Only cody list --codex will show ${rollout.id}: ${reasonOf(error)}`;
+      return { ...opened, notice: opened.notice === undefined ? notice : `${opened.notice}\n${notice}` };
+    }
+  }
+
+  async function listed(place: string, options: ListOptions = {}): Promise<SavedMetadata[]> {
+    const found = await listConversations(place, options);
+    return withPins(
+      withNames(found, await readNames(namesFile(place, codexHome))),
+      await readPins(pinsFile(place, places)),
+    );
+  }
+
+  /** In the directory of another layout; of Codex's only what cody has begun there. */
+  async function listedElsewhere(place: string): Promise<SavedMetadata[]> {
+    return await listed(place, isCodexs(place, places) ? { files: await registeredIn(codexRegister, place) } : {});
   }
 
   return {
@@ -132,9 +165,11 @@ export function fileStore(parts: FileStoreParts): Store {
         codexLocks !== undefined && isCodex
           ? await openForCodex(codexLocks, outbox, opening)
           : await outbox.open(opening);
-      if (maxBlobBytes === 0) return opened;
+      const isNewInCodex = isCodex && mode === "create" && opened.outcome.status === "open";
+      const listing = isNewInCodex ? await registered(opened, { id: conversationId, path }) : opened;
+      if (maxBlobBytes === 0) return listing;
       return {
-        ...opened,
+        ...listing,
         blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }),
         snapshots: snapshotPlaces(places, path, { maxBytes: maxBlobBytes, secrets, ...(gitUser && { gitUser }) }),
       };
@@ -152,8 +187,11 @@ export function fileStore(parts: FileStoreParts): Store {
       );
     },
     list: async () => {
-      const all = withNames(await listConversations(directory), await readNames(namesFile(directory, codexHome)));
-      return withPins(all, await readPins(pinsFile(directory, places)));
+      const own = await listed(directory);
+      const ids = new Set(own.map(({ id }) => id));
+      const others = await Promise.all(alsoListed.map((place) => listedElsewhere(place).catch(() => [])));
+      const all = [...own, ...others.flat().filter(({ id }) => !ids.has(id))];
+      return all.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
     },
     close: async () => outbox?.stop(),
   };

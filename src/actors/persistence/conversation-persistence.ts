@@ -138,6 +138,7 @@ export class ConversationPersistence implements AsyncDisposable {
       layout: "project",
       directory: this.#directory,
       elsewhere: [],
+      alsoListed: [],
       codexHome: undefined,
       home: this.#home,
     } as const;

@@ -8,9 +8,9 @@ import { forgetIndexed } from "../../rollouts/index/with-index.js";
  */
 export async function forgetCopies(home: string, ids: readonly string[]): Promise<boolean> {
   if (ids.length === 0) return true;
-  const { heads, codexHeads, index } = homePaths(home);
+  const { heads, codexHeads, registeredHeads, index } = homePaths(home);
   try {
-    for (const cache of [heads, codexHeads]) await rm(cache, { force: true });
+    for (const cache of [heads, codexHeads, registeredHeads]) await rm(cache, { force: true });
     return await forgetIndexed(index, ids);
   } catch {
     return false;

@@ -35,10 +35,11 @@ export async function candidatesOf(
   if (isCodexs(places.directory, places)) {
     throw new CommandError("Conversations are in Codex's directory: only Codex deletes there", exitCodes.failed);
   }
+  const own = { ...places, alsoListed: [] };
   const all =
     projectRoot === undefined
-      ? savedConversations(context, places)
-      : await projectConversations(context, places, projectRoot);
+      ? savedConversations(context, own)
+      : await projectConversations(context, own, projectRoot);
   const now = nowOf(context);
   const wanted = all.filter(
     ({ id, updatedAt }) => id !== current && (olderThanMs === 0 || now - updatedAt >= olderThanMs),

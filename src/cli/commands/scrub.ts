@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, sep } from "node:path";
 import { forgetCopies } from "../../actors/retention/forget-copies.js";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
 import { lookAtSnapshots, scrubSnapshots } from "../../changes/workspace/scrub-snapshots.js";
 import type { SnapshotPlaces } from "../../changes/workspace/snapshot.js";
-import { namesFile } from "../../config/places.js";
+import { namedDirectories, namesFile } from "../../config/places.js";
 import { redactionRules } from "../../config/redaction/rules.js";
 import { createTextRedactor, isNoMask } from "../../config/redaction/text-redactor.js";
 import { minSecretChars } from "../../config/secret-forms.js";
@@ -83,7 +83,8 @@ async function scrubOf(
     names: [...rules.names, ...asked.names],
     shapes: flags.shapes,
   });
-  const names = namesFile(places.directory, places.codexHome);
+  const found = namedDirectories(places).find(({ directory }) => path.startsWith(directory + sep));
+  const names = found?.names ?? namesFile(places.directory, places.codexHome);
   return { conversationId: id, path, redactor, names, uid: process.getuid?.() ?? 0 };
 }
 
