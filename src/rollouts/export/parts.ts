@@ -4,6 +4,8 @@ import {
   type ResponseItem,
   type ToolOutputContent,
 } from "../../messages/response-item.js";
+import { shortened } from "../../messages/shortened.js";
+import { webSearchText } from "../../messages/web-search.js";
 import { isRealUserMessage } from "../../messages/user-message.js";
 import { type Attachment, callOf, isAttachment, isOutput, thoughtsOf } from "../history-messages.js";
 import type { TurnEntry } from "./turns.js";
@@ -13,11 +15,13 @@ export type Part =
   | { readonly type: "user" | "pinned"; readonly text: string; readonly attachments: readonly Attachment[] }
   | { readonly type: "assistant" | "thought" | "context" | "summary"; readonly text: string }
   | { readonly type: "call"; readonly name: string; readonly given: string; output?: ToolOutputContent }
-  /** What is neither said nor done, by its kind, as it stands in the file. */
+  /** What is neither said nor done, by its kind or in a few words, and as it stands in the file. */
   | { readonly type: "other"; readonly kind: string; readonly json: string }
   | { readonly type: "compacted"; readonly summary: string; readonly tokens?: readonly [before: number, after: number] }
   | { readonly type: "replaced"; readonly items: number }
   | { readonly type: "rolled_back"; readonly turns: number };
+
+const maxKindChars = 200;
 
 type Call = Extract<Part, { type: "call" }>;
 
@@ -66,7 +70,7 @@ function itemParts(item: ResponseItem, calls: Map<string, Call>): Part[] {
     return text === "" ? [] : [{ type: "thought", text }];
   }
   if (item.type === "ghost_snapshot") return [];
-  const { type: kind } = item;
+  const kind = item.type === "web_search_call" ? shortened(webSearchText(item.action), maxKindChars) : item.type;
   return [{ type: "other", kind, json: JSON.stringify(item, null, 2) }];
 }
 

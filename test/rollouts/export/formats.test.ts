@@ -284,3 +284,18 @@ test("the frames of a turn, and what was told before it, are one turn", async ()
   const { turns } = JSON.parse(await exportedText(lines, "json")) as JsonExport;
   expect(turns.map(({ items }) => items.length)).toEqual([3, 1]);
 });
+
+test.each(["markdown", "html"] as const)(
+  "a web search by the provider says what was looked for: %s",
+  async (format) => {
+    const search: ResponseItem = {
+      type: "web_search_call",
+      id: "ws_1",
+      status: "completed",
+      action: { type: "search", query: "weather in Paris <b>" },
+    };
+    const text = await exportedText([metaLine(), ...turnOf(user("Rain?"), search, assistant("No."))], format);
+    expect(text).toMatch(/Searched the web for: weather in Paris (?:\\<b|&lt;b)/);
+    expect(text).not.toContain("web\\_search\\_call");
+  },
+);
