@@ -46,7 +46,8 @@ export const SessionMeta = z.object({
   originator: z.string(),
   cli_version: z.string(),
   instructions: z.string().nullish(),
-  source: z.unknown(),
+  /** Absent in old rollouts. */
+  source: z.unknown().optional(),
   session_source: SessionSource.optional(),
   model_provider: z.string().nullish(),
   git: GitInfo.nullish(),

@@ -378,8 +378,13 @@ test("lines without a time are resumed and imported like any other", async () =>
   await events.until("task_complete");
   await manager.shutdown();
   const path = conversation.rolloutPath ?? "";
-  const [first, ...rest] = await rolloutLines(path);
-  const timeless = [first, ...rest.map(({ timestamp: _, ...line }) => line)];
+  const lines = await rolloutLines(path);
+  const [first] = lines;
+  // Nor has the first line of old Codex a source.
+  const timeless = lines.map(({ timestamp: _, payload: { source: __, ...payload }, ...line }) => ({
+    ...line,
+    payload,
+  }));
   await writeFile(path, timeless.map((line) => `${JSON.stringify(line)}\n`).join(""));
 
   const next = await openManager({ home, providers: [scripted([])] });
