@@ -41,6 +41,7 @@ export type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export {
   type CompactionRecord,
+  type RecordedCompaction,
   type RecorderOptions,
   RolloutRecorder,
   type TurnRecorder,

@@ -1,5 +1,6 @@
+import { summaryLabels } from "../messages/codex-summary.js";
 import type { ResponseItem } from "../messages/response-item.js";
-import { summaryItem, summaryLabels } from "./summary-text.js";
+import { summaryItem } from "./summary-text.js";
 
 /** What the model was told, what the user said, and the summary of the rest. */
 export function buildCompactedHistory(

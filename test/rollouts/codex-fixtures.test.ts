@@ -85,7 +85,10 @@ async function folded(file: string) {
 }
 
 function bare(item: ResponseItem): unknown {
-  return JSON.parse(JSON.stringify(item, (key, part: unknown) => (notInOracle.has(key) ? undefined : part)));
+  // The flag of a summary is ours; the `summary` of a thought is a list.
+  const isLeftOut = (key: string, part: unknown): boolean =>
+    notInOracle.has(key) || (key === "summary" && part === true);
+  return JSON.parse(JSON.stringify(item, (key, part: unknown) => (isLeftOut(key, part) ? undefined : part)));
 }
 
 function oracle(file: string): { type: string }[] {
