@@ -1,3 +1,4 @@
+import { withCodexItems } from "../messages/codex-parts.js";
 import { RolloutLine, type OwnLine } from "../messages/rollout-line.js";
 import { holdsUnknown, isBesideHistory } from "./known-types.js";
 import type { LineObject } from "./line-object.js";
@@ -12,7 +13,8 @@ export interface CheckedLine {
 const knownLine = RolloutLine.options[0];
 
 export function checkLine(value: LineObject): CheckedLine {
-  if (!knownLine.safeParse(value).success) return { line: undefined, isUnderstood: isBesideHistory(value) };
+  const known = [value, withCodexItems(value)].find((line) => knownLine.safeParse(line).success);
+  if (known === undefined) return { line: undefined, isUnderstood: isBesideHistory(value) };
   // The value itself, not zod's copy: keys of a newer version stay.
-  return { line: value as OwnLine, isUnderstood: !holdsUnknown(value) };
+  return { line: known as OwnLine, isUnderstood: !holdsUnknown(value) };
 }

@@ -111,7 +111,8 @@ export class AutoCompaction {
   /** Urgent when the next request cannot be sent otherwise: then anything is better than the history. */
   async #compact(isUrgent: boolean, signal: AbortSignal): Promise<void> {
     let prepared: Prepared | undefined;
-    if (this.#isBackground) {
+    // A strategy that needs no summary has nothing to prepare.
+    if (this.#isBackground && planCompaction(this.#world, this.#settings, {}).plan.needsSummary) {
       const found = await this.#prepared(isUrgent, signal);
       if (found === "running") return;
       prepared = this.#usable(found);

@@ -3,6 +3,7 @@ import type { ModelPrice } from "../../config/model-table.js";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
 import type { KnownFacts, ModelRequest } from "../../messages/model.js";
 import { OutputSchema } from "../../messages/output-schema.js";
+import { messageText, type ResponseItem } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
@@ -191,16 +192,29 @@ function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputS
 function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish): ModelRequest {
   const { settings, outputSchema } = wish;
   const facts = parts.facts(settings);
+  const instructions = parts.instructions(settings);
   return {
     conversationId: parts.conversationId,
     model: settings.model,
-    instructions: parts.instructions(settings),
-    input: newestTurns(cell.state.history, parts.maxTurns),
+    instructions,
+    input: newestTurns(cell.state.history, parts.maxTurns).filter((item) => !repeatsPrompt(item, instructions)),
     tools: [...offeredTools(parts, cell.state.history)],
     effort: settings.effort,
     ...(facts === undefined ? {} : { facts }),
     ...(outputSchema === undefined ? {} : { outputSchema }),
   };
+}
+
+/**
+ * Whether an item is the system prompt, which a caller may have put into the history from `getInitialContext()`. It is
+ * sent as such already; only the date in it changes by itself.
+ */
+function repeatsPrompt(item: ResponseItem, instructions: string): boolean {
+  return item.type === "message" && item.role === "developer" && undated(messageText(item)) === undated(instructions);
+}
+
+function undated(prompt: string): string {
+  return prompt.replace(/^Date: .*$/m, "");
 }
 
 interface TurnFacts extends ReturnType<typeof timesOf> {

@@ -9,8 +9,8 @@ const knownItem = ResponseItem.options[0];
 
 /** What one element of a JSON history says: an item of history, or a message as chat APIs have them. */
 export function jsonItems(value: unknown, losses: Losses): ResponseItem[] {
-  const item = knownItem.safeParse(withCodexParts(value));
-  if (item.success) return [item.data];
+  const item = withCodexParts(value);
+  if (knownItem.safeParse(item).success) return [item as ResponseItem];
   const message = fieldsOf(value);
   // The history of a conversation says the role in its type.
   const role = message["role"] ?? message["type"];
