@@ -5,7 +5,7 @@ import { isRecord } from "../../messages/is-record.js";
 import { isoTime } from "../forms/form-of.js";
 import { isDeeperThan, maxLineDepth, withoutMark } from "../line-object.js";
 import { type Fields, fieldsOf, saidText, textOf } from "./fields.js";
-import { jsonItems } from "./json-items.js";
+import { jsonItems, serdeMessage } from "./json-items.js";
 import { jsonTurnItems } from "./json-turns.js";
 import type { Losses } from "./losses.js";
 import type { ReadSource, SourceFacts, SourceRecord } from "./source.js";
@@ -54,7 +54,9 @@ function factsOf(outer: Fields): SourceFacts {
 
 async function* historyRecords(outer: Fields, history: unknown, losses: Losses): AsyncGenerator<SourceRecord> {
   let time = outer["created_at"];
-  const turns = fieldsOf(history)["turns"];
+  // A bare list of the state document's messages is read as one turn.
+  const isMessages = Array.isArray(history) && history.some((message) => serdeMessage(message) !== undefined);
+  const turns = isMessages ? [{ messages: history }] : fieldsOf(history)["turns"];
   const groups = Array.isArray(turns) ? turns : Array.isArray(history) ? history : [];
   for (const group of groups as readonly unknown[]) {
     const fields = fieldsOf(group);
