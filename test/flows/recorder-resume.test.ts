@@ -8,7 +8,7 @@ import { callsAt, compactingConfig, saysAt, texts } from "../support/compacting.
 import { createMockRecorder } from "../support/mock-recorder.js";
 import { openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
-import { type Reply, says, scripted, user } from "../support/scripted-provider.js";
+import { fails, type Reply, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Keeps only what the seed document's interface names, and gives back only the records `keeps` accepts. */
@@ -91,6 +91,14 @@ const lives: Record<string, Life> = {
       await conversation.processMessage("second");
     },
   },
+  "a failed turn after a compaction": {
+    replies: [says("one"), says("The summary"), fails("auth", false)],
+    live: async (conversation) => {
+      await conversation.processMessage("first");
+      await conversation.compact();
+      await expect(conversation.processMessage("second")).rejects.toThrow("the model failed: auth");
+    },
+  },
   "a replaced history": {
     replies: [says("one"), says("two")],
     live: async (conversation) => {
@@ -131,6 +139,39 @@ describe.each(Object.entries(recorders))("a recorder %s", (_, makeRecorder) => {
   );
 });
 
+test.each(Object.entries(recorders))(
+  "a recorder %s resumes the live history again after a compaction in a resumed conversation",
+  async (_, makeRecorder) => {
+    const recorder = await makeRecorder();
+    const config = compactingConfig();
+    const provider = scripted([
+      says("one"),
+      says("The summary"),
+      says("two"),
+      says("The second summary"),
+      says("three"),
+    ]);
+    const open = async () => (await openManager({ providers: [provider], recorder, config })).manager;
+    const first = await open();
+    const { conversation, conversationId } = await first.newConversation({ provider: "scripted", model: "m" });
+    await conversation.processMessage("first");
+    await conversation.compact();
+    await first.shutdown();
+
+    const second = await open();
+    const resumed = await second.resumeConversation(conversationId);
+    await resumed.processMessage("second");
+    await resumed.compact();
+    await resumed.processMessage("third");
+    const history = resumed.getHistory();
+    await second.shutdown();
+
+    const last = await open();
+    expect((await last.resumeConversation(conversationId)).getHistory()).toEqual(history);
+    await last.shutdown();
+  },
+);
+
 const turn = (text: string): RolloutTurn => ({
   timestamp: Date.parse("2026-11-18T10:00:00Z"),
   items: [user(text)],
@@ -148,22 +189,23 @@ const labelled = {
   summary: true,
 };
 
-test.each(["that returns its compaction records", "that is a RolloutRecorder"])(
-  "a plain summary appended to a recorder %s is a labelled summary after a resume",
-  async (name) => {
-    const recorder = (await recorders[name]?.()) ?? createMockRecorder();
-    await recorder.appendTurn("conv_1", turn("first"));
-    await recorder.appendCompacted?.("conv_1", {
-      timestamp: Date.parse("2026-11-18T10:01:00Z"),
-      summary: "They chose SQLite.",
-      truncatedCount: 0,
-    });
-    const { manager } = await openManager({ providers: [scripted([])], recorder });
-    const resumed = await manager.resumeConversation("conv_1");
-    expect(resumed.getHistory()).toEqual([user("first"), labelled]);
-    expect(summaryIn(resumed.getHistory())).toEqual(labelled);
-  },
-);
+test.each([
+  "that returns its compaction records",
+  "that stores three fields of a compaction",
+  "that is a RolloutRecorder",
+])("a plain summary appended to a recorder %s is a labelled summary after a resume", async (name) => {
+  const recorder = (await recorders[name]?.()) ?? createMockRecorder();
+  await recorder.appendTurn("conv_1", turn("first"));
+  await recorder.appendCompacted?.("conv_1", {
+    timestamp: Date.parse("2026-11-18T10:01:00Z"),
+    summary: "They chose SQLite.",
+    truncatedCount: 0,
+  });
+  const { manager } = await openManager({ providers: [scripted([])], recorder });
+  const resumed = await manager.resumeConversation("conv_1");
+  expect(resumed.getHistory()).toEqual([user("first"), labelled]);
+  expect(summaryIn(resumed.getHistory())).toEqual(labelled);
+});
 
 test("a recorder that is a RolloutRecorder writes one compacted line for one compaction", async () => {
   const directory = await temporaryFolder();
