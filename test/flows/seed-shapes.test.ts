@@ -83,6 +83,20 @@ describe("replaceHistory", () => {
     expect(conversation.getHistory().slice(0, 3)).toEqual([user("Rules"), ghost, user("first")]);
   });
 
+  test("keeps a system message, as a developer message", async () => {
+    const provider = scripted([says("one")]);
+    const { conversation, manager, home, conversationId } = await openConversation({ provider });
+    await conversation.replaceHistory([plain("system", "Answer in French."), user("Hi")]);
+    const told = { type: "message", role: "developer", content: [{ type: "input_text", text: "Answer in French." }] };
+    expect(conversation.getHistory()).toEqual([told, user("Hi")]);
+    await conversation.processMessage("first");
+    expect(provider.requests[0]?.input).toEqual([told, user("Hi"), user("first")]);
+    const live = conversation.getHistory();
+    await manager.shutdown();
+    const again = await openManager({ home, providers: [scripted([])] });
+    expect((await again.manager.resumeConversation(conversationId)).getHistory()).toEqual(live);
+  });
+
   test("refuses a ghost snapshot without a state, and a part of an unknown type", async () => {
     const { conversation } = await openConversation({ provider: scripted([]) });
     await expect(conversation.replaceHistory([{ type: "ghost_snapshot" }])).rejects.toThrow(

@@ -178,10 +178,13 @@ export class Conversation implements AsyncDisposable {
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text }] }];
   }
 
-  /** Replaces history and nothing else; the rollout keeps every line. Rejects while a turn runs. */
+  /**
+   * Replaces history and nothing else; the rollout keeps every line. System messages become developer messages. Rejects
+   * while a turn runs.
+   */
   async replaceHistory(items: readonly (ResponseItem | PlainItem)[]): Promise<void> {
     const copies = codexItems(jsonCopy(items, "history"));
-    const checked = copies.map((item, index) => check(ResponseItemSchema, item, `item ${index}`));
+    const checked = copies.map((item, index) => storable(check(ResponseItemSchema, item, `item ${index}`)));
     const answer = await this.#parts.ref.ask({ type: "replace_history", items: checked });
     if (answer === "busy") throw refused("busy", "history cannot be replaced while a turn runs");
   }
@@ -289,4 +292,9 @@ export class Conversation implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }
+}
+
+/** Codex reads no system messages from a rollout; a developer message tells the model the same. */
+function storable(item: ResponseItem): ResponseItem {
+  return item.type === "message" && item.role === "system" ? { ...item, role: "developer" } : item;
 }
