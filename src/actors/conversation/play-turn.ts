@@ -4,6 +4,7 @@ import type { EffectiveLimits } from "../../config/turn-limits.js";
 import type { KnownFacts, ModelRequest } from "../../messages/model.js";
 import { OutputSchema } from "../../messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
+import type { SessionSource } from "../../messages/session-source.js";
 import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
@@ -33,6 +34,7 @@ import { TurnBudget } from "./turn-budget.js";
 /** What a turn takes from outside its conversation. */
 export interface TurnParts {
   readonly conversationId: string;
+  readonly sessionSource: SessionSource;
   readonly retry: RetryPolicy;
   readonly gate: RequestGate;
   /** Absent when there are none. */
@@ -82,11 +84,11 @@ export interface TurnWorld {
 
 /** One turn from the user's words to the event that ends it: exactly one of `task_complete` and `turn_aborted`. */
 export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
-  const { parts, cell, recording } = world;
+  const { parts, cell } = world;
   await oneAfterAnother("begin");
   const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
-  recordInput(recording, turn, input);
+  recordInput(world, turn, input);
   await playOn(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
 
@@ -171,7 +173,7 @@ async function playOn(
   await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
 }
 
-function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputSchema }: TurnWish): void {
+function recordInput({ parts, recording }: TurnWorld, turn: ActiveTurn, { settings, outputSchema }: TurnWish): void {
   const id = turn.submissionId;
   const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
   recording.line(
@@ -181,7 +183,9 @@ function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputS
     },
     id,
   );
-  recording.line({ type: "turn_context", payload: turnContext(settings, turn.turnId, outputSchema) }, id);
+  const resumed = typeof parts.sessionSource === "string" ? {} : { session_source: parts.sessionSource };
+  const context = { ...turnContext(settings, turn.turnId, outputSchema), ...resumed };
+  recording.line({ type: "turn_context", payload: context }, id);
   recording.line(
     { type: "response_item", payload: { type: "message", role: "user", content: inputContent(turn.input) } },
     id,
