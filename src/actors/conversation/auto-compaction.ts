@@ -1,6 +1,5 @@
 import { firstRatio, learnedRatio } from "../../compaction/calibrate.js";
 import { COMPACT_TARGET } from "../../compaction/constants.js";
-import { limitOf } from "../../compaction/trigger-limit.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
 import type { Prepared } from "../compactor/compactor.js";
 import { compactHistory } from "./compact-history.js";
@@ -36,9 +35,8 @@ export class AutoCompaction {
     this.#settings = settings;
     this.#submissionId = submissionId;
     this.#size = new ContextSize(world.parts, world.cell, settings);
-    const { tokens, isAssumed } = world.parts.compaction.window(settings);
-    this.#window = tokens;
-    this.#limit = limitOf({ window: tokens, assumed: isAssumed, settings: world.parts.compaction.settings });
+    this.#window = world.parts.compaction.window(settings).tokens;
+    this.#limit = world.parts.compaction.limit(settings);
   }
 
   /** Before a request, and when a turn is over: then nobody waits for a summary that is being made beside the turns. */
