@@ -50,7 +50,7 @@ const recorders: Record<string, () => TurnRecorder | Promise<TurnRecorder>> = {
 interface Life {
   readonly replies: readonly Reply[];
   readonly compaction?: object;
-  live(conversation: Conversation): Promise<unknown>;
+  readonly live: (conversation: Conversation) => Promise<unknown>;
 }
 
 const lives: Record<string, Life> = {

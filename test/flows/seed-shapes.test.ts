@@ -29,6 +29,10 @@ function ghostsOf(history: readonly ResponseItem[]): ResponseItem[] {
   return history.filter(({ type }) => type === "ghost_snapshot");
 }
 
+function exchange(text: string): ResponseItem[] {
+  return [user(text.repeat(5000)), assistant("ok")];
+}
+
 const output = { type: "function_call_output", call_id: "call_1", output: [{ type: "text", text: "a.txt" }] } as never;
 const call = { type: "function_call", call_id: "call_1", name: "shell", arguments: "{}" } as const;
 const codexOutput = {
@@ -109,7 +113,6 @@ describe("replaceHistory", () => {
 
 describe("ghost snapshots outlive a compaction, unchanged", () => {
   const strategies = ["codex", "recent-turns", "recent-tokens", "user-only"];
-  const exchange = (text: string): ResponseItem[] => [user(text.repeat(5000)), assistant("ok")];
   const long: ResponseItem[] = [...exchange("a "), ghost, ...exchange("b "), codexGhost, ...exchange("c ")];
 
   test.each(

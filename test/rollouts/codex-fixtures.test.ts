@@ -84,10 +84,12 @@ async function folded(file: string) {
   return state;
 }
 
+/** The flag of a summary is ours; the `summary` of a thought is a list. */
+function isLeftOut(key: string, part: unknown): boolean {
+  return notInOracle.has(key) || (key === "summary" && part === true);
+}
+
 function bare(item: ResponseItem): unknown {
-  // The flag of a summary is ours; the `summary` of a thought is a list.
-  const isLeftOut = (key: string, part: unknown): boolean =>
-    notInOracle.has(key) || (key === "summary" && part === true);
   return JSON.parse(JSON.stringify(item, (key, part: unknown) => (isLeftOut(key, part) ? undefined : part)));
 }
 
