@@ -159,7 +159,7 @@ export function linesOfTurn(turn: RolloutTurn, now: number, turnId: string = uui
     ...(model === undefined ? [] : [contextLine(timestamp, turnId, model, provider)]),
     ...turn.items.flatMap((item): OwnLine[] => [
       { timestamp, type: "response_item", payload: item },
-      ...shown(item).map(event),
+      ...shownEvents(item).map(event),
     ]),
     ...(tokens === undefined ? [] : [event(tokenCount(tokens))]),
     event({ type: "task_complete", turn_id: turnId, last_agent_message: answers.at(-1) ?? null }),
@@ -177,7 +177,7 @@ function replacingLine({ items, metadata }: RolloutTurn, timestamp: string): Own
 type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
 
 /** Codex lists only what has the event beside the item. */
-function shown(item: ResponseItem): EventPayload[] {
+export function shownEvents(item: ResponseItem): EventPayload[] {
   if (isRealUserMessage(item)) return [{ type: "user_message", message: messageText(item) }];
   if (item.type === "message" && item.role === "assistant") {
     return [{ type: "agent_message", message: messageText(item) }];
