@@ -24,7 +24,6 @@ export type {
 } from "./actors/conversation/import-options.js";
 export { type ImportFormat, importFormats } from "./rollouts/import/import-format.js";
 export type { DamagedLine, LossKind, LossReport } from "./rollouts/import/losses.js";
-export type { PlainItem } from "./actors/conversation/plain-items.js";
 export type { CallItem } from "./actors/conversation/open-calls.js";
 export type { RetryPolicy } from "./actors/conversation/sampling.js";
 export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/run-compact-task.js";
@@ -41,6 +40,7 @@ export type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
 export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export {
   type CompactionRecord,
+  type RecordedCompaction,
   type RecorderOptions,
   RolloutRecorder,
   type TurnRecorder,
@@ -106,6 +106,7 @@ export type { CompactionConfig as CompactConfig } from "./messages/compaction.js
 export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
 export * from "./messages/config.js";
 export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
+export type { PlainItem } from "./messages/codex-parts.js";
 export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
 export * from "./messages/diff.js";
 export * from "./messages/errors.js";

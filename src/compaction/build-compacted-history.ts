@@ -1,9 +1,11 @@
+import { codexItems, type PlainItem } from "../messages/codex-parts.js";
+import { summaryLabels } from "../messages/codex-summary.js";
 import type { ResponseItem } from "../messages/response-item.js";
-import { summaryItem, summaryLabels } from "./summary-text.js";
+import { summaryItem } from "./summary-text.js";
 
 /** What the model was told, what the user said, and the summary of the rest. */
 export function buildCompactedHistory(
-  initialContext: readonly ResponseItem[],
+  initialContext: readonly (ResponseItem | PlainItem)[],
   userMessages: readonly string[],
   summary: string,
 ): ResponseItem[] {
@@ -12,5 +14,5 @@ export function buildCompactedHistory(
     role: "user",
     content: [{ type: "input_text", text }],
   }));
-  return [...initialContext, ...said, summaryItem(summaryLabels.codex, summary)];
+  return [...codexItems(initialContext), ...said, summaryItem(summaryLabels.codex, summary)];
 }

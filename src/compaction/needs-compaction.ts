@@ -1,14 +1,15 @@
+import { codexItems, type PlainItem } from "../messages/codex-parts.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import { COMPACT_THRESHOLD } from "./constants.js";
 import { estimateItemTokens, estimateTokens } from "./estimate-tokens.js";
 
 /** Whether a history has passed its part of the model's window. */
 export function needsCompaction(
-  history: readonly ResponseItem[],
+  history: readonly (ResponseItem | PlainItem)[],
   contextWindow: number,
   countTokens: (text: string) => number = estimateTokens,
 ): boolean {
-  return estimateItemTokens(history, countTokens) > Math.floor(contextWindow * COMPACT_THRESHOLD);
+  return estimateItemTokens(codexItems(history), countTokens) > Math.floor(contextWindow * COMPACT_THRESHOLD);
 }
 
 /** Whether less than the reserve is left of the model's window. */

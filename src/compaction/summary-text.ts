@@ -1,12 +1,5 @@
+import { summaryLabels } from "../messages/codex-summary.js";
 import { type MessageItem, messageText } from "../messages/response-item.js";
-
-/** How summaries begin, for each strategy. */
-export const summaryLabels = {
-  codex: "Summary of earlier conversation:\n\n",
-  "recent-turns": "Previous conversation summary:\n",
-  "recent-tokens": "[Session Summary]\n",
-  "user-only": "Previous requests:\n",
-} as const;
 
 /** Stands where no model gave a summary. */
 export const SUMMARY_UNAVAILABLE = "(summary unavailable)";

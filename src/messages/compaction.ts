@@ -32,17 +32,22 @@ export type CompactionNotes = z.infer<typeof CompactionNotes>;
 
 const tokens = z.number().int().positive();
 
+/** When a history is compacted; of what is set, the smallest limit counts. */
+export const CompactionThresholds = z.strictObject({
+  /** The part of the window that must be passed. */
+  ratio: z.number().positive().max(1).optional(),
+  tokenLimit: tokens.optional(),
+  /** How much of the window must stay free; at most half of it counts. */
+  reserveTokens: tokens.optional(),
+});
+
 /** When and how histories are compacted; all of it optional. */
 export const CompactionConfig = z.strictObject({
   enabled: z.boolean().optional(),
   strategy: StrategyName.optional(),
   /** Whether a summary is made when it is needed, or beside the turns before that. */
   mode: z.enum(["blocking", "background"]).optional(),
-  /** The part of the window that must be passed. */
-  ratio: z.number().positive().max(1).optional(),
-  tokenLimit: tokens.optional(),
-  /** How much of the window must stay free; at most half of it counts. */
-  reserveTokens: tokens.optional(),
+  ...CompactionThresholds.shape,
   /** What `recent-tokens` keeps as it is. */
   keepRecentTokens: tokens.optional(),
   /** What `recent-turns` keeps as it is. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CompactionConfig } from "./compaction.js";
+import { CompactionConfig, CompactionThresholds } from "./compaction.js";
 import { McpServerEntries } from "./mcp-config.js";
 import { ApprovalPolicy, SandboxMode } from "./policy.js";
 
@@ -39,6 +39,8 @@ export const ModelEntry = z.strictObject({
   /** US dollars for a million tokens. */
   price: z.strictObject({ input: price, output: price, cachedInput: price.optional() }).optional(),
   abilities: z.array(z.enum(["reasoning", "images"])).optional(),
+  /** Counts before the same settings in `compaction` of the whole configuration. */
+  compaction: CompactionThresholds.optional(),
   /** Other names it may be asked for by. */
   aliases: z.array(z.string().min(1).max(200)).max(100).optional(),
 });

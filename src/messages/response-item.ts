@@ -90,7 +90,14 @@ const variants = [
   z.object({ type: z.literal("tool_search_call"), call_id: z.string().nullish(), arguments: z.unknown() }),
   z.object({ type: z.literal("tool_search_output"), call_id: z.string().nullish(), tools: z.array(z.unknown()) }),
   z.object({ type: z.literal("image_generation_call"), status: z.string(), result: z.string().nullish() }),
-  z.object({ type: z.literal("ghost_snapshot"), ghost_commit: z.looseObject({ id: z.string() }) }),
+  /** What the files were before a turn, or any other state that outlives compactions; Codex has `ghost_commit` alone. */
+  z
+    .object({
+      type: z.literal("ghost_snapshot"),
+      ghost_commit: z.looseObject({ id: z.string() }).optional(),
+      data: z.unknown().optional(),
+    })
+    .refine((item) => item.ghost_commit !== undefined || item.data !== undefined, "expected ghost_commit or data"),
   z.object({ type: z.literal("compaction"), encrypted_content: z.string() }),
   z.object({ type: z.literal("compaction_summary"), encrypted_content: z.string() }),
   z.object({ type: z.literal("context_compaction"), encrypted_content: z.string().nullish() }),

@@ -1,8 +1,13 @@
 import * as z from "zod";
 
-/** How a conversation was started, in the words of the state document; `source` is Codex's word for it. */
-export const SessionSource = z.union([
-  z.enum(["interactive", "non_interactive", "mcp"]),
-  z.object({ resume: z.string() }),
-]);
+/** The id of the conversation that was resumed. */
+export const SessionId = z.string();
+export type SessionId = z.infer<typeof SessionId>;
+
+/** How a new conversation was started: by a person, by a program, or by an MCP client. */
+export const StartSource = z.enum(["interactive", "non_interactive", "mcp"]);
+export type StartSource = z.infer<typeof StartSource>;
+
+/** How a conversation was started, or which one was resumed; `source` is Codex's word for it. */
+export const SessionSource = z.union([StartSource, z.object({ resume: SessionId })]);
 export type SessionSource = z.infer<typeof SessionSource>;

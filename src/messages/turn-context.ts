@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { SandboxPolicy } from "./policy.js";
+import { SessionSource } from "./session-source.js";
 
 /**
  * The settings one turn runs with. Our keys beside Codex's are `provider`, so that a resumed turn finds its way back,
- * and `api`, for who reads the file: a resumed turn uses the one that is configured then.
+ * and for readers of the file `api` (a resumed turn uses the configured one) and `session_source`.
  */
 export const TurnContext = z.object({
   turn_id: z.string().optional(),
@@ -17,5 +18,7 @@ export const TurnContext = z.object({
   final_output_json_schema: z.unknown().optional(),
   provider: z.string().optional(),
   api: z.string().optional(),
+  /** Present in the turns of a resumed conversation; the first line has it for the others. */
+  session_source: SessionSource.optional(),
 });
 export type TurnContext = z.infer<typeof TurnContext>;

@@ -1,3 +1,4 @@
+import { withCodexItems } from "../messages/codex-parts.js";
 import { isRecord } from "../messages/is-record.js";
 import { RolloutLine, type OwnLine } from "../messages/rollout-line.js";
 import { isoTime } from "./forms/form-of.js";
@@ -16,9 +17,10 @@ const knownLine = RolloutLine.options[0];
 /** A line without a time is taken with `time`; without that, as one of 1970. */
 export function checkLine(value: LineObject, time?: string): CheckedLine {
   const dated = typeof value["timestamp"] === "string" ? value : { ...value, timestamp: timeOf(value, time) };
-  if (!knownLine.safeParse(dated).success) return { line: undefined, isUnderstood: isBesideHistory(value) };
+  const known = [dated, withCodexItems(dated)].find((line) => knownLine.safeParse(line).success);
+  if (known === undefined) return { line: undefined, isUnderstood: isBesideHistory(value) };
   // The value itself, not zod's copy: keys of a newer version stay.
-  return { line: dated as LineObject as OwnLine, isUnderstood: !holdsUnknown(value) };
+  return { line: known as LineObject as OwnLine, isUnderstood: !holdsUnknown(value) };
 }
 
 function timeOf({ timestamp, payload }: LineObject, time: string | undefined): string {

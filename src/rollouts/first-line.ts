@@ -1,6 +1,6 @@
 import { bareId } from "../messages/conversation-id.js";
 import type { GitInfo, ImportOrigin, OwnLine } from "../messages/rollout-line.js";
-import type { SessionSource } from "../messages/session-source.js";
+import type { StartSource } from "../messages/session-source.js";
 import { version } from "../version.js";
 
 export interface FirstLineInput {
@@ -9,7 +9,9 @@ export interface FirstLineInput {
   readonly cwd: string;
   readonly provider: string;
   readonly model: string;
-  readonly source: SessionSource;
+  readonly source: StartSource;
+  /** The conversation this one was copied from because it could not be resumed in its own file. */
+  readonly resumes?: string | undefined;
   readonly git?: GitInfo | undefined;
   readonly forkedFrom?: string | undefined;
   readonly imported?: ImportOrigin | undefined;
@@ -37,15 +39,15 @@ export function firstLine(input: FirstLineInput): OwnLine {
       cwd: input.cwd,
       originator: "cody",
       cli_version: version,
-      source: codexSource(input.source),
-      session_source: input.source,
+      source: codexSources[input.source],
+      session_source: input.resumes === undefined ? input.source : { resume: input.resumes },
       ...(input.git === undefined ? {} : { git: input.git }),
     },
   };
 }
 
-/** Codex's word for how a conversation was started. */
-function codexSource(source: SessionSource): string {
-  if (source === "interactive") return "cli";
-  return source === "mcp" ? "mcp" : "exec";
-}
+/** Codex's words for how a conversation was started. */
+const codexSources = { interactive: "cli", non_interactive: "exec", mcp: "mcp" } as const satisfies Record<
+  StartSource,
+  string
+>;

@@ -1,4 +1,4 @@
-import type { ResponseItem } from "../messages/response-item.js";
+import type { MessageItem, ResponseItem } from "../messages/response-item.js";
 import type { Compacted, RolloutLine } from "../messages/rollout-line.js";
 import { cutMiddle, tokensOf } from "./cut-middle.js";
 import { isCodexSummary } from "../messages/codex-summary.js";
@@ -77,17 +77,18 @@ function summarized(history: readonly ResponseItem[], compacted: Compacted): Res
   let budget = keptUserTokens;
   for (const item of history.toReversed()) {
     if (budget === 0) break;
-    if (!isRealUserMessage(item)) continue;
+    if (!isRealUserMessage(item) || item.summary === true) continue;
     const text = item.content.map((part) => ("text" in part ? part.text : "")).join("");
     if (isCodexSummary(text)) continue;
     kept.push(userMessage(cutMiddle(text, budget)));
     budget = Math.max(0, budget - tokensOf(text));
   }
+  const summary = { ...userMessage(compacted.message || "(no summary available)"), summary: true as const };
   const ghosts = history.filter((item) => item.type === "ghost_snapshot");
-  return [...kept.toReversed(), userMessage(compacted.message || "(no summary available)"), ...ghosts];
+  return [...kept.toReversed(), summary, ...ghosts];
 }
 
-function userMessage(text: string): ResponseItem {
+function userMessage(text: string): MessageItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 }
 

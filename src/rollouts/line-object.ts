@@ -48,7 +48,7 @@ export function withoutMark(bytes: Buffer): Buffer {
 }
 
 /** Forms that name no type of their own are named by their form. */
-function lineObject(value: unknown): LineObject | undefined {
+export function lineObject(value: unknown): LineObject | undefined {
   if (!isRecord(value)) return undefined;
   if (typeof value["type"] === "string") return value as LineObject;
   const form = formOf(value);

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
+import type { CompactionNotes } from "../messages/compaction.js";
 import { isRecord } from "../messages/is-record.js";
-import { messageText, type ResponseItem } from "../messages/response-item.js";
+import { type MessageItem, messageText, type ResponseItem } from "../messages/response-item.js";
 import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
 import { milliseconds } from "./forms/form-of.js";
@@ -13,6 +14,10 @@ export interface TurnMetadata {
   model?: string;
   /** All tokens of the turn's last model call. */
   tokens?: number;
+  /** The items are the whole history from here on: it was compacted, replaced or cleared. */
+  replaces?: true;
+  /** For a history that was compacted: when and how. */
+  compaction?: CompactionNotes;
 }
 
 /** One exchange: what the user said and everything until the model stopped asking for tools. */
@@ -32,6 +37,7 @@ export class TurnGrouping {
   /** How the turn that is being filled began: with `task_started`, or, in old files, with its first item. */
   #open: "none" | "framed" | "unframed" = "none";
   #answered = false;
+  #isCleared = false;
   /** What was said of a turn before its first item. */
   #next: TurnMetadata = {};
 
@@ -61,8 +67,12 @@ export class TurnGrouping {
     }
   }
 
+  /** A history that was cleared is one turn without items. */
   get turns(): RolloutTurn[] {
-    return this.#turns.filter((turn) => turn.items.length > 0);
+    const turns = this.#turns.filter((turn) => turn.items.length > 0);
+    const last = this.#turns.at(-1);
+    if (turns.length > 0 || last === undefined || !this.#isCleared) return turns;
+    return [{ ...last, items: [], metadata: { ...last.metadata, replaces: true } }];
   }
 
   #addItem(item: ResponseItem, line: Extract<RolloutLine, { type: "response_item" }>): void {
@@ -81,7 +91,8 @@ export class TurnGrouping {
     if (event.type === "task_started") this.#begin("framed", timestamp);
     else if (event.type === "task_complete" || event.type === "turn_aborted") this.#open = "none";
     else if (event.type === "token_count" && event.info !== null) {
-      this.#remember({ tokens: event.info.last_token_usage.total_tokens });
+      const turn = this.#turns.at(-1);
+      if (turn !== undefined) turn.metadata = { ...turn.metadata, tokens: event.info.last_token_usage.total_tokens };
     }
   }
 
@@ -105,6 +116,7 @@ export class TurnGrouping {
     const before = this.#turns.flatMap((turn) => turn.items);
     const after = [...before];
     applyToHistory(after, line);
+    this.#isCleared ||= after.length === 0;
     if (after.length === before.length && after.every((item, index) => item === before[index])) return;
     if (after.every((item, index) => item === before[index])) this.#cut(after.length);
     else this.#replace(after, "timestamp" in line ? line.timestamp : "");
@@ -119,14 +131,15 @@ export class TurnGrouping {
   }
 
   #replace(items: ResponseItem[], timestamp: string): void {
-    const metadata = this.#turns.reduce<TurnMetadata>((all, turn) => ({ ...all, ...turn.metadata }), {});
+    const merged = this.#turns.reduce<TurnMetadata>((all, turn) => ({ ...all, ...turn.metadata }), {});
+    const { tokens: _, ...metadata } = merged;
     const turn: RolloutTurn = { timestamp: epochMs(timestamp), items };
     if (Object.keys(metadata).length > 0) turn.metadata = metadata;
     this.#turns.splice(0, this.#turns.length, turn);
   }
 }
 
-/** The lines of one turn as cody and Codex write them. */
+/** The lines of one turn, or of a replaced history, as cody and Codex write them. */
 export function linesOfTurn(turn: RolloutTurn, now: number, turnId: string = uuidv7()): OwnLine[] {
   const at = Number.isFinite(turn.timestamp) ? milliseconds(turn.timestamp) : now;
   const timestamp = new Date(at).toISOString();
@@ -135,7 +148,10 @@ export function linesOfTurn(turn: RolloutTurn, now: number, turnId: string = uui
     type: "event_msg",
     payload,
   });
-  const { model, provider, tokens } = turn.metadata ?? {};
+  const { model, provider, tokens, replaces } = turn.metadata ?? {};
+  if (replaces === true) {
+    return [replacingLine(turn, timestamp), ...(tokens === undefined ? [] : [event(tokenCount(tokens))])];
+  }
   const answers = turn.items.flatMap((item) =>
     item.type === "message" && item.role === "assistant" ? [messageText(item)] : [],
   );
@@ -144,17 +160,25 @@ export function linesOfTurn(turn: RolloutTurn, now: number, turnId: string = uui
     ...(model === undefined ? [] : [contextLine(timestamp, turnId, model, provider)]),
     ...turn.items.flatMap((item): OwnLine[] => [
       { timestamp, type: "response_item", payload: item },
-      ...shown(item).map(event),
+      ...shownEvents(item).map(event),
     ]),
     ...(tokens === undefined ? [] : [event(tokenCount(tokens))]),
     event({ type: "task_complete", turn_id: turnId, last_agent_message: answers.at(-1) ?? null }),
   ];
 }
 
+function replacingLine({ items, metadata }: RolloutTurn, timestamp: string): OwnLine {
+  const notes = metadata?.compaction;
+  if (notes === undefined) return { timestamp, type: "cody", payload: { type: "history_replaced", items } };
+  const summary = items.findLast((item): item is MessageItem => item.type === "message" && item.summary === true);
+  const message = summary === undefined ? "" : messageText(summary);
+  return { timestamp, type: "compacted", payload: { message, replacement_history: items, cody: notes } };
+}
+
 type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
 
 /** Codex lists only what has the event beside the item. */
-function shown(item: ResponseItem): EventPayload[] {
+export function shownEvents(item: ResponseItem): EventPayload[] {
   if (isRealUserMessage(item)) return [{ type: "user_message", message: messageText(item) }];
   if (item.type === "message" && item.role === "assistant") {
     return [{ type: "agent_message", message: messageText(item) }];

@@ -29,6 +29,43 @@ describe("when it happens", () => {
     expect(provider.requests.map(asksForSummary)).toEqual(summaries);
   });
 
+  test.each([
+    ["large", 8500, [false]],
+    ["small", 7000, [false, true]],
+    ["counted", 5001, [false, true]],
+    ["reserving", 6001, [false, true]],
+    ["other", 8000, [false]],
+  ])(
+    "the model %s has its own threshold: with %d tokens these requests are for a summary: %j",
+    async (model, tokens, summaries) => {
+      const provider = scripted([saysAt("one", tokens), says("The summary")]);
+      const models = {
+        large: { compaction: { ratio: 0.9 } },
+        small: { compaction: { ratio: 0.5 } },
+        counted: { compaction: { tokenLimit: 5000 } },
+        reserving: { compaction: { reserveTokens: 4000 } },
+      };
+      const config = { ...compactingConfig({ ratio: 0.8 }), models };
+      const { manager } = await openManager({ providers: [provider], config });
+      const { conversation } = await manager.newConversation({ provider: "scripted", model });
+      await conversation.processMessage("first");
+      expect(provider.requests.map(asksForSummary)).toEqual(summaries);
+    },
+  );
+
+  test("the threshold changes with the model of a conversation, and previews name it", async () => {
+    const provider = scripted([saysAt("one", 7000), saysAt("two", 7000), says("The summary")]);
+    const config = { ...compactingConfig(), models: { small: { compaction: { ratio: 0.5 } } } };
+    const { manager } = await openManager({ providers: [provider], config });
+    const { conversation } = await manager.newConversation({ provider: "scripted", model: "large" });
+    await conversation.processMessage("first");
+    expect((await conversation.contextUsage()).limit).toBe(8000);
+    await conversation.submit({ type: "override_turn_context", model: "small" });
+    await conversation.processMessage("second");
+    expect(provider.requests.map(asksForSummary)).toContain(true);
+    expect((await conversation.contextUsage()).limit).toBe(5000);
+  });
+
   test("the summary is asked of the same model, without tools, and of all that was said", async () => {
     const { provider, conversation } = await openCompacting([says("one"), saysAt("two", 8001), says("The summary")]);
     await conversation.processMessage("first");

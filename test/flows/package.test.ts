@@ -37,6 +37,29 @@ test("a program that forgets to shut down ends all the same, with everything sav
   expect({ stdout, sockets }).toEqual({ stdout: "true\n", sockets: [] });
 });
 
+test("a program compacts a conversation with its own means", async () => {
+  const { stdout } = await runScript(`
+    const { buildCompactedHistory, collectUserMessages } = await import(${JSON.stringify(entry)});
+    const { conversation, conversationId } = await manager.newConversation({ name: "Sums" });
+    await conversation.processMessage("What is 6*7?");
+    const state = () => JSON.stringify([conversation.id, conversation.name, conversation.settings, conversation.turns, conversation.usage]);
+    const before = state();
+    const context = conversation.getInitialContext();
+    const built = buildCompactedHistory(context, collectUserMessages(conversation.getHistory()), "It is 42.");
+    await conversation.replaceHistory([...built, { type: "ghost_snapshot", data: "state" }]);
+    console.log(context[0].content[0].text.startsWith("You are cody"), state() === before);
+    await conversation.processMessage([{ type: "text", text: "my name is Alice" }]);
+    const history = JSON.stringify(conversation.getHistory());
+    console.log(conversation.getHistory({ content: "text" }).map(({ type, role, content }) => content?.[0].type === "text" ? role : type));
+    await conversation.shutdown();
+    console.log(JSON.stringify((await manager.resumeConversation(conversationId)).getHistory()) === history);
+    await manager.shutdown();`);
+  expect(stdout).toBe(`true true
+[ 'developer', 'user', 'user', 'ghost_snapshot', 'user', 'assistant' ]
+true
+`);
+});
+
 test("an uncaught error of the library prints a short, readable trace", async () => {
   const failed = runScript(`await manager.resumeConversation("no such conversation");`);
   const { stderr } = (await failed.catch((error: unknown) => error)) as { readonly stderr: string };

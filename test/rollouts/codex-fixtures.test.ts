@@ -84,8 +84,13 @@ async function folded(file: string) {
   return state;
 }
 
+/** The flag of a summary is ours; the `summary` of a thought is a list. */
+function isLeftOut(key: string, part: unknown): boolean {
+  return notInOracle.has(key) || (key === "summary" && part === true);
+}
+
 function bare(item: ResponseItem): unknown {
-  return JSON.parse(JSON.stringify(item, (key, part: unknown) => (notInOracle.has(key) ? undefined : part)));
+  return JSON.parse(JSON.stringify(item, (key, part: unknown) => (isLeftOut(key, part) ? undefined : part)));
 }
 
 function oracle(file: string): { type: string }[] {

@@ -33,7 +33,7 @@ test("a compaction without a replacement keeps what the user said, the summary a
     item(user("two")),
     compacted("summary"),
   ];
-  expect(fold(lines)).toEqual([user("one"), user("two"), user("summary"), ghost]);
+  expect(fold(lines)).toEqual([user("one"), user("two"), summary("summary"), ghost]);
 });
 
 test("a compaction without a replacement keeps only the text of what the user said, in one part", () => {
@@ -47,11 +47,11 @@ test("a compaction without a replacement keeps only the text of what the user sa
       { type: "input_text", text: "what is it?" },
     ],
   };
-  expect(fold([item(said), compacted("summary")])).toEqual([user("look: what is it?"), user("summary")]);
+  expect(fold([item(said), compacted("summary")])).toEqual([user("look: what is it?"), summary("summary")]);
 });
 
 test("a compaction without a summary says so", () => {
-  expect(fold([item(user("one")), compacted("")])).toEqual([user("one"), user("(no summary available)")]);
+  expect(fold([item(user("one")), compacted("")])).toEqual([user("one"), summary("(no summary available)")]);
 });
 
 test("of 30k, 15k and 10k tokens the newest stays whole, the middle one is cut to the rest, the oldest goes", () => {
@@ -61,8 +61,13 @@ test("of 30k, 15k and 10k tokens the newest stays whole, the middle one is cut t
   expect(fold([...lines, compacted("summary")])).toEqual([
     user(`${half}…5000 tokens truncated…${half}`),
     newest,
-    user("summary"),
+    summary("summary"),
   ]);
+});
+
+test("a second compaction without a replacement keeps nothing of the first summary", () => {
+  const lines = [item(user("one")), compacted("first"), item(user("two")), compacted("second")];
+  expect(fold(lines)).toEqual([user("one"), user("two"), summary("second")]);
 });
 
 test("a cut in the middle falls on character borders", () => {
@@ -96,6 +101,10 @@ function item(payload: ResponseItem): OwnLine {
 
 function user(text: string): ResponseItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
+
+function summary(text: string): ResponseItem {
+  return { type: "message", role: "user", content: [{ type: "input_text", text }], summary: true };
 }
 
 function assistant(text: string): ResponseItem {

@@ -73,9 +73,25 @@ test("after a compaction the turns are what is left of them", () => {
   const compacted: OwnLine = { timestamp, type: "compacted", payload: { message: "summary" } };
   const two = linesOfTurn({ timestamp: at, items: [message("user", "two")] }, 0);
   expect(turnsOf([...one, compacted, ...two]).map((turn) => turn.items)).toEqual([
-    [message("user", "one"), message("user", "summary")],
+    [message("user", "one"), { ...message("user", "summary"), summary: true }],
     [message("user", "two")],
   ]);
+});
+
+test("a turn that replaces the history is read back as the whole history, with its own tokens", () => {
+  const labels = { provider: "p", model: "m" };
+  const one = linesOfTurn({ timestamp: at, items: [message("user", "one")], metadata: { ...labels, tokens: 9000 } }, 0);
+  const replaced = { timestamp: at, items: [message("user", "two")], metadata: { tokens: 7, replaces: true as const } };
+  expect(turnsOf([...one, ...linesOfTurn(replaced, 0)])).toEqual([
+    { timestamp: at, items: [message("user", "two")], metadata: { ...labels, tokens: 7 } },
+  ]);
+});
+
+test("a cleared history is one turn without items, and a turn that never had any is none", () => {
+  const one = linesOfTurn({ timestamp: at, items: [message("user", "one")] }, 0);
+  const cleared = { timestamp: at, items: [], metadata: { replaces: true as const } };
+  expect(turnsOf([...one, ...linesOfTurn(cleared, 0)])).toEqual([cleared]);
+  expect(turnsOf(linesOfTurn({ timestamp: at, items: [] }, 0))).toEqual([]);
 });
 
 test("turns taken back are gone", () => {

@@ -25,7 +25,9 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
 
 function objectOf(schema: z.ZodObject): Arbitrary<unknown> {
   const entries = Object.entries(schema.shape).map(([key, value]) => [key, arbitraryOf(value)] as const);
-  return fc.record(Object.fromEntries(entries));
+  const record = fc.record(Object.fromEntries(entries));
+  const hasChecks = (schema.def.checks ?? []).length > 0;
+  return hasChecks ? record.filter((value) => schema.safeParse(value).success) : record;
 }
 
 /** Not every object is one. */

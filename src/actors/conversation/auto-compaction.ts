@@ -1,6 +1,5 @@
 import { firstRatio, learnedRatio } from "../../compaction/calibrate.js";
 import { COMPACT_TARGET } from "../../compaction/constants.js";
-import { limitOf } from "../../compaction/trigger-limit.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
 import type { Prepared } from "../compactor/compactor.js";
 import { compactHistory } from "./compact-history.js";
@@ -36,9 +35,8 @@ export class AutoCompaction {
     this.#settings = settings;
     this.#submissionId = submissionId;
     this.#size = new ContextSize(world.parts, world.cell, settings);
-    const { tokens, isAssumed } = world.parts.compaction.window(settings);
-    this.#window = tokens;
-    this.#limit = limitOf({ window: tokens, assumed: isAssumed, settings: world.parts.compaction.settings });
+    this.#window = world.parts.compaction.window(settings).tokens;
+    this.#limit = world.parts.compaction.limit(settings);
   }
 
   /** Before a request, and when a turn is over: then nobody waits for a summary that is being made beside the turns. */
@@ -111,7 +109,8 @@ export class AutoCompaction {
   /** Urgent when the next request cannot be sent otherwise: then anything is better than the history. */
   async #compact(isUrgent: boolean, signal: AbortSignal): Promise<void> {
     let prepared: Prepared | undefined;
-    if (this.#isBackground) {
+    // A strategy that needs no summary has nothing to prepare.
+    if (this.#isBackground && planCompaction(this.#world, this.#settings, {}).plan.needsSummary) {
       const found = await this.#prepared(isUrgent, signal);
       if (found === "running") return;
       prepared = this.#usable(found);

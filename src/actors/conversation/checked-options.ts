@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Config } from "../../messages/config.js";
 import { isRecord } from "../../messages/is-record.js";
 import { check } from "../../messages/parse.js";
+import { StartSource } from "../../messages/session-source.js";
 import type { ManagerOptions } from "./manager-options.js";
 
 /** The same options; what is none, or cannot be what it should be, is refused before anything is made with it. */
@@ -30,7 +31,7 @@ const shape = {
   outbox: table.optional(),
   now: callback.optional(),
   log: callback.optional(),
-  source: z.enum(["interactive", "non_interactive", "mcp"]).optional(),
+  source: StartSource.optional(),
 } satisfies Record<keyof ManagerOptions, z.ZodType>;
 
 const Options = z.strictObject(shape, {

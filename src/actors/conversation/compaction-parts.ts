@@ -16,6 +16,8 @@ export interface CompactionParts {
   /** By name: ours and those that were injected. */
   readonly strategies: ReadonlyMap<string, CompactionStrategy>;
   window(settings: Settings): ContextWindow;
+  /** The number of tokens above which the history is compacted, for the model of a turn. */
+  limit(settings: Settings): number;
   /** Who summarizes for such a turn. */
   summaryBy(settings: Settings): SummaryBy;
   /** The lines of the conversation as they were saved. */

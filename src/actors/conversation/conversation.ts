@@ -2,7 +2,6 @@ import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import { bareId } from "../../messages/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";
-import type { SessionSource } from "../../messages/session-source.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
@@ -22,7 +21,6 @@ import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "
 export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
   readonly rollout: Rollout;
-  readonly sessionSource: SessionSource;
   /** Whether a turn that waited for an approval goes on: a copy, or what is not saved, would be played by two. */
   readonly goesOn: boolean;
   /** When its file is longer, nothing new begins. */

@@ -4,6 +4,7 @@ import {
   ReviewDecision as ReviewDecisionSchema,
 } from "../../messages/approval.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
+import { codexItems, type PlainItem, plainItems } from "../../messages/codex-parts.js";
 import { conversationName } from "../../messages/conversation-name.js";
 import { FailureError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
@@ -27,7 +28,6 @@ import { isUnanswered } from "./open-calls.js";
 import type { Settings } from "./settings.js";
 import { jsonCopy } from "./size-limit.js";
 import { ended, refused, turnItems } from "./turn-items.js";
-import { type PlainItem, plainItems } from "./plain-items.js";
 
 /** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
@@ -178,10 +178,13 @@ export class Conversation implements AsyncDisposable {
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text }] }];
   }
 
-  /** Replaces history and nothing else; the rollout keeps every line. Rejects while a turn runs. */
-  async replaceHistory(items: readonly ResponseItem[]): Promise<void> {
-    const copies = jsonCopy(items, "history");
-    const checked = copies.map((item, index) => check(ResponseItemSchema, item, `item ${index}`));
+  /**
+   * Replaces history and nothing else; the rollout keeps every line. System messages become developer messages. Rejects
+   * while a turn runs.
+   */
+  async replaceHistory(items: readonly (ResponseItem | PlainItem)[]): Promise<void> {
+    const copies = codexItems(jsonCopy(items, "history"));
+    const checked = copies.map((item, index) => storable(check(ResponseItemSchema, item, `item ${index}`)));
     const answer = await this.#parts.ref.ask({ type: "replace_history", items: checked });
     if (answer === "busy") throw refused("busy", "history cannot be replaced while a turn runs");
   }
@@ -258,8 +261,8 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** The summary the conversation's model makes of some items; empty when it made none. Nothing is changed by it. */
-  async summarize(items: readonly ResponseItem[]): Promise<string> {
-    const outcome = await this.#parts.summarize(jsonCopy(items, "items"));
+  async summarize(items: readonly (ResponseItem | PlainItem)[]): Promise<string> {
+    const outcome = await this.#parts.summarize(codexItems(jsonCopy(items, "items")));
     if (outcome.status === "done") return outcome.text;
     if (outcome.status === "failed") throw new FailureError(outcome.failure);
     throw refused("context_overflow", "the items are more than the model takes");
@@ -289,4 +292,9 @@ export class Conversation implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }
+}
+
+/** Codex reads no system messages from a rollout; a developer message tells the model the same. */
+function storable(item: ResponseItem): ResponseItem {
+  return item.type === "message" && item.role === "system" ? { ...item, role: "developer" } : item;
 }

@@ -3,7 +3,6 @@ import { InvalidInputError } from "../../messages/errors.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { isContextMessage } from "../../messages/user-message.js";
 import { countedItem } from "../../compaction/counted-item.js";
-import { limitOf } from "../../compaction/trigger-limit.js";
 import { strategyProblem } from "./change-history.js";
 import { planCompaction, type PlanWorld } from "./plan-compaction.js";
 import { ContextSize } from "./context-size.js";
@@ -59,8 +58,7 @@ async function countAll({ parts, cell }: PlanWorld): Promise<void> {
 
 function windowOf({ parts, cell }: PlanWorld): { window: number; isAssumedWindow: boolean; limit: number } {
   const { tokens, isAssumed } = parts.compaction.window(cell.settings);
-  const limit = limitOf({ window: tokens, assumed: isAssumed, settings: parts.compaction.settings });
-  return { window: tokens, isAssumedWindow: isAssumed, limit };
+  return { window: tokens, isAssumedWindow: isAssumed, limit: parts.compaction.limit(cell.settings) };
 }
 
 const maxChars = 80;

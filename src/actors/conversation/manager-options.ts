@@ -1,5 +1,6 @@
 import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
+import type { StartSource } from "../../messages/session-source.js";
 import type { WrittenConfig } from "../../messages/written-config.js";
 import type { ModelClient } from "../../providers/client-provider.js";
 import type { ExportFormat } from "../../rollouts/export/export-format.js";
@@ -37,7 +38,7 @@ export interface ManagerOptions {
   /** Takes what is for a log: a bounded part of what MCP servers complain. */
   readonly log?: (text: string) => void;
   /** How this manager's conversations are started, as their first line says. */
-  readonly source?: "interactive" | "non_interactive" | "mcp";
+  readonly source?: StartSource;
 }
 
 export interface CountTokensOptions {

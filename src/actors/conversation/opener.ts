@@ -38,6 +38,8 @@ export interface Parent {
   readonly lines: readonly OwnLine[];
   readonly recorded: ConversationConfig;
   readonly notice?: string | undefined;
+  /** Whether the copy was made to resume a conversation whose file only Codex may write. */
+  readonly isResumed?: boolean;
 }
 
 /** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
@@ -54,6 +56,7 @@ export class ConversationOpener {
   /** A new conversation, with what it has from the one it was forked from. */
   async create(config: ConversationConfig, parent?: Parent): Promise<NewConversation> {
     const { id: forkedFrom, lines: inherited = [], recorded = {}, notice: parentNotice } = parent ?? {};
+    const resumes = parent?.isResumed === true ? parent.id : undefined;
     this.#refuseAfterShutdown();
     const conversationId = config.id === undefined ? newConversationId() : shownId(config.id);
     if (!isConversationId(conversationId)) throw new InvalidInputError(`a conversation id has ${idRule}`);
@@ -76,7 +79,7 @@ export class ConversationOpener {
     const { rollout } = opened;
     const source = this.#parts.options.source ?? "non_interactive";
     const state = emptyState();
-    const first = firstLine({ conversationId, now, cwd, ...labels, source, git, forkedFrom });
+    const first = firstLine({ conversationId, now, cwd, ...labels, source, resumes, git, forkedFrom });
     const transcript = new Transcript();
     for (const line of [first, ...inherited, ...(name === undefined ? [] : [namedLine(name, now)])]) {
       apply(state, line);
@@ -99,7 +102,7 @@ export class ConversationOpener {
       ...opened,
       prompt,
       lease,
-      sessionSource: source,
+      sessionSource: resumes === undefined ? source : { resume: resumes },
       goesOn: false,
       notice: joined([notice, openNotice, parentNotice, unlisted, serverNotice]),
       ...this.#listing(conversationId, state),

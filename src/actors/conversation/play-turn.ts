@@ -3,6 +3,8 @@ import type { ModelPrice } from "../../config/model-table.js";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
 import type { KnownFacts, ModelRequest } from "../../messages/model.js";
 import { OutputSchema } from "../../messages/output-schema.js";
+import { messageText, type ResponseItem } from "../../messages/response-item.js";
+import type { SessionSource } from "../../messages/session-source.js";
 import type { ToolSpec } from "../../messages/tool.js";
 import { inputContent, inputText } from "../../messages/user-input.js";
 import type { Provider } from "../../providers/provider.js";
@@ -32,6 +34,7 @@ import { TurnBudget } from "./turn-budget.js";
 /** What a turn takes from outside its conversation. */
 export interface TurnParts {
   readonly conversationId: string;
+  readonly sessionSource: SessionSource;
   readonly retry: RetryPolicy;
   readonly gate: RequestGate;
   /** Absent when there are none. */
@@ -81,11 +84,11 @@ export interface TurnWorld {
 
 /** One turn from the user's words to the event that ends it: exactly one of `task_complete` and `turn_aborted`. */
 export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
-  const { parts, cell, recording } = world;
+  const { parts, cell } = world;
   await oneAfterAnother("begin");
   const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
-  recordInput(recording, turn, input);
+  recordInput(world, turn, input);
   await playOn(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
 
@@ -170,7 +173,7 @@ async function playOn(
   await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
 }
 
-function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputSchema }: TurnWish): void {
+function recordInput({ parts, recording }: TurnWorld, turn: ActiveTurn, { settings, outputSchema }: TurnWish): void {
   const id = turn.submissionId;
   const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
   recording.line(
@@ -180,7 +183,9 @@ function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputS
     },
     id,
   );
-  recording.line({ type: "turn_context", payload: turnContext(settings, turn.turnId, outputSchema) }, id);
+  const resumed = typeof parts.sessionSource === "string" ? {} : { session_source: parts.sessionSource };
+  const context = { ...turnContext(settings, turn.turnId, outputSchema), ...resumed };
+  recording.line({ type: "turn_context", payload: context }, id);
   recording.line(
     { type: "response_item", payload: { type: "message", role: "user", content: inputContent(turn.input) } },
     id,
@@ -191,16 +196,29 @@ function recordInput(recording: Recording, turn: ActiveTurn, { settings, outputS
 function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish): ModelRequest {
   const { settings, outputSchema } = wish;
   const facts = parts.facts(settings);
+  const instructions = parts.instructions(settings);
   return {
     conversationId: parts.conversationId,
     model: settings.model,
-    instructions: parts.instructions(settings),
-    input: newestTurns(cell.state.history, parts.maxTurns),
+    instructions,
+    input: newestTurns(cell.state.history, parts.maxTurns).filter((item) => !repeatsPrompt(item, instructions)),
     tools: [...offeredTools(parts, cell.state.history)],
     effort: settings.effort,
     ...(facts === undefined ? {} : { facts }),
     ...(outputSchema === undefined ? {} : { outputSchema }),
   };
+}
+
+/**
+ * Whether an item is the system prompt, which a caller may have put into the history from `getInitialContext()`. It is
+ * sent as such already; only the date in it changes by itself.
+ */
+function repeatsPrompt(item: ResponseItem, instructions: string): boolean {
+  return item.type === "message" && item.role === "developer" && undated(messageText(item)) === undated(instructions);
+}
+
+function undated(prompt: string): string {
+  return prompt.replace(/^Date: .*$/m, "");
 }
 
 interface TurnFacts extends ReturnType<typeof timesOf> {

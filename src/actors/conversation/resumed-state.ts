@@ -15,6 +15,6 @@ export function isNewChoice(
 }
 
 /** Nobody has said anything; a history that was cleared had something to clear. */
-export function isEmpty({ history, turns }: ConversationState): boolean {
-  return history.length === 0 && turns === 0;
+export function isEmpty({ history, turns, isReplaced }: ConversationState): boolean {
+  return history.length === 0 && turns === 0 && !isReplaced;
 }

@@ -1,5 +1,6 @@
 import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import { needsCompaction } from "../../compaction/needs-compaction.js";
+import type { PlainItem } from "../../messages/codex-parts.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { type InlineInput, inputText } from "../../messages/user-input.js";
 import type { Conversation } from "./handle.js";
@@ -29,7 +30,7 @@ export async function runCompactTask(
 export async function getSummary(
   session: Conversation,
   _context: CompactContext = {},
-  history: readonly ResponseItem[] = session.getHistory(),
+  history: readonly (ResponseItem | PlainItem)[] = session.getHistory(),
 ): Promise<string> {
   return await session.summarize(history);
 }

@@ -1,8 +1,9 @@
 import { homedir } from "node:os";
 import { v7 as uuidv7 } from "uuid";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
+import { limitOf } from "../../compaction/trigger-limit.js";
 import { effectiveCompaction } from "../../config/compaction-settings.js";
-import { contextWindow } from "../../config/model-windows.js";
+import { type ContextWindow, contextWindow } from "../../config/model-windows.js";
 import { factsOf, priceOf } from "../../config/models.js";
 import { privatePaths } from "../../config/private-paths.js";
 import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
@@ -177,13 +178,26 @@ export class ConversationSpawner {
 
   #compaction(conversationId: string): CompactionParts {
     const { compactor, counts, config, store } = this.#parts;
+    const settings = effectiveCompaction(config.compaction);
+    const window = ({ model }: Settings): ContextWindow =>
+      contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow);
     return {
       compactor,
       counts,
-      settings: effectiveCompaction(config.compaction),
+      settings,
       strategies: this.#strategies,
-      window: ({ model }) => contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow),
-      summaryBy: (settings) => this.#providers.summaryBy(settings),
+      window,
+      limit: (turn) => {
+        const { tokens, isAssumed } = window(turn);
+        const own = config.models?.[turn.model]?.compaction;
+        const thresholds = {
+          ratio: own?.ratio ?? settings.ratio,
+          tokenLimit: own?.tokenLimit ?? settings.tokenLimit,
+          reserveTokens: own?.reserveTokens ?? settings.reserveTokens,
+        };
+        return limitOf({ window: tokens, assumed: isAssumed, settings: thresholds });
+      },
+      summaryBy: (turn) => this.#providers.summaryBy(turn),
       savedLines: () => store.read(conversationId),
     };
   }

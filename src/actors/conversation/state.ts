@@ -25,6 +25,8 @@ export interface ConversationState {
   counted: { readonly tokens: number; readonly items: number } | undefined;
   /** What was noted when the history was last compacted. */
   compaction: CompactionNotes | undefined;
+  /** Whether the history was ever replaced from outside, be it by nothing. */
+  isReplaced: boolean;
   /** How many turns have begun. */
   turns: number;
   /** The turn that has begun and not ended. */
@@ -62,6 +64,7 @@ export function emptyState(): ConversationState {
     usage: null,
     counted: undefined,
     compaction: undefined,
+    isReplaced: false,
     turns: 0,
     openTurn: undefined,
     marks: [],
@@ -128,6 +131,7 @@ function applyName(state: ConversationState, name: string, timestamp: string): v
 
 function applyRecord(state: ConversationState, payload: Extract<RolloutLine, { type: "cody" }>["payload"]): void {
   if (payload.type === "history_replaced") {
+    state.isReplaced = true;
     state.counted = undefined;
     state.compaction = undefined;
   } else if (payload.type === "approval_requested") {

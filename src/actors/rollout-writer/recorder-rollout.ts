@@ -1,18 +1,33 @@
+import type { CompactionNotes } from "../../messages/compaction.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { applyToHistory } from "../../rollouts/history.js";
-import type { TurnMetadata } from "../../rollouts/turns.js";
+import type { RolloutTurn, TurnMetadata } from "../../rollouts/turns.js";
 import { messageOf } from "../system/failures.js";
 import { within } from "../../tools/within.js";
-import type { TurnRecorder } from "./recorder.js";
+import type { CompactionRecord, TurnRecorder } from "./recorder.js";
 import type { Rollout } from "./rollout.js";
 
 const deadlineMs = 10_000;
 /** When so many turns wait for the recorder no new one should begin. */
 const maxWaitingRecords = 1_000;
 
-/** Collects lines until their turn has ended, then hands the turn to a recorder, once. */
+/** A history that was replaced as a whole and is not recorded yet. */
+interface Replacement {
+  timestamp: string;
+  /** What `appendCompacted` is to record, in order. */
+  readonly compactions: CompactionRecord[];
+  /** How it was compacted; absent when it was replaced from outside. */
+  notes: CompactionNotes | undefined;
+  tokens?: number | undefined;
+}
+
+/**
+ * Collects lines until their turn has ended, then hands the turn to a recorder, once. A history that was replaced
+ * follows as a turn of its own whose metadata says so: a recorder that keeps turns as they are needs no more to
+ * resume a compacted conversation.
+ */
 export class RecorderRollout implements Rollout {
   readonly path = null;
   readonly bytes = 0;
@@ -22,11 +37,13 @@ export class RecorderRollout implements Rollout {
   #items: ResponseItem[] = [];
   #timestamp: string | undefined;
   #tokens: number | undefined;
+  /** All of it since the rollout was opened; lines that do not name the whole history come only with imports. */
+  readonly #history: ResponseItem[] = [];
+  #isTurnOpen = false;
+  #replacement: Replacement | undefined;
   /** What the recorder must still take, in order. */
   readonly #records: (() => Promise<void>)[] = [];
   #recording: Promise<SaveOutcome> | undefined;
-  /** What was lost and has not been said yet. */
-  #lost: string | undefined;
 
   constructor(recorder: TurnRecorder, conversationId: string, metadata: TurnMetadata) {
     this.#recorder = recorder;
@@ -42,6 +59,7 @@ export class RecorderRollout implements Rollout {
   }
 
   append(line: OwnLine): void {
+    applyToHistory(this.#history, line);
     switch (line.type) {
       case "response_item":
         this.#timestamp ??= line.timestamp;
@@ -59,7 +77,7 @@ export class RecorderRollout implements Rollout {
         this.#compacted(line);
         return;
       case "cody":
-        if (line.payload.type === "history_replaced") this.#lost = "the recorder cannot keep a replaced history";
+        if (line.payload.type === "history_replaced") this.#replaced(line.timestamp, undefined);
         return;
       case "session_meta":
         return;
@@ -73,16 +91,12 @@ export class RecorderRollout implements Rollout {
 
   /** A turn that still runs cannot be recorded yet, and nothing is wrong with that. */
   async flush(): Promise<SaveOutcome> {
+    if (!this.#isTurnOpen && this.#replacement !== undefined) this.#endTurn();
     const recorded = this.#recorded();
     if (!(await within(recorded, deadlineMs))) {
       return { status: "not_saved", reason: `the recorder did not answer in ${deadlineMs / 1000} s` };
     }
-    const outcome = await recorded;
-    const reason = this.#lost;
-    // What was lost is said where a turn ends, and not to a call in the middle of one.
-    if (outcome.status === "not_saved" || reason === undefined || this.#items.length > 0) return outcome;
-    this.#lost = undefined;
-    return { status: "not_saved", reason };
+    return await recorded;
   }
 
   close(): Promise<SaveOutcome> {
@@ -111,15 +125,30 @@ export class RecorderRollout implements Rollout {
   }
 
   #event({ payload, timestamp }: Extract<OwnLine, { type: "event_msg" }>): void {
-    if (payload.type === "task_started") this.#timestamp = timestamp;
-    else if (payload.type === "task_complete" || payload.type === "turn_aborted") this.#endTurn();
-    else if (payload.type === "token_count") this.#tokens = payload.info?.last_token_usage.total_tokens ?? this.#tokens;
+    if (payload.type === "task_started") {
+      if (this.#replacement !== undefined) this.#endTurn();
+      this.#isTurnOpen = true;
+      this.#timestamp = timestamp;
+    } else if (payload.type === "task_complete" || payload.type === "turn_aborted") this.#endTurn();
+    else if (payload.type === "token_count") this.#count(payload.info?.last_token_usage.total_tokens);
+    else if (payload.type === "thread_rolled_back") this.#replaced(timestamp, undefined);
+  }
+
+  #count(tokens: number | undefined): void {
+    if (tokens === undefined) return;
+    if (this.#replacement === undefined) this.#tokens = tokens;
+    else this.#replacement.tokens = tokens;
+  }
+
+  #replaced(timestamp: string, notes: CompactionNotes | undefined): Replacement {
+    this.#replacement = { timestamp, compactions: this.#replacement?.compactions ?? [], notes };
+    return this.#replacement;
   }
 
   #compacted({ payload, timestamp }: Extract<OwnLine, { type: "compacted" }>): void {
     const truncatedCount = payload.cody?.truncated_count ?? 0;
     const record = { timestamp: Date.parse(timestamp), summary: payload.message, truncatedCount };
-    this.#records.push(async () => this.#recorder.appendCompacted?.(this.#conversationId, record));
+    this.#replaced(timestamp, payload.cody).compactions.push(record);
   }
 
   #endTurn(): void {
@@ -135,5 +164,28 @@ export class RecorderRollout implements Rollout {
     this.#items = [];
     this.#timestamp = undefined;
     this.#tokens = undefined;
+    this.#isTurnOpen = false;
+    if (this.#replacement !== undefined) this.#recordReplacement(this.#replacement);
+    this.#replacement = undefined;
+  }
+
+  /** The compactions as the seed document has them, then the history they led to. */
+  #recordReplacement({ timestamp, compactions, notes, tokens }: Replacement): void {
+    if (this.#recorder.keepsReplacements !== true) {
+      for (const record of compactions) {
+        this.#records.push(async () => this.#recorder.appendCompacted?.(this.#conversationId, record));
+      }
+    }
+    const turn: RolloutTurn = {
+      timestamp: Date.parse(timestamp),
+      items: [...this.#history],
+      metadata: {
+        ...this.#metadata,
+        ...(tokens === undefined ? {} : { tokens }),
+        replaces: true,
+        ...(notes === undefined ? {} : { compaction: notes }),
+      },
+    };
+    this.#records.push(() => this.#recorder.appendTurn(this.#conversationId, turn));
   }
 }

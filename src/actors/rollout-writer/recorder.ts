@@ -5,6 +5,7 @@ import * as z from "zod";
 import { redactionRules } from "../../config/redaction/rules.js";
 import { createTextRedactor } from "../../config/redaction/text-redactor.js";
 import { withCodexParts } from "../../messages/codex-parts.js";
+import { labelledSummary } from "../../messages/codex-summary.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
 import {
   ConversationInUseError,
@@ -37,12 +38,24 @@ export interface CompactionRecord {
   truncatedCount: number;
 }
 
-/** Where whole turns are kept; anything of this shape can take the place of files. */
+/** A compaction as `readRollout` may return it. */
+export interface RecordedCompaction extends CompactionRecord {
+  type: "compacted";
+}
+
+/**
+ * Where whole turns are kept; anything of this shape can take the place of files. A turn must come back with its
+ * `metadata`: when `metadata.replaces` is true, its items are the whole history from there on.
+ */
 export interface TurnRecorder {
   appendTurn(conversationId: string, turn: RolloutTurn): Promise<void>;
-  readRollout(conversationId: string): Promise<RolloutTurn[]>;
+  /** What was appended, in order; the records of `appendCompacted` may be among the turns, or left out. */
+  readRollout(conversationId: string): Promise<readonly (RolloutTurn | RecordedCompaction)[]>;
   list(): Promise<ConversationMetadata[]>;
+  /** Called for each compaction, before the turn that has the new history. */
   appendCompacted?(conversationId: string, record: CompactionRecord): Promise<void>;
+  /** Whether the turn with the new history says all about a compaction, so that `appendCompacted` is not called for it. */
+  readonly keepsReplacements?: boolean;
 }
 
 export interface RecorderOptions {
@@ -62,6 +75,7 @@ interface OpenFile {
 
 /** Conversations as rollout files in one directory, turn by turn. */
 export class RolloutRecorder implements TurnRecorder {
+  readonly keepsReplacements = true;
   readonly #baseDir: string;
   readonly #now: () => Date;
   readonly #outbox: RolloutOutbox;
@@ -84,7 +98,7 @@ export class RolloutRecorder implements TurnRecorder {
   }
 
   async appendCompacted(conversationId: string, record: CompactionRecord): Promise<void> {
-    const payload = { message: record.summary, truncated_count: record.truncatedCount };
+    const payload = { message: labelledSummary(record.summary), truncated_count: record.truncatedCount };
     const timestamp = new Date(record.timestamp).toISOString();
     await this.#append(conversationId, {}, keyOf(record), [{ timestamp, type: "compacted", payload }]);
   }

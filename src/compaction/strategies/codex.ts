@@ -1,3 +1,4 @@
+import { summaryLabels } from "../../messages/codex-summary.js";
 import { boundedCut, planHistory } from "../plan-history.js";
 import { unansweredFrom } from "../choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";
@@ -5,7 +6,7 @@ import { isRequest } from "../item-kinds.js";
 import { keepNewest } from "../keep-newest.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
-import { summaryItem, summaryLabels } from "../summary-text.js";
+import { summaryItem } from "../summary-text.js";
 
 /** What the user said stays as far as it fits, the rest is summarized. A request nobody has answered stays behind that. */
 export const codex: CompactionStrategy = {

@@ -1,8 +1,8 @@
+import { summaryLabels } from "../../messages/codex-summary.js";
 import { cutInsideTurn, fittingCut, roomForTail } from "../choose-cut.js";
 import { cutPoint } from "../find-cut-point.js";
 import { type HistoryMap, mapHistory, uncovered } from "../history-map.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
-import { summaryLabels } from "../summary-text.js";
 import { planRecent } from "./plan-recent.js";
 
 /** About so many of the last tokens stay as they are, from a message of the user on. */

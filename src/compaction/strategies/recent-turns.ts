@@ -1,7 +1,7 @@
+import { summaryLabels } from "../../messages/codex-summary.js";
 import { fittingCut, roomForTail } from "../choose-cut.js";
 import { mapHistory } from "../history-map.js";
 import type { CompactionStrategy } from "../strategy.js";
-import { summaryLabels } from "../summary-text.js";
 import { planRecent } from "./plan-recent.js";
 
 /** The last turns stay as they are, or as many of them as fit. */

@@ -96,11 +96,18 @@ function changeJson(entry: Exclude<TurnEntry, { type: "item" }>, after_items: nu
   switch (entry.type) {
     case "compacted": {
       const { message, replacement_history: replaced, cody } = entry.compacted;
-      const items = Array.isArray(replaced) ? { items: replaced.length } : {};
-      return { type: "compacted", timestamp, after_items, summary: message, ...items, ...cody };
+      const items = Array.isArray(replaced) ? { items: replaced.length, replacement_history: replaced } : {};
+      return { type: "compacted", timestamp, after_items, summary: message, ...cody, ...items };
     }
     case "replaced":
-      return { type: "replaced", timestamp, after_items, items: entry.items, unseen: entry.unseen };
+      return {
+        type: "replaced",
+        timestamp,
+        after_items,
+        items: entry.items.length,
+        unseen: entry.unseen,
+        replacement_history: entry.items,
+      };
     case "rolled_back":
       break;
   }

@@ -41,7 +41,10 @@ function entryParts(entry: TurnEntry, calls: Map<string, Call>): Part[] {
       return [{ type: "compacted", summary: message, ...tokens }];
     }
     case "replaced":
-      return [{ type: "replaced", items: entry.items }, ...entry.unseen.flatMap((item) => itemParts(item, calls))];
+      return [
+        { type: "replaced", items: entry.items.length },
+        ...entry.unseen.flatMap((item) => itemParts(item, calls)),
+      ];
     case "rolled_back":
       break;
   }

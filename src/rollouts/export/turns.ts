@@ -9,7 +9,12 @@ export type TurnEntry =
   | { readonly type: "item"; readonly timestamp: string; readonly item: ResponseItem }
   | { readonly type: "compacted"; readonly timestamp: string; readonly compacted: Compacted }
   /** The history was replaced from outside; `unseen` are the items that had not been there before. */
-  | { readonly type: "replaced"; readonly timestamp: string; readonly items: number; readonly unseen: ResponseItem[] }
+  | {
+      readonly type: "replaced";
+      readonly timestamp: string;
+      readonly items: readonly ResponseItem[];
+      readonly unseen: ResponseItem[];
+    }
   | { readonly type: "rolled_back"; readonly timestamp: string; readonly turns: number };
 
 export type TurnStatus = "complete" | "aborted" | "failed" | "open";
@@ -164,7 +169,7 @@ export class Turns {
   }
 
   #replaced(items: readonly ResponseItem[], timestamp: string): TurnEntry {
-    return { type: "replaced", timestamp, items: items.length, unseen: items.filter((item) => this.#isNew(item)) };
+    return { type: "replaced", timestamp, items, unseen: items.filter((item) => this.#isNew(item)) };
   }
 
   #isNew(item: ResponseItem): boolean {

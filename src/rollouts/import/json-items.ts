@@ -1,4 +1,5 @@
 import { withCodexParts } from "../../messages/codex-parts.js";
+import { isRecord } from "../../messages/is-record.js";
 import { type ContentPart, type MessageItem, ResponseItem } from "../../messages/response-item.js";
 import { answered, called, thought } from "../forms/form-items.js";
 import { type Fields, fieldsOf, saidText, textOf } from "./fields.js";
@@ -7,13 +8,19 @@ import { blocksOf, imagePart, messageOf, outputOf, textPart } from "./parts.js";
 
 const knownItem = ResponseItem.options[0];
 
-/** What one element of a JSON history says: an item of history, or a message as chat APIs have them. */
+/** The variants of the state document's `Message`, as serde names them by default. */
+const serdeRoles: ReadonlyMap<string, string> = new Map([
+  ["User", "user"],
+  ["Assistant", "assistant"],
+  ["Tool", "tool"],
+]);
+
+/** The items of one element of a JSON history: an item of history, or a message as chat APIs have them. */
 export function jsonItems(value: unknown, losses: Losses): ResponseItem[] {
-  const item = knownItem.safeParse(withCodexParts(value));
-  if (item.success) return [item.data];
-  const message = fieldsOf(value);
-  // The history of a conversation says the role in its type.
-  const role = message["role"] ?? message["type"];
+  const item = withCodexParts(value);
+  if (knownItem.safeParse(item).success) return [item as ResponseItem];
+  const message = fieldsOf(serdeMessage(value) ?? value);
+  const role = roleOf(message);
   switch (role) {
     case "user":
     case "developer":
@@ -30,6 +37,18 @@ export function jsonItems(value: unknown, losses: Losses): ResponseItem[] {
       losses.count("unknown_parts");
       return [];
   }
+}
+
+/** A message that serde wrote in its default form, `{"User": {…}}`, with its role as a field. */
+export function serdeMessage(value: unknown): Fields | undefined {
+  const [[key, fields] = ["", undefined], ...others] = Object.entries(fieldsOf(value));
+  const role = serdeRoles.get(key);
+  return role === undefined || others.length > 0 || !isRecord(fields) ? undefined : { role, ...fields };
+}
+
+/** The history of a conversation has the role in `type`. */
+export function roleOf(message: Fields): unknown {
+  return message["role"] ?? message["type"];
 }
 
 function assistantItems(message: Fields, losses: Losses): ResponseItem[] {

@@ -4,8 +4,9 @@ import { ImportError } from "../../messages/errors.js";
 import { isRecord } from "../../messages/is-record.js";
 import { isoTime } from "../forms/form-of.js";
 import { isDeeperThan, maxLineDepth, withoutMark } from "../line-object.js";
+import { codyExportRecords, isCodyExport } from "./cody-export.js";
 import { type Fields, fieldsOf, saidText, textOf } from "./fields.js";
-import { jsonItems } from "./json-items.js";
+import { jsonItems, serdeMessage } from "./json-items.js";
 import { jsonTurnItems } from "./json-turns.js";
 import type { Losses } from "./losses.js";
 import type { ReadSource, SourceFacts, SourceRecord } from "./source.js";
@@ -22,7 +23,7 @@ export const readJsonSource: ReadSource = async ({ path, bytes }, losses) => {
   const root = parsed(withoutMark((await readFile(path)).subarray(0, bytes)), path);
   const outer = fieldsOf(root);
   const history = Array.isArray(root) ? root : (outer["history"] ?? outer["messages"] ?? outer["items"] ?? outer);
-  return { facts: factsOf(outer), records: historyRecords(outer, history, losses) };
+  return { facts: factsOf(outer), records: conversationRecords(outer, history, losses) };
 };
 
 /** Whether a value looks like such a conversation. */
@@ -43,18 +44,30 @@ function parsed(bytes: Buffer, path: string): unknown {
 
 function factsOf(outer: Fields): SourceFacts {
   const config = fieldsOf(outer["config"] ?? outer["config_snapshot"]);
+  const git = fieldsOf(fieldsOf(outer["metadata"])["git"]);
   return {
     id: textOf(outer["conversation_id"]) ?? textOf(outer["session_id"]) ?? textOf(outer["id"]),
     createdAt: textOf(outer["created_at"]),
     cwd: saidText(config["cwd"]) ?? saidText(outer["cwd"]),
+    branch: saidText(git["branch"]),
+    commit: saidText(git["commit_hash"]),
     provider: saidText(config["provider"]) ?? saidText(outer["provider"]),
     model: saidText(config["model"]) ?? saidText(outer["model"]),
   };
 }
 
-async function* historyRecords(outer: Fields, history: unknown, losses: Losses): AsyncGenerator<SourceRecord> {
+async function* conversationRecords(outer: Fields, history: unknown, losses: Losses): AsyncGenerator<SourceRecord> {
+  yield* isCodyExport(outer) ? codyExportRecords(outer, losses) : historyRecords(outer, history, losses);
+  // Where names are known the title is only how it begins.
+  const name = saidText("name" in outer ? outer["name"] : outer["title"]);
+  if (name !== undefined) yield { type: "named", name };
+}
+
+function* historyRecords(outer: Fields, history: unknown, losses: Losses): Generator<SourceRecord> {
   let time = outer["created_at"];
-  const turns = fieldsOf(history)["turns"];
+  // A bare list of the state document's messages is read as one turn.
+  const isMessages = Array.isArray(history) && history.some((message) => serdeMessage(message) !== undefined);
+  const turns = isMessages ? [{ messages: history }] : fieldsOf(history)["turns"];
   const groups = Array.isArray(turns) ? turns : Array.isArray(history) ? history : [];
   for (const group of groups as readonly unknown[]) {
     const fields = fieldsOf(group);
@@ -62,7 +75,4 @@ async function* historyRecords(outer: Fields, history: unknown, losses: Losses):
     const items = Array.isArray(turns) ? jsonTurnItems(fields, losses) : jsonItems(group, losses);
     for (const item of items) yield { type: "item", timestamp: isoTime(time), item };
   }
-  // Where names are known the title is only how it begins.
-  const name = saidText("name" in outer ? outer["name"] : outer["title"]);
-  if (name !== undefined) yield { type: "named", name };
 }

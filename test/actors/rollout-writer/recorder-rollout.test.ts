@@ -106,10 +106,9 @@ test("a compaction is recorded, and a recorder without that is left alone", asyn
   expect(await other.flush()).toEqual({ status: "saved" });
 });
 
-test("a replaced history is said to be lost, once, and the turns go on", async () => {
+test("a replaced history is recorded as a turn that says so, before the turn behind it", async () => {
   const recorder = new MemoryRecorder();
   const rollout = recorderRollout(recorder, "conv", { provider: "p", model: "m" });
-  const reason = "the recorder cannot keep a replaced history";
   const items = [message("user", "before")];
   rollout.append({
     timestamp: new Date(at).toISOString(),
@@ -120,9 +119,9 @@ test("a replaced history is said to be lost, once, and the turns go on", async (
   for (const line of linesOfTurn(turn("one"), at)) rollout.append(line);
   expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "permission denied" });
   recorder.fault = undefined;
-  expect(await rollout.flush()).toEqual({ status: "not_saved", reason });
   expect(await rollout.flush()).toEqual({ status: "saved" });
-  expect(recorder.turns).toEqual([turn("one")]);
+  const replaced = { timestamp: at, items, metadata: { provider: "p", model: "m", replaces: true } };
+  expect(recorder.turns).toEqual([replaced, turn("one")]);
 });
 
 test("a thousand turns may wait; then it is full, until the recorder takes them", async () => {

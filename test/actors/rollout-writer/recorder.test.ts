@@ -172,12 +172,12 @@ test("after a compaction the summary stands for what came before", async () => {
   await recorder.appendCompacted("conv_1", { timestamp: at, summary: "they said one", truncatedCount: 2 });
   await recorder.appendTurn("conv_1", turn("two"));
   expect(lines("conv_1").find(({ type }) => type === "compacted")).toMatchObject({
-    payload: { message: "they said one", truncated_count: 2 },
+    payload: { message: "Summary of earlier conversation:\n\nthey said one", truncated_count: 2 },
   });
-  const texts = (await recorder.readRollout("conv_1")).flatMap(({ items }) =>
-    items.map((item) => JSON.stringify(item)),
-  );
-  expect(texts.map((text) => /"text":"([^"]*)"/.exec(text)?.[1])).toEqual(["one", "they said one", "two", "two!"]);
+  const items = (await recorder.readRollout("conv_1")).flatMap((read) => read.items);
+  const text = "Summary of earlier conversation:\n\nthey said one";
+  const summary = { type: "message", role: "user", content: [{ type: "input_text", text }], summary: true };
+  expect(items).toEqual([turn("one").items[0], summary, ...turn("two").items]);
 });
 
 test("two recorders cannot write one conversation", async () => {

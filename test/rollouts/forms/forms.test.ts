@@ -39,6 +39,11 @@ const thought = (text: string, signature: string): ResponseItem => ({
   encrypted_content: signature,
 });
 
+function summary(text: string): ResponseItem {
+  const content = [{ type: "input_text" as const, text: `Summary of earlier conversation:\n\n${text}` }];
+  return { type: "message", role: "user", content, summary: true };
+}
+
 function line(message: object): string {
   return `${JSON.stringify({ timestamp: "t", messageIndex: 0, messageType: "conversation", sessionId: "s", message })}\n`;
 }
@@ -51,7 +56,7 @@ const forms = [
   },
   {
     name: "turns-compacted.jsonl",
-    history: [user("Hello"), user("They said hello."), user("Go on"), assistant("Gladly.")],
+    history: [user("Hello"), summary("They said hello."), user("Go on"), assistant("Gladly.")],
     recorded: { provider: "anthropic", model: "claude-sonnet-4-20250514" },
   },
   {

@@ -51,6 +51,7 @@ const formats = [
     losses: {},
   },
   { name: "history.json", format: "json", by: { provider: "unknown", model: "unknown" }, cwd: "/", losses: {} },
+  { name: "history-serde.json", format: "json", by: { provider: "unknown", model: "unknown" }, cwd: "/", losses: {} },
   {
     name: "claude-code.jsonl",
     format: "claude-code",

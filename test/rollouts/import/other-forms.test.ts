@@ -138,6 +138,30 @@ test("JSON in the words of chat APIs, with images and what nobody knows", async 
   expect(result).toMatchObject({ name: "A picture", losses: { counts: { system_messages: 1, unknown_parts: 3 } } });
 });
 
+const serdeMessages = [
+  { User: { content: "list", attachments: [{ type: "input_image", image_url: "https://example.com/a.png" }] } },
+  { Tool: { call_id: "call_1", name: "bash", result: "a.txt" } },
+  { Assistant: { content: "One file.", reasoning: "I looked." } },
+];
+
+test.each([
+  [
+    "in a history",
+    { turns: [{ turn_id: "t", messages: serdeMessages, tool_calls: [] }], max_turns: 9, total_tokens: 0 },
+  ],
+  ["in a list", serdeMessages],
+])("messages in serde's default form %s; a result without its call keeps its tool's name", async (_, value) => {
+  const { result, lines } = await importFile(await sourceOf([JSON.stringify(value, null, 2)], "history.json"));
+  expect(importedItems(lines)).toMatchObject([
+    { role: "user", content: [{ text: "list" }, { type: "input_image", image_url: "https://example.com/a.png" }] },
+    { type: "function_call", call_id: "call_1", name: "bash", arguments: "{}" },
+    { type: "function_call_output", call_id: "call_1", output: "a.txt" },
+    { type: "reasoning", content: [{ text: "I looked." }] },
+    { role: "assistant", content: [{ text: "One file." }] },
+  ]);
+  expect(result.losses.counts).toEqual({ tool_details: 1 });
+});
+
 test("an import that was cut off is told from a whole one", async () => {
   const { manager, home } = await openManager({});
   const path = join(importFixtures, "pi.jsonl");
