@@ -134,7 +134,7 @@ const definitions: readonly Definition[] = [
   ["config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path", configFlags],
   [
     "knowledge [action] [...words]",
-    "Show what is known of this project; list, add, remove, prune, export, import",
+    "Show what is known of this project; list, add, undo (what a model saved), remove, prune, export, import",
     knowledgeFlags,
   ],
   [
@@ -142,7 +142,11 @@ const definitions: readonly Definition[] = [
     "Show the MCP servers; add NAME -- COMMAND, remove, test, login or logout NAME",
     mcpFlags,
   ],
-  ["trust [path]", "Let the configuration of a project count, and its MCP servers be started", trustFlags],
+  [
+    "trust [path]",
+    "Trust a project: its configuration and MCP servers are used, and models may save knowledge in it unasked",
+    trustFlags,
+  ],
   ["export [id]", "Write a conversation into a file of another format", exportFlags],
   ["import <path>", "Carry over a conversation of another program, or a folder of them", importFlags],
   ["check <id>", "Show what of a conversation would be sent to a model, and what would be changed", checkFlags],

@@ -5,6 +5,7 @@ import { FailureError } from "../messages/errors.js";
 import type { Event, EventMsg } from "../messages/event.js";
 import type { Op } from "../messages/submission.js";
 import type { Approver } from "./approval/approver.js";
+import { isKnowledgeRequest } from "./approval/refuse-approval.js";
 import { whenRequestIsOver } from "./approval/request-over.js";
 import type { Renderer } from "./render.js";
 
@@ -99,7 +100,8 @@ export class TurnPlayer {
       if (done === true) return "failed";
       await this.#render(event);
       const { msg } = event;
-      if (isApprovalMsg(msg) && (await this.#decide(msg, event.seq, options))) refused = true;
+      if (isApprovalMsg(msg) && (await this.#decide(msg, event.seq, options)) && !isKnowledgeRequest(msg))
+        refused = true;
       if (!isOfTurn(event)) continue;
       if (msg.type === "task_started") started = true;
       const outcome = outcomeOf(msg, started);

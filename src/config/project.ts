@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { GitInfo } from "../messages/rollout-line.js";
 import { findCommonDirectory, findGitDirectory, readSmall } from "./git-directory.js";
@@ -12,6 +12,16 @@ export async function findProjectRoot(cwd: string): Promise<string> {
     if (await isRoot) return folder;
   }
   return start;
+}
+
+/** The real path of the project a folder belongs to; undefined when the folder is gone. */
+export async function realRootOf(cwd: string): Promise<string | undefined> {
+  return await realpath(await findProjectRoot(cwd)).catch(() => undefined);
+}
+
+/** Whether a path lies in a folder or is that folder; both must be real paths. */
+export function isInside(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
 /** The nearest first. */

@@ -37,6 +37,11 @@ export async function realProjectRoot(cwd: string): Promise<string> {
   return await findProjectRoot(await realpath(cwd).catch(() => cwd));
 }
 
+/** Whether the user trusts the project at this root, which must be a real path. */
+export async function isTrustedRoot(home: string, root: string): Promise<boolean> {
+  return (await readTrust(home)).get(root) === "trusted";
+}
+
 function isLevel(value: unknown): value is TrustLevel {
   return value === "trusted" || value === "untrusted";
 }

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ExecApprovalRequest } from "./approval.js";
 import { CompactionTrigger } from "./compaction.js";
 import { FileChanges } from "./file-change.js";
+import { KnowledgeSource } from "./knowledge.js";
 import { Plan } from "./plan.js";
 import { TurnDiff } from "./diff.js";
 import { McpInvocation, McpServerTools, McpStartupStatus, McpToolResult } from "./mcp.js";
@@ -202,8 +203,13 @@ const transient = {
   undo_started: z.object({ ...type("undo_started"), message: z.string().nullish() }),
   /** So many secrets of the turn were not written to disk: what was said has them, the rollout has not. */
   secrets_redacted: z.object({ ...type("secrets_redacted"), count: z.number().int().positive() }),
-  /** Something was learned that later conversations of the project are told. */
-  knowledge_saved: z.object({ ...type("knowledge_saved"), knowledge_id: z.string(), content: z.string() }),
+  /** Later conversations of the project are told this. What a model saved, `cody knowledge undo` removes. */
+  knowledge_saved: z.object({
+    ...type("knowledge_saved"),
+    knowledge_id: z.string(),
+    content: z.string(),
+    source: KnowledgeSource.optional(),
+  }),
   warning: z.object({ ...type("warning"), message: z.string() }),
   error: z.object({ ...type("error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
   /** A request failed and is sent again after a wait. */

@@ -4,6 +4,10 @@ import * as z from "zod";
 export const KnowledgeType = z.enum(["pattern", "decision", "discovery", "preference", "correction"]);
 export type KnowledgeType = z.infer<typeof KnowledgeType>;
 
+/** Who saved an entry: a model with its tool, or a person with `cody knowledge add`. */
+export const KnowledgeSource = z.enum(["model", "user"]);
+export type KnowledgeSource = z.infer<typeof KnowledgeSource>;
+
 /** A single entry must not take the room of all others. */
 export const maxKnowledgeChars = 4_000;
 const maxTags = 20;
@@ -36,6 +40,8 @@ export const KnowledgeEntry = z.object({
     .refine((text) => !Number.isNaN(Date.parse(text)), "expected a time"),
   /** The conversation it was saved in. */
   sessionId: z.string().max(200).optional(),
+  /** Absent in entries of older versions and other programs; a value that is not known reads as absent. */
+  source: KnowledgeSource.optional().catch(undefined),
   type: KnowledgeType,
   content,
   confidence,

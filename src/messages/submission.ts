@@ -17,6 +17,9 @@ const approvalAnswer = <T extends string>(type: T) =>
     decision: ReviewDecision,
   });
 
+/** Ours: the items hold text the user did not write, such as a web page. Knowledge saved in the turn needs approval. */
+const outside_content = z.boolean().optional();
+
 /** The settings a submission may change for the turns to come. */
 const settings = {
   cwd: z.string(),
@@ -32,12 +35,14 @@ export const Op = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("user_input"),
     items,
+    outside_content,
     /** What the last answer of this turn has to fit; Codex has it here in later versions. */
     final_output_json_schema: OutputSchema.nullish(),
   }),
   z.strictObject({
     type: z.literal("user_turn"),
     items,
+    outside_content,
     ...settings,
     final_output_json_schema: OutputSchema.nullish(),
   }),

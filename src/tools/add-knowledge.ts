@@ -7,13 +7,14 @@ export const addKnowledge = defineTool({
     "Saves a piece of knowledge about this project for later conversations, which are told it when they begin. For " +
     "patterns of the project, preferences of the user, decisions, discoveries and corrections of earlier behaviour.",
   parameters: NewKnowledge,
+  readsOutside: false,
   run: async (said, context) => {
     const { saveKnowledge } = context;
     if (saveKnowledge === undefined) return failed("Nothing is remembered here: knowledge is switched off.");
     const outcome = await saveKnowledge(said);
     if (outcome.status === "not_saved") return failed(`The knowledge was not saved: ${outcome.reason}`);
-    const { id, type, content } = outcome.entry;
-    context.emit({ type: "knowledge_saved", knowledge_id: id, content });
+    const { id, type, content, source } = outcome.entry;
+    context.emit({ type: "knowledge_saved", knowledge_id: id, content, source });
     return `Knowledge saved: [${type}] ${content}`;
   },
 });

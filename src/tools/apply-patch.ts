@@ -34,6 +34,7 @@ where to look. Show about three lines around each change as they are in the file
 that they are the last. A file that has changed since it was read is not touched: read it again first.`,
   parameters: ApplyPatchArguments,
   freeform: true,
+  readsOutside: false,
   command: async ({ input }, scope) => {
     try {
       const { files, changes } = await planPatch(input, scope);

@@ -18,6 +18,26 @@ export function judge({ readOnly, policy, sandbox }: Judged): Verdict {
   return (sandbox === "danger-full-access" ? fullAccess : noSandbox)[policy];
 }
 
+export interface JudgedKnowledge extends Omit<Judged, "readOnly"> {
+  /** Whether the user trusts the project the knowledge is saved in. */
+  readonly isTrusted: boolean;
+  /** What the turn has read that comes from outside the project; undefined when it has read nothing such. */
+  readonly outside: string | undefined;
+}
+
+/**
+ * Judges saving knowledge, which every later conversation of the project is told. Full access lets a command write the
+ * same file, so that asking would protect nothing there.
+ */
+export function judgeKnowledge({ policy, sandbox, isTrusted, outside }: JudgedKnowledge): Verdict {
+  if (sandbox === "danger-full-access" || policy === "untrusted") return judge({ readOnly: false, policy, sandbox });
+  if (isTrusted && outside === undefined) return run;
+  const reason = isTrusted
+    ? `this turn has read content from outside the project (${outside}), which may tell the model what to save`
+    : "the project is not trusted; after `cody trust` models may save knowledge in it unasked";
+  return { type: policy === "never" ? "refuse" : "ask", reason };
+}
+
 const run: Verdict = { type: "run" };
 const untrusted: Verdict = {
   type: "ask",

@@ -16,6 +16,8 @@ export interface ToolDefinition<Args extends NamedArguments> {
   readonly freeform?: boolean;
   /** False unless said: a tool nobody vouched for is asked about. */
   readonly readOnly?: boolean;
+  /** True unless said: false for a tool whose output holds nothing from outside the project. */
+  readonly readsOutside?: boolean;
   command?(args: Args, scope: ToolScope): ReturnType<Tool["command"]>;
   /** A text is an output with success. */
   run(args: Args, context: ToolContext): Promise<ToolOutput | string> | ToolOutput | string;
@@ -23,7 +25,7 @@ export interface ToolDefinition<Args extends NamedArguments> {
 
 /** A tool from its schema and a function. */
 export function defineTool<Args extends NamedArguments>(definition: ToolDefinition<Args>): Tool<Args> {
-  const { name, description, parameters, freeform = false, readOnly = false } = definition;
+  const { name, description, parameters, freeform = false, readOnly = false, readsOutside = true } = definition;
   if (!ToolSpec.shape.name.safeParse(name).success) {
     throw new InvalidInputError("a tool's name has 1 to 64 letters, digits, _ and -");
   }
@@ -36,6 +38,7 @@ export function defineTool<Args extends NamedArguments>(definition: ToolDefiniti
     parameters,
     freeform,
     readOnly,
+    readsOutside,
     command: async (args, scope) =>
       (await definition.command?.(args, scope)) ?? { argv: [name, JSON.stringify(args)], cwd: scope.cwd },
     run: async (args, context) => {

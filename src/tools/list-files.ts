@@ -17,6 +17,7 @@ export const listFiles = defineTool({
     ".gitignore names. A symbolic link is given as `path -> target` and not followed.",
   parameters: ListFilesArguments,
   readOnly: true,
+  readsOutside: false,
   run: async ({ path = ".", glob, limit = usualLimit }, context) => {
     try {
       const files = await ripgrepLines({ path, glob, args: ["--files"], maxLines: limit }, context);

@@ -21,6 +21,7 @@ export const readFile = defineTool({
     "says which lines were given when there are others.",
   parameters: ReadFileArguments,
   readOnly: true,
+  readsOutside: false,
   run: async ({ path, offset = 1, limit = maxExcerptLines }, context) => {
     const absolute = resolve(context.cwd, path);
     try {
@@ -34,6 +35,7 @@ export const readFile = defineTool({
 async function readLines(path: string, range: ExcerptRange, context: ToolContext): Promise<string> {
   const { file, realPath, stats } = await openRegular(path, context);
   try {
+    await context.noteRead?.(realPath);
     const text = await readExcerpt(file, Number(stats.size), range, context.signal);
     context.stamps.set(realPath, stampOf(stats));
     return text;

@@ -25,6 +25,7 @@ export const recall = defineTool({
     "those with most of the words first, then the newest.",
   parameters: RecallArguments,
   readOnly: true,
+  readsOutside: false,
   run: async ({ query, limit = defaultLimit }, { earlier, signal }) => {
     if (earlier === undefined) return failed("This conversation is not saved: what was compacted away is gone.");
     const words = wordsOf(query);

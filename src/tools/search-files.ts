@@ -29,6 +29,7 @@ export const searchFiles = defineTool({
     "binary ones, are not searched.",
   parameters: SearchFilesArguments,
   readOnly: true,
+  readsOutside: false,
   run: async (args, context) => {
     const { path = ".", glob, limit = usualLimit } = args;
     try {

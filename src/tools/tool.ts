@@ -79,6 +79,11 @@ export interface ToolContext extends ToolScope {
   keep?(bytes: Uint8Array): void;
   /** Asks a person something more while the call runs, as they are asked about calls; a no where nobody may be asked. */
   ask?(question: CommandLine, reason: string): Promise<ReviewDecision>;
+  /**
+   * Called by tools that read files, with the real path of each file or folder whose content or names they return: the
+   * turn remembers whether it has read something outside the project.
+   */
+  noteRead?(realPath: string): Promise<void>;
   emit(event: ToolEvent): void;
 }
 
@@ -93,6 +98,11 @@ export interface Tool<Args = unknown> {
   readonly freeform?: boolean;
   /** Whether it changes nothing: such calls run at the same time, unasked, and may be run again. */
   readonly readOnly: boolean;
+  /**
+   * Whether its output may hold content from outside the project, such as web pages or what a command prints. True
+   * unless it is false: knowledge saved later in the turn then needs approval.
+   */
+  readonly readsOutside?: boolean;
   /** What tells it from what it was or will be, where others can change it: an approval is for this one alone. */
   readonly revision?: string;
   /**

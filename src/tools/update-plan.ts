@@ -13,6 +13,7 @@ export const updatePlan = defineTool({
     "completed. For work of several steps; say it again when a step is done.",
   parameters: UpdatePlanArguments,
   readOnly: true,
+  readsOutside: false,
   run: ({ explanation, plan }, context) => {
     context.emit({ type: "plan_update", explanation, plan });
     return "Plan updated";

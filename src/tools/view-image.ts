@@ -15,6 +15,7 @@ export const viewImage = defineTool({
   description: "Shows you an image from a file: png, jpeg, gif or webp.",
   parameters: z.strictObject({ path: PathArgument }),
   readOnly: true,
+  readsOutside: false,
   run: async ({ path }, context) => {
     const absolute = resolve(context.cwd, path);
     try {
@@ -38,8 +39,9 @@ async function view(path: string, context: ToolContext): Promise<ToolOutput> {
 }
 
 async function readImage(path: string, context: ToolContext): Promise<Buffer> {
-  const { file, stats } = await openRegular(path, context);
+  const { file, realPath, stats } = await openRegular(path, context);
   try {
+    await context.noteRead?.(realPath);
     if (stats.size > maxImageBytes) throw new FileProblem(`it is larger than ${maxImageBytes} bytes`);
     return await readAt(file, 0, Number(stats.size));
   } finally {

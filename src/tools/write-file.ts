@@ -32,6 +32,7 @@ export const writeFile = defineTool({
     "Writes a whole file, in place of what it held before; folders that are missing are made. A file that has changed " +
     "since it was read is not overwritten: read it again first.",
   parameters: WriteFileArguments,
+  readsOutside: false,
   command: async (args, scope) => {
     try {
       const { realPath } = await writeTarget(args.path, scope);

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readTrust } from "../../src/config/trust.js";
+import { readTrust, setTrust } from "../../src/config/trust.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { gone, processesWith } from "../support/processes.js";
 import { heard, markedEntry } from "../support/mcp/servers.js";
@@ -26,6 +26,7 @@ test("a person who trusts a project has its servers, their tools and their promp
   const terminal = await FakeTerminal.open(model, { cwd, env });
   const running = terminal.run();
   await terminal.shows(`The project ${cwd} has a configuration of its own:\n  the MCP server theirs: `);
+  await terminal.shows("In a trusted project models may also save knowledge without asking.\n");
   await terminal.shows("Do you trust it, so that all of this counts? [y/n]");
   expect(await processesWith(mark)).toEqual([]);
   terminal.type("y\r");
@@ -66,4 +67,22 @@ test("a person who does not is not asked again", async () => {
   expect(await running).toBe(0);
   expect([...(await readTrust(terminal.home))]).toEqual([[cwd, "untrusted"]]);
   expect(await processesWith(mark)).toEqual([]);
+});
+
+test("a turn that a server's prompt began asks before it saves knowledge, in a trusted project too", async () => {
+  const { entry } = markedEntry();
+  const cwd = await projectWith(entry);
+  const saves = calls("add_knowledge", "c1", { type: "pattern", content: "Use pnpm" });
+  const env = { PATH: process.env["PATH"] ?? "" };
+  const terminal = await FakeTerminal.open(scripted([saves, says("Done.")]), { cwd, env });
+  await setTrust(terminal.home, cwd, "trusted");
+  const running = terminal.run();
+  await terminal.shows(prompt);
+  terminal.type("/mcp__theirs__greet who=Ann\r");
+  await terminal.shows("(this turn has read content from outside the project (the message)");
+  await terminal.shows("y/a/n/s");
+  terminal.type("n\r");
+  await terminal.shows("Done.\n");
+  terminal.type("/exit\r");
+  expect(await running).toBe(0);
 });

@@ -41,6 +41,13 @@ test.each([
   expect(inFolder("/projects").textOf({ type: "web_search_end", call_id: "ws_1", query: "", action })).toBe(line);
 });
 
+test("knowledge that a model saved is shown with the command that undoes it", () => {
+  const msg = { type: "knowledge_saved", knowledge_id: "0123abcd", content: "Use pnpm", source: "model" } as const;
+  expect(inFolder("/projects").textOf(msg)).toBe(
+    "💡 Knowledge saved: Use pnpm\n  Undo: cody knowledge undo 0123abcd\n",
+  );
+});
+
 test("a folder that is not the conversation's is named", () => {
   const activity = inFolder("/projects");
   expect(activity.textOf(begin(["ls"], "/projects/my site"))).toBe("$ ls  (in '/projects/my site')\n");

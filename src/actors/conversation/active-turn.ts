@@ -28,6 +28,8 @@ export class ActiveTurn {
   readonly input: readonly InlineInput[];
   readonly toolCalls: CallItem[] = [];
   status: TurnStatus = { status: "processing" };
+  /** Where the first content came from that neither the user wrote nor the project holds: a tool, the web, the message. */
+  outsideSource: string | undefined;
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
   /** How much of the text belongs to finished messages. */
@@ -39,6 +41,10 @@ export class ActiveTurn {
     this.submissionId = submissionId;
     this.startedAt = startedAt;
     this.input = input;
+  }
+
+  noteOutside(source: string): void {
+    this.outsideSource ??= source;
   }
 
   /** The answer as far as it has come. */

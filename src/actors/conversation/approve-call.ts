@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ApprovalRequest, ReviewDecision } from "../../messages/approval.js";
-import { judge, type Verdict } from "../../tools/approval-policy.js";
+import { addKnowledge } from "../../tools/add-knowledge.js";
+import { judge, judgeKnowledge, type Verdict } from "../../tools/approval-policy.js";
 import type { CommandLine } from "../../tools/tool.js";
 import type { CallEnd, CallWorld, RunnableCall } from "./run-call.js";
 
@@ -20,7 +21,7 @@ export async function approveCall(
   command: CommandLine,
   world: CallWorld,
 ): Promise<CallEnd | ApprovedCall> {
-  const verdict = verdictOn(call, world);
+  const verdict = await verdictOn(call, world);
   if (verdict.type === "run") return { type: "approved", wasAsked: false };
   if (verdict.type === "refuse") return refused(call, verdict.reason);
   const key = commandKey(call, command, world);
@@ -48,12 +49,25 @@ export async function askDuringCall(
 }
 
 /** What a file asks for was not asked for by this process: a person decides, whatever may run otherwise. */
-function verdictOn({ tool, isLeftOver }: RunnableCall, { settings }: CallWorld): Verdict {
-  const { approvalPolicy: policy, sandbox } = settings;
-  const verdict = judge({ readOnly: tool.readOnly, policy, sandbox });
+async function verdictOn({ tool, isLeftOver }: RunnableCall, world: CallWorld): Promise<Verdict> {
+  const { approvalPolicy: policy, sandbox } = world.settings;
+  const verdict =
+    tool === addKnowledge
+      ? judgeKnowledge({
+          policy,
+          sandbox,
+          isTrusted: await isTrustedProject(world),
+          outside: world.turn.outsideSource,
+        })
+      : judge({ readOnly: tool.readOnly, policy, sandbox });
   if (!isLeftOver || verdict.type !== "run") return verdict;
   const reason = "it was left open when cody ended before its time";
   return { type: policy === "never" ? "refuse" : "ask", reason };
+}
+
+async function isTrustedProject(world: CallWorld): Promise<boolean> {
+  const root = await world.projectRoot();
+  return root !== undefined && (await world.isTrusted(root));
 }
 
 /** Under the id it had before a crash, if it asks for the very same. */

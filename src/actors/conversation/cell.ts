@@ -15,6 +15,8 @@ export interface QueuedInput {
   readonly settings: Settings;
   /** What the last answer has to fit. */
   readonly outputSchema: OutputSchema | undefined;
+  /** Whether the items hold content from outside the project that the user did not write. */
+  readonly isOutside: boolean;
 }
 
 /** Something else that changes the history, and so waits until no turn runs. */

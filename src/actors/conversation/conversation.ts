@@ -86,8 +86,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       if (next !== undefined) begin(next);
     }
 
-    function take(submissionId: string, { items, final_output_json_schema: schema }: InputOp): void {
-      enqueue({ kind: "input", submissionId, items, settings: cell.settings, outputSchema: schema ?? undefined });
+    function take(submissionId: string, op: InputOp): void {
+      const { items, outside_content: isOutside = false, final_output_json_schema: schema } = op;
+      const { settings } = cell;
+      enqueue({ kind: "input", submissionId, items, settings, outputSchema: schema ?? undefined, isOutside });
     }
 
     function enqueue(work: QueuedWork): void {

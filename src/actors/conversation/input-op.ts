@@ -1,3 +1,6 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { isInside, realRootOf } from "../../config/project.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { Op } from "../../messages/submission.js";
@@ -29,5 +32,17 @@ export async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
     ),
   );
   const { final_output_json_schema: schema } = op;
-  return { ...op, ...jsonCopy({ items, ...(schema ? { final_output_json_schema: schema } : {}) }, "submission") };
+  const outside = (await isAnyOutside(op.items, cwd)) ? { outside_content: true } : {};
+  const copy = jsonCopy({ items, ...(schema ? { final_output_json_schema: schema } : {}) }, "submission");
+  return { ...op, ...copy, ...outside };
+}
+
+/** Whether an image is the web's, or a file outside the project. */
+async function isAnyOutside(items: readonly UserInput[], cwd: string): Promise<boolean> {
+  if (items.some((item) => item.type === "image" && /^https?:/i.test(item.image_url))) return true;
+  const paths = items.flatMap((item) => (item.type === "local_image" ? [item.path] : []));
+  if (paths.length === 0) return false;
+  const root = await realRootOf(cwd);
+  const found = await Promise.all(paths.map((path) => realpath(resolve(cwd, path)).catch(() => undefined)));
+  return root === undefined || found.some((path) => path === undefined || !isInside(root, path));
 }

@@ -63,6 +63,8 @@ export interface TurnParts {
   refreshInstructions(settings: Settings, signal: AbortSignal): Promise<readonly string[]>;
   /** Absent when nothing is to be remembered. */
   saveKnowledge(settings: Settings): SaveKnowledge | undefined;
+  /** Whether the user trusts the project at this root, a real path. */
+  isTrusted(root: string): Promise<boolean>;
   /** What a model costs, where it is known. */
   price(settings: Settings): ModelPrice | undefined;
   /** What is known about a model. */
@@ -88,6 +90,7 @@ export async function playTurn(world: TurnWorld, input: QueuedInput, signal: Abo
   await oneAfterAnother("begin");
   const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
+  if (input.isOutside) turn.noteOutside("the message");
   recordInput(world, turn, input);
   await playOn(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
@@ -101,6 +104,8 @@ export async function continueTurn(
 ): Promise<void> {
   const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
   world.cell.turn = turn;
+  // What it has read until then is not recorded.
+  turn.noteOutside("a turn of an earlier process");
   // What a turn may do is what holds now: a file must not give rights.
   const asked = { settings: world.cell.settings, outputSchema: recordedSchema(world.cell, open.id) };
   await playOn(world, turn, asked, leftOver, signal);

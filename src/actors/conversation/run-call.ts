@@ -1,3 +1,4 @@
+import { isInside } from "../../config/project.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { ToolOutput } from "../../messages/tool.js";
@@ -20,6 +21,10 @@ import type { TurnBudget } from "./turn-budget.js";
 export interface CallWorld {
   readonly turn: ActiveTurn;
   readonly settings: Settings;
+  /** The real path of the project the turn works in; undefined when its folder is gone. */
+  projectRoot(): Promise<string | undefined>;
+  /** Whether the user trusts the project at this root. */
+  isTrusted(root: string): Promise<boolean>;
   readonly approvals: Approvals;
   /** Commands a person has allowed for the whole conversation. */
   readonly allowed: Set<string>;
@@ -114,10 +119,15 @@ async function perform(
     ...(earlier === undefined ? {} : { earlier }),
     ...(saveKnowledge === undefined ? {} : { saveKnowledge }),
     ...(whole === undefined ? {} : { keep: (bytes) => isOver || whole.push(bytes) }),
+    noteRead: async (realPath) => {
+      const root = await world.projectRoot();
+      if (root === undefined || !isInside(root, realPath)) turn.noteOutside(call.name);
+    },
     ask: async (question, reason) => (isOver ? "abort" : await askDuringCall(call, question, reason, world)),
     // What comes after the output belongs to no turn any more.
     emit: (event) => isOver || world.publish(event),
   };
+  if (call.tool.readsOutside !== false) turn.noteOutside(call.name);
   world.running.add(call.callId);
   showRunning(world);
   const running = outputOf(async () => await call.tool.run(call.args, context), call.name);

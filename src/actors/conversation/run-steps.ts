@@ -231,6 +231,7 @@ function stepListener(
     toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
     toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
     item: (itemId, received) => {
+      if (!ownItems.has(received.type)) turn.noteOutside(received.type);
       const item = admit(itemId, received);
       if (item.type === "message") turn.finishMessage();
       world.record({ type: "response_item", payload: item });
@@ -250,6 +251,15 @@ function stepListener(
     },
   };
 }
+
+/** What a model writes itself; other items, such as `web_search_call`, stand for what its provider looked up. */
+const ownItems: ReadonlySet<string> = new Set([
+  "message",
+  "reasoning",
+  "function_call",
+  "custom_tool_call",
+  "local_shell_call",
+]);
 
 function shortSeconds(ms: number): number {
   return ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1000);

@@ -6,6 +6,7 @@ import { effectiveCompaction } from "../../config/compaction-settings.js";
 import { type ContextWindow, contextWindow } from "../../config/model-windows.js";
 import { factsOf, priceOf } from "../../config/models.js";
 import { privatePaths } from "../../config/private-paths.js";
+import { isTrustedRoot } from "../../config/trust.js";
 import { defaultHistoryTurns, effectiveLimits } from "../../config/turn-limits.js";
 import { configuredKeys } from "../../config/vendors.js";
 import type { Config } from "../../messages/config.js";
@@ -154,6 +155,7 @@ export class ConversationSpawner {
       instructions: ({ cwd }) => parts.prompt.text(cwd),
       refreshInstructions: ({ cwd }, signal) => parts.prompt.refresh(cwd, signal),
       saveKnowledge: ({ cwd }) => this.#context.saveKnowledge(cwd, parts.conversationId),
+      isTrusted: (root) => isTrustedRoot(homeOf(this.#parts.options), root),
       price: ({ model }) => priceOf(model, this.#parts.config.models),
       facts: ({ model }) => factsOf(model, this.#parts.config.models),
       countTokens: (text) => this.#parts.counts.ofText(text),

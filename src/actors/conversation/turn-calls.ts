@@ -1,3 +1,4 @@
+import { realRootOf } from "../../config/project.js";
 import type { ActiveTurn } from "./active-turn.js";
 import { earlierItems } from "./earlier-items.js";
 import { KeptOutputs } from "./kept-outputs.js";
@@ -51,9 +52,12 @@ export class TurnCalls {
       publish: (msg) => publish(msg, submissionId),
       record: (line) => recording.line(line, submissionId),
     };
+    let root: Promise<string | undefined> | undefined;
     return {
       turn: this.#turn,
       settings,
+      projectRoot: () => (root ??= realRootOf(settings.cwd)),
+      isTrusted: (path) => parts.isTrusted(path),
       approvals,
       allowed: cell.allowed,
       budget: this.#budget,

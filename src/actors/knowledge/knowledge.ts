@@ -86,7 +86,7 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
 
     function entryOf({ said, sessionId }: Waiting["op"], all: KnownKnowledge): AddOutcome {
       try {
-        return { status: "saved", entry: store.entryOf(said, all, sessionId) };
+        return { status: "saved", entry: store.entryOf(said, all, { source: "model", sessionId }) };
       } catch (error) {
         return { status: "not_saved", reason: reasonOf(error) };
       }

@@ -1,7 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { type KnowledgeEntry, maxKnowledgeChars, type NewKnowledge } from "../../messages/knowledge.js";
+import {
+  type KnowledgeEntry,
+  type KnowledgeSource,
+  maxKnowledgeChars,
+  type NewKnowledge,
+} from "../../messages/knowledge.js";
 import type { TextRedactor } from "../../messages/redaction.js";
 import { FileProblem } from "../../tools/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
@@ -18,6 +23,12 @@ export interface ProjectStoreParts {
   readonly root: string;
   readonly redactor: TextRedactor;
   now(): Date;
+}
+
+export interface SavedBy {
+  readonly source: KnowledgeSource;
+  /** The conversation a model saved it in. */
+  readonly sessionId?: string;
 }
 
 export interface GoneKnowledge {
@@ -51,7 +62,7 @@ export class ProjectStore {
   }
 
   /** The entry that something new becomes, without secrets. What says the same as a known one takes its place. */
-  entryOf(said: NewKnowledge, known: KnownKnowledge, sessionId?: string): KnowledgeEntry {
+  entryOf(said: NewKnowledge, known: KnownKnowledge, { source, sessionId }: SavedBy): KnowledgeEntry {
     const { type, confidence, tags } = said;
     const content = this.#redacted(said.content);
     const supersedes = replacedBy({ ...said, content }, known);
@@ -59,6 +70,7 @@ export class ProjectStore {
       id: newId(known),
       timestamp: this.#parts.now().toISOString(),
       ...(sessionId === undefined ? {} : { sessionId }),
+      source,
       type,
       content,
       confidence,
@@ -83,6 +95,11 @@ export class ProjectStore {
   /** Removes entries for good, and with each what it replaced: that must not come back. Gives the ids that are gone. */
   async remove(ids: readonly string[]): Promise<string[]> {
     return (await this.#take((entries) => withReplaced(ids, entries), { keepsUnknown: true })).ids;
+  }
+
+  /** Removes entries and nothing else, so that what they replaced counts again. Returns the ids that were removed. */
+  async undo(ids: readonly string[]): Promise<string[]> {
+    return (await this.#take(() => new Set(ids), { keepsUnknown: true })).ids;
   }
 
   /** Removes what a model is not told any more, and what `isStale` says, for good; lines that are no entries go too. */

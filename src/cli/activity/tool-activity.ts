@@ -35,7 +35,7 @@ export class ToolActivity {
         return line === undefined ? "" : `${line}\n`;
       }
       case "knowledge_saved":
-        return `💡 Knowledge saved: ${shortened(visible(msg.content), maxKnowledgeChars)}\n`;
+        return `💡 Knowledge saved: ${shortened(visible(msg.content), maxKnowledgeChars)}\n${undoLine(msg)}`;
       case "exec_command_begin":
         this.#running.set(msg.call_id, new ShownOutput());
         return `${commandLine(msg.command)}${msg.cwd === this.#cwd ? "" : `  (in ${folderText(msg.cwd)})`}\n`;
@@ -75,6 +75,10 @@ export class ToolActivity {
     this.#running.delete(callId);
     return rest;
   }
+}
+
+function undoLine({ knowledge_id, source }: Extract<EventMsg, { type: "knowledge_saved" }>): string {
+  return source === "model" ? `  Undo: cody knowledge undo ${visible(knowledge_id)}\n` : "";
 }
 
 function folderText(folder: string): string {

@@ -1,21 +1,43 @@
 import type { CommandContext } from "../context.js";
 import { quotedCommand } from "../../messages/quoted-command.js";
+import type { ApprovalRequest } from "../../messages/approval.js";
 import { shortened } from "../../messages/shortened.js";
+import { visible } from "../../messages/visible.js";
+import { addKnowledge } from "../../tools/add-knowledge.js";
 import type { Approver } from "./approver.js";
 
 const maxCommandChars = 500;
+const maxReasonChars = 500;
 /** What the model is told; the person has been told more. */
 export const nobodyThere = "it needs approval, and nobody is there to give it";
-const hint =
+const commandHelp =
   "  To be asked, run cody in a terminal. To let everything run unasked: --approval-policy never --sandbox danger-full-access";
 
 /** Where nobody can be asked, the answer is no, at once. */
 export function refuseApproval(context: CommandContext): Approver {
-  return async ({ command }) => {
-    const shown = shortened(quotedCommand(command), maxCommandChars);
-    const text = `Refused, because it needs approval and nobody can be asked: ${shown}`;
+  return async (request) => {
+    const { text, help } = isKnowledgeRequest(request) ? skippedKnowledge(request) : refusedCommand(request);
     context.log("info", text);
-    await context.tell(`${text}\n${hint}`);
+    await context.tell(`${text}\n${help}`);
     return { denied: { rejection: nobodyThere } };
+  };
+}
+
+/** Whether it is about saving knowledge: an answer is whole without that. */
+export function isKnowledgeRequest({ tool }: ApprovalRequest): boolean {
+  return tool === addKnowledge.name;
+}
+
+function refusedCommand({ command }: ApprovalRequest): { text: string; help: string } {
+  const shown = shortened(quotedCommand(command), maxCommandChars);
+  return { text: `Refused, because it needs approval and nobody can be asked: ${shown}`, help: commandHelp };
+}
+
+function skippedKnowledge({ command, reason }: ApprovalRequest): { text: string; help: string } {
+  const shown = shortened(quotedCommand(command), maxCommandChars);
+  const why = visible(shortened(reason ?? "it needs approval", maxReasonChars));
+  return {
+    text: `Knowledge not saved, because nobody can be asked: ${shown}`,
+    help: `  It needs approval: ${why}. To save it yourself: cody knowledge add`,
   };
 }

@@ -1,12 +1,13 @@
 import { usageError } from "../command-error.js";
 import type { Command, CommandContext } from "../context.js";
-import { addToKnowledge, pruneKnowledge, removeFromKnowledge } from "../knowledge/change-knowledge.js";
+import { addToKnowledge, pruneKnowledge, removeFromKnowledge, undoKnowledge } from "../knowledge/change-knowledge.js";
 import { listKnowledge } from "../knowledge/list-knowledge.js";
 import { exportKnowledge, importKnowledge } from "../knowledge/move-knowledge.js";
 
 const actions: ReadonlyMap<string, Command> = new Map([
   ["list", listKnowledge],
   ["add", addToKnowledge],
+  ["undo", undoKnowledge],
   ["remove", removeFromKnowledge],
   ["prune", pruneKnowledge],
   ["export", exportKnowledge],

@@ -16,6 +16,7 @@ export async function askTrust(context: CommandContext): Promise<void> {
   const rows = [
     ...named.map(([name, entry]) => `  the MCP server ${name}: ${serverText(entry)}`),
     ...(settings.length === 0 ? [] : [`  settings: ${settings.map(visible).join(", ")}`]),
+    "In a trusted project models may also save knowledge without asking.",
   ];
   await printLine(context, [`The project ${visible(root)} has a configuration of its own:`, ...rows].join("\n"));
   const answer = await ask(context, "Do you trust it, so that all of this counts? [y/n] › ");

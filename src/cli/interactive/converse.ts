@@ -1,4 +1,5 @@
 import { counted } from "../../messages/counted.js";
+import type { Op } from "../../messages/submission.js";
 import { version } from "../../version.js";
 import { askPerson, personAt } from "../approval/ask-person.js";
 import type { Approver } from "../approval/approver.js";
@@ -100,7 +101,7 @@ async function answer(
   if (text === "") return "stay";
   const done = await tried(context, async () => {
     if (isPromptCommand(text) || !isSlashCommand(text)) {
-      const said = isPromptCommand(text) ? await promptText(current, text, options.signal) : line;
+      const said = isPromptCommand(text) ? promptInput(await promptText(current, text, options.signal)) : line;
       await (await current.player()).play(said, options);
       return "stay";
     }
@@ -111,6 +112,11 @@ async function answer(
     return "stay";
   });
   return done ?? "stay";
+}
+
+/** The text of a server's prompt is not the user's. */
+function promptInput(text: string): Op {
+  return { type: "user_input", items: [{ type: "text", text }], outside_content: true };
 }
 
 /** A person can try again; what has failed for good fails again. */

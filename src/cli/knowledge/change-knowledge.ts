@@ -1,4 +1,5 @@
 import { KnownKnowledge } from "../../actors/knowledge/known-knowledge.js";
+import { activeKnowledge } from "../../context/rank-knowledge.js";
 import { type KnowledgeEntry, NewKnowledge } from "../../messages/knowledge.js";
 import { check } from "../../messages/parse.js";
 import { visible } from "../../messages/visible.js";
@@ -16,7 +17,7 @@ export async function addToKnowledge(context: CommandContext): Promise<number> {
   const store = await openProjectStore(context);
   const entries = await entriesOf(context, store);
   const entry = await saved(async () => {
-    const made = store.entryOf(said, new KnownKnowledge(entries));
+    const made = store.entryOf(said, new KnownKnowledge(entries), { source: "user" });
     await store.append([made]);
     return made;
   });
@@ -58,6 +59,64 @@ export async function removeFromKnowledge(context: CommandContext): Promise<numb
   }
   await printResult(context, { text: `✓ Removed: ${gone.join(", ")}`, json: { removed: gone } });
   return 0;
+}
+
+/** Removes what models saved: the entries with these ids, or without one the newest. What they replaced counts again. */
+export async function undoKnowledge(context: CommandContext): Promise<number> {
+  const store = await openProjectStore(context);
+  const entries = await entriesOf(context, store);
+  const undone = undoable(context.args, entries);
+  const gone = await saved(() => store.undo(undone.map(({ id }) => id)));
+  const removed = undone.filter(({ id }) => gone.includes(id));
+  if (removed.length < undone.length) {
+    const left = undone.flatMap(({ id }) => (gone.includes(id) ? [] : [id]));
+    throw new CommandError(`${left.join(", ")} is not in .cody/knowledge/knowledge.jsonl`, exitCodes.failed);
+  }
+  const ids = new Set(gone);
+  const text = removed.map(({ id, type, content }) => `✓ Undone: ${id}  [${type}] ${visible(content)}`);
+  const restored = activeKnowledge(entries.filter(({ id }) => !ids.has(id))).filter(({ id }) =>
+    removed.some(({ supersedes }) => supersedes === id),
+  );
+  const again = restored.map(({ id, type, content }) => `  Restored: ${id}  [${type}] ${visible(content)}`);
+  await printResult(context, {
+    text: [...text, ...again].join("\n"),
+    json: { undone: removed, restored: restored.map(({ id }) => id) },
+  });
+  return 0;
+}
+
+function undoable(args: readonly string[], entries: readonly KnowledgeEntry[]): KnowledgeEntry[] {
+  if (args.length === 0) return [newestOfModels(entries)];
+  const ids = new Set(args.map((text) => idOf(text, entries)));
+  const chosen = entries.filter(({ id }) => ids.has(id));
+  for (const { id, source } of chosen) {
+    if (source !== "model") {
+      throw new CommandError(`${id} was not saved by a model`, exitCodes.failed, [
+        `To remove it: cody knowledge remove ${id}`,
+      ]);
+    }
+    // Without it, what it had replaced would count again beside what replaces it.
+    const newer = entries.find((entry) => entry.supersedes === id && !ids.has(entry.id));
+    if (newer !== undefined) {
+      throw new CommandError(`${id} was replaced by ${newer.id}, which would stay`, exitCodes.failed, [
+        `To remove both and all they replaced: cody knowledge remove ${newer.id}`,
+      ]);
+    }
+  }
+  return chosen;
+}
+
+function newestOfModels(entries: readonly KnowledgeEntry[]): KnowledgeEntry {
+  const newest = activeKnowledge(entries)
+    .filter(({ source }) => source === "model")
+    // The last of those with the same time.
+    .toReversed()
+    .toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
+    .at(0);
+  if (newest === undefined) {
+    throw new CommandError("No knowledge saved by a model", exitCodes.failed, ["See: cody knowledge list"]);
+  }
+  return newest;
 }
 
 /** By its id or the beginning of it. */

@@ -24,8 +24,10 @@ export async function listKnowledge(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function lineOf({ id, type, content, timestamp, confidence, tags = [] }: KnowledgeEntry, mark: string): string {
+function lineOf(entry: KnowledgeEntry, mark: string): string {
+  const { id, type, content, timestamp, confidence, source, tags = [] } = entry;
   const day = new Date(timestamp).toISOString().slice(0, "YYYY-MM-DD".length);
-  const marks = [day, String(confidence), ...tags.map((tag) => `#${visible(tag)}`)].join(" ");
+  const author = source === "model" ? ["by model"] : [];
+  const marks = [day, String(confidence), ...author, ...tags.map((tag) => `#${visible(tag)}`)].join(" ");
   return `${id}  [${type}]${mark} ${visible(content)}  (${marks})`;
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { BoundedOutput } from "../bounded-output.js";
 import { FileProblem } from "../file-problem.js";
 import { runCommand } from "../run-command.js";
@@ -31,6 +32,7 @@ export async function ripgrepLines(order: RipgrepOrder, context: ToolContext): P
   const { signal, env } = context;
   const program = await ripgrepPath();
   const { cwd, start, flags, hidden } = await searchStart(order.path, context);
+  await context.noteRead?.(resolve(cwd, start));
   const enough = new AbortController();
   const found = new FirstLines(order.maxLines, () => enough.abort());
   const errors = new BoundedOutput(errorBounds);

@@ -19,8 +19,10 @@ function said(content: string, fields: Partial<NewKnowledge> = {}): NewKnowledge
   return { type: "pattern", content, confidence: 0.8, ...fields };
 }
 
+const byModel = { source: "model", sessionId: "conv_1" } as const;
+
 async function save(store: ProjectStore, what: NewKnowledge): Promise<KnowledgeEntry> {
-  const entry = store.entryOf(what, new KnownKnowledge((await store.read()).entries), "conv_1");
+  const entry = store.entryOf(what, new KnownKnowledge((await store.read()).entries), byModel);
   await store.append([entry]);
   return entry;
 }
@@ -29,13 +31,14 @@ async function textsOf(store: ProjectStore): Promise<string[]> {
   return activeKnowledge((await store.read()).entries).map(({ content }) => content);
 }
 
-test("an entry has an id of eight digits, a time, its conversation, and no secrets", async () => {
+test("an entry has an id of eight digits, a time, its conversation, who saved it, and no secrets", async () => {
   const root = await temporaryFolder();
   const entry = await save(storeIn(root), said(`the key is ${secret}`, { tags: [secret, "x"] }));
   expect(entry).toEqual({
     id: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
     timestamp: "2026-11-17T12:00:00.000Z",
     sessionId: "conv_1",
+    source: "model",
     type: "pattern",
     content: "the key is [redacted]",
     confidence: 0.8,
@@ -52,9 +55,39 @@ test("what is replaced is named by its id or its text, and what is said again re
   expect(await textsOf(store)).toEqual(["two spaces"]);
   await save(store, said("two  spaces"));
   expect(await textsOf(store)).toEqual(["two  spaces"]);
-  expect(() => store.entryOf(said("x", { supersedes: "nothing" }), new KnownKnowledge([second]), "conv_1")).toThrow(
+  expect(() => store.entryOf(said("x", { supersedes: "nothing" }), new KnownKnowledge([second]), byModel)).toThrow(
     "there is no knowledge",
   );
+});
+
+test("undo removes an entry alone, so that what it replaced counts again", async () => {
+  const root = await temporaryFolder();
+  const store = storeIn(root);
+  await save(store, said("tabs"));
+  const second = await save(store, said("spaces", { supersedes: "tabs" }));
+  await writeFile(join(root, ".cody/knowledge/knowledge.jsonl"), "{ torn\n", { flag: "a" });
+  expect(await textsOf(store)).toEqual(["spaces"]);
+  expect(await store.undo([second.id, "none"])).toEqual([second.id]);
+  expect(await textsOf(store)).toEqual(["tabs"]);
+  expect(await readFile(join(root, ".cody/knowledge/knowledge.jsonl"), "utf8")).toContain("{ torn\n");
+});
+
+test("an entry without a source, or with one that is not known, is read", async () => {
+  const root = await temporaryFolder();
+  await mkdir(join(root, ".cody/knowledge"), { recursive: true });
+  const old = { ...said("old"), id: "a", timestamp: "2026-11-01T00:00:00Z" };
+  const lines = [old, { ...old, id: "b", source: "another program" }, { ...old, id: "c", source: "model" }];
+  await writeFile(
+    join(root, ".cody/knowledge/knowledge.jsonl"),
+    lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+  );
+  const { entries, problems } = await storeIn(root).read();
+  expect(entries.map(({ id, source }) => [id, source])).toEqual([
+    ["a", undefined],
+    ["b", undefined],
+    ["c", "model"],
+  ]);
+  expect(problems).toEqual([]);
 });
 
 test("another program's knowledge is read besides, ours counts first, and it is not written to", async () => {
@@ -146,7 +179,9 @@ test.each([".cody", ".cody/knowledge"])(
       entries: [],
       problems: [`${join(root, ".cody/knowledge/knowledge.jsonl")} was not read: it leads out of the project`],
     });
-    await expect(store.append([store.entryOf(said("mine"), new KnownKnowledge([]))])).rejects.toThrow(/ELOOP|ENOTDIR/);
+    await expect(store.append([store.entryOf(said("mine"), new KnownKnowledge([]), byModel)])).rejects.toThrow(
+      /ELOOP|ENOTDIR/,
+    );
     expect((await readdir(outside, { recursive: true })).toSorted()).toEqual([
       "knowledge",
       "knowledge.jsonl",
