@@ -43,6 +43,8 @@ export interface StepWorld {
   /** Applies a line, hands it to the rollout, publishes it. */
   record(line: NewLine): void;
   publish(msg: EventMsg): void;
+  /** Resolves when what was published has been read far enough; undefined when it has. */
+  eventRoom(): Promise<void> | undefined;
 }
 
 export type TurnEnd =
@@ -229,6 +231,7 @@ function stepListener(
     },
     toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
     toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
+    room: () => world.eventRoom(),
     item: (itemId, received) => {
       const item = admit(itemId, received);
       if (item.type === "message") turn.finishMessage();
