@@ -35,7 +35,7 @@ export function compactionRenderer(context: CommandContext): Renderer {
 
 function jsonRenderer(context: CommandContext): Renderer {
   return async (event) => {
-    await context.terminal.stdout.write(`${JSON.stringify(event)}\n`);
+    await context.terminal.stdout.writeExact(`${JSON.stringify(event)}\n`);
     await tellTrouble(context, event);
   };
 }
