@@ -24,6 +24,6 @@ export function printResult(context: CommandContext, result: { text: string; jso
   return printLine(context, context.flags.json ? JSON.stringify(result.json) : result.text);
 }
 
-export function printLine({ terminal }: CommandContext, text: string): Promise<void> {
-  return terminal.stdout.write(`${text}\n`);
+export function printLine({ terminal, flags }: CommandContext, text: string): Promise<void> {
+  return flags.json ? terminal.stdout.writeExact(`${text}\n`) : terminal.stdout.write(`${text}\n`);
 }

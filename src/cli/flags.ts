@@ -53,6 +53,8 @@ export interface Flags {
   readonly continue: boolean;
   readonly force: boolean;
   readonly json: boolean;
+  /** Control characters are printed as they are. */
+  readonly raw: boolean;
   readonly list: boolean;
   readonly project: boolean;
   /** Codex's conversations, whatever the layout is. */
@@ -111,6 +113,7 @@ export const globalFlags: readonly Definition[] = [
   ["--approval-policy <policy>", "When you are asked: on-request, untrusted or never"],
   ["--sandbox <mode>", "What tools may touch: read-only, workspace-write or danger-full-access"],
   ["--json", "Print JSON instead of text"],
+  ["--raw", "Print text to stdout as it is, including control characters"],
   ["--home <path>", "Where cody keeps its files, instead of $CODY_HOME or ~/.cody"],
   ["-h, --help", "Show this help"],
   ["-v, --version", "Show the version"],

@@ -11,12 +11,19 @@ export interface Output {
   readonly closed: boolean;
   /** Why what was written did not arrive, when a reader that left is not the reason. */
   readonly failure: Error | undefined;
-  /** Resolves when there is room for more. What nobody reads is dropped. */
+  /**
+   * Writes text for people, with control characters replaced by visible ones. Resolves when there is room for more. What
+   * nobody reads is dropped.
+   */
   write(text: string): Promise<void>;
   /** The same for a text in pieces; on a terminal those that are marked stand out. */
   writeParts(parts: readonly TextPart[]): Promise<void>;
+  /** Writes data for programs and files byte for byte; on a terminal, control characters are replaced there too. */
+  writeExact(text: string): Promise<void>;
   /** Takes back what was written since the last line break; on a terminal only, and only what is one row of it. */
   eraseLine(): Promise<void>;
+  /** From now on control characters are written as they are, also to a terminal. */
+  allowControls(): void;
   /** Resolves when everything written has arrived or cannot arrive. */
   flush(): Promise<void>;
 }
@@ -36,6 +43,7 @@ export function outputTo(stream: OutputStream): Output {
   const isTTY = stream.isTTY === true;
   let closed = false;
   let failure: Error | undefined;
+  let neutralize = harmless;
   const waiting: (() => void)[] = [];
   const goOn = (): void => {
     for (const resolve of waiting.splice(0)) resolve();
@@ -62,15 +70,20 @@ export function outputTo(stream: OutputStream): Output {
     get failure() {
       return failure;
     },
-    write: (text) => send(isTTY ? harmless(text) : text),
-    writeParts: (parts) => send(parts.map((part) => (isTTY ? shown(part) : part.text)).join("")),
+    write: (text) => send(neutralize(text)),
+    writeExact: (text) => send(isTTY ? neutralize(text) : text),
+    writeParts: (parts) =>
+      send(parts.map(({ text, isMarked }) => inBold(neutralize(text), isTTY && isMarked === true)).join("")),
     eraseLine: () => send(isTTY ? toFirstColumn + eraseToEnd : ""),
+    allowControls: () => {
+      neutralize = (text) => text;
+    },
     flush: () => new Promise((resolve) => void (closed ? resolve() : stream.write("", () => resolve()))),
   };
 }
 
-function shown({ text, isMarked = false }: TextPart): string {
-  return isMarked ? bold + harmless(text) + notBold : harmless(text);
+function inBold(text: string, isBold: boolean): string {
+  return isBold ? bold + text + notBold : text;
 }
 
 /** What a person is told when their output did not arrive. */

@@ -64,6 +64,7 @@ const nothingGiven: Flags = {
   continue: false,
   force: false,
   json: false,
+  raw: false,
   list: false,
   project: false,
   codex: false,

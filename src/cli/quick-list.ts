@@ -2,6 +2,7 @@ import { existsSync, fstatSync, readFileSync, writeSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { configNames, maySayWhere, saysWhere } from "../config/config-names.js";
 import { codyHome, homePaths } from "../config/paths.js";
+import { harmless } from "../messages/harmless.js";
 import { knownList } from "../rollouts/known-list.js";
 import { exitCodes } from "./command-error.js";
 import { pageText } from "./list-text.js";
@@ -15,7 +16,7 @@ import { outputTo, unwritten } from "./output.js";
 export async function printQuickList(args: readonly string[]): Promise<boolean> {
   const text = quickList(args, process.env);
   if (text === undefined) return false;
-  const failure = await printed(Buffer.from(`${text}\n`));
+  const failure = await printed(`${text}\n`, args.includes("--json"));
   if (failure !== undefined) {
     process.exitCode = exitCodes.failed;
     await outputTo(process.stderr).write(`✗ ${unwritten(failure)}\n`);
@@ -26,11 +27,12 @@ export async function printQuickList(args: readonly string[]): Promise<boolean> 
 const stdoutDescriptor = 1;
 
 /** Writes to the descriptor as long as that is no terminal and has room: a stream takes longer to make than the page. */
-async function printed(text: Buffer): Promise<Error | undefined> {
+async function printed(text: string, isJson: boolean): Promise<Error | undefined> {
+  const bytes = Buffer.from(isJson ? text : harmless(text));
   let written = 0;
   try {
     if (!fstatSync(stdoutDescriptor).isCharacterDevice()) {
-      while (written < text.length) written += writeSync(stdoutDescriptor, text, written);
+      while (written < bytes.length) written += writeSync(stdoutDescriptor, bytes, written);
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -38,11 +40,11 @@ async function printed(text: Buffer): Promise<Error | undefined> {
     if (code === "EPIPE") return undefined;
     if (code !== "EAGAIN") return error as Error;
   }
-  if (written === text.length) return undefined;
+  if (written === bytes.length) return undefined;
   const stdout = outputTo(process.stdout);
   // What has begun as bytes goes on as bytes: a character may be cut in two.
-  if (written > 0) stdout.stream.write(text.subarray(written));
-  else await stdout.write(text.toString("utf8"));
+  if (written > 0) stdout.stream.write(bytes.subarray(written));
+  else await (isJson ? stdout.writeExact(text) : stdout.write(text));
   await stdout.flush();
   return stdout.failure;
 }

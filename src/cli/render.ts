@@ -5,6 +5,7 @@ import { ToolActivity } from "./activity/tool-activity.js";
 import { changesBox } from "./changes/changes-box.js";
 import { CompactionProgress } from "./compaction/compaction-progress.js";
 import type { CommandContext } from "./context.js";
+import type { Output } from "./output.js";
 
 /** Shows one event; resolves when there is room for the next. */
 export type Renderer = (event: Event) => Promise<void>;
@@ -13,11 +14,7 @@ export type Renderer = (event: Event) => Promise<void>;
 export type ActivityOutput = "stdout" | "stderr";
 
 export function rendererFor(context: CommandContext, activity: ActivityOutput): Renderer {
-  const show = context.flags.json ? jsonRenderer(context) : textRenderer(context, activity);
-  return async (event) => {
-    await show(event);
-    await tellTrouble(context, event);
-  };
+  return context.flags.json ? jsonRenderer(context) : textRenderer(context, activity);
 }
 
 /** For a command that plays no turn: stdout is for its result. */
@@ -36,61 +33,126 @@ export function compactionRenderer(context: CommandContext): Renderer {
   };
 }
 
-function jsonRenderer({ terminal }: CommandContext): Renderer {
-  return (event) => terminal.stdout.write(`${JSON.stringify(event)}\n`);
+function jsonRenderer(context: CommandContext): Renderer {
+  return async (event) => {
+    await context.terminal.stdout.writeExact(`${JSON.stringify(event)}\n`);
+    await tellTrouble(context, event);
+  };
 }
 
-/** On stdout the answers, each ending with a line break. */
+/**
+ * Prints the answers on stdout, each ending with a newline. The newline of a turn's last answer tells a reader that the
+ * turn is saved, so it is printed when the turn ends.
+ */
 function textRenderer(context: CommandContext, activity: ActivityOutput): Renderer {
   const { terminal } = context;
   const tools = new ToolActivity();
   const compaction = new CompactionProgress(context);
+  const answer = new AnswerLine(terminal.stdout);
+  /** Output for stderr that waits until the line of a complete answer ends. */
+  const waiting: (() => Promise<void>)[] = [];
   let isStreaming = false;
-  let isLineOpen = false;
-
-  async function show(text: string): Promise<void> {
-    if (text !== "") isLineOpen = !text.endsWith("\n");
-    await terminal.stdout.write(text);
-  }
 
   async function endLine(): Promise<void> {
-    isStreaming = false;
-    if (isLineOpen) await show("\n");
+    await compaction.clear();
+    await answer.end();
+    for (const print of waiting.splice(0)) await print();
   }
 
-  function boxOf(msg: EventMsg): string {
-    return msg.type === "turn_diff" ? changesBox(msg, terminal[activity].stream.columns) : "";
+  async function showAnswer(text: string): Promise<void> {
+    // A second answer begins on a line of its own.
+    await (answer.isComplete ? endLine() : compaction.clear());
+    await answer.add(text);
   }
 
-  return async ({ msg }) => {
-    const done = tools.textOf(msg) + boxOf(msg);
-    const isShown = done !== "" || endsLine.has(msg.type);
-    if (isShown || msg.type === "agent_message_delta") await compaction.clear();
-    if (msg.type === "agent_message_delta") {
-      isStreaming = true;
-      await show(msg.delta);
-    }
-    // Its deltas have shown it already, unless the model does not stream.
-    if (msg.type === "agent_message" && !isStreaming) await show(msg.message);
-    if (isShown) await endLine();
+  async function afterLine(print: () => Promise<void>): Promise<void> {
+    if (answer.isComplete) return void waiting.push(print);
+    await endLine();
+    await print();
+  }
+
+  /** A compaction takes seconds: at a terminal it is shown at once, even if that ends the answer's line too early. */
+  async function showProgress(print: () => Promise<void>): Promise<void> {
+    if (terminal.stdout.isTTY) await endLine();
+    await (terminal.stderr.isTTY ? print() : afterLine(print));
+  }
+
+  return async (event) => {
+    const { msg } = event;
+    const done = tools.textOf(msg);
+    if (done !== "" || endsLine.has(msg.type)) await endLine();
     if (done !== "") await terminal[activity].write(done);
-    if (msg.type === "compaction_start") await compaction.begin(msg);
-    if (msg.type === "compaction_end") await compaction.end(msg);
+    if (msg.type === "agent_message_delta") {
+      await showAnswer(msg.delta);
+      isStreaming = true;
+    }
+    if (msg.type === "agent_message") {
+      // The deltas have printed it already, unless the model does not stream.
+      if (!isStreaming) await showAnswer(msg.message);
+      answer.complete();
+    }
+    if (endsStream.has(msg.type)) isStreaming = false;
+    if (msg.type === "turn_diff") {
+      await afterLine(() => terminal[activity].write(changesBox(msg, terminal[activity].stream.columns)));
+    }
+    if (msg.type === "compaction_start") await showProgress(() => compaction.begin(msg));
+    if (msg.type === "compaction_end") {
+      await (msg.outcome === "compacted" ? showProgress(() => compaction.end(msg)) : compaction.clear());
+    }
+    if (troubleOf(event) !== undefined) await afterLine(() => tellTrouble(context, event));
   };
 }
 
 const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
-  "agent_message",
-  "stream_error",
-  "error",
-  "warning",
-  "lagged",
-  "compaction_start",
   "exec_approval_request",
   "apply_patch_approval_request",
   "task_complete",
   "turn_aborted",
 ]);
+
+/** After `stream_error` the model answers anew. */
+const endsStream: ReadonlySet<EventMsg["type"]> = new Set([
+  "agent_message",
+  "stream_error",
+  "task_complete",
+  "turn_aborted",
+]);
+
+/** The line of stdout an answer is printed on. A newline at the end of the text so far is held back. */
+class AnswerLine {
+  readonly #stdout: Output;
+  #state: "closed" | "open" | "complete" = "closed";
+  #isNewlineHeld = false;
+
+  constructor(stdout: Output) {
+    this.#stdout = stdout;
+  }
+
+  /** The whole answer has been printed, except for its newline. */
+  get isComplete(): boolean {
+    return this.#state === "complete";
+  }
+
+  async add(text: string): Promise<void> {
+    if (text === "") return;
+    const all = this.#isNewlineHeld ? `\n${text}` : text;
+    this.#state = "open";
+    this.#isNewlineHeld = all.endsWith("\n");
+    await this.#stdout.write(this.#isNewlineHeld ? all.slice(0, -1) : all);
+  }
+
+  /** The whole answer has been added. */
+  complete(): void {
+    if (this.#state === "open") this.#state = "complete";
+  }
+
+  async end(): Promise<void> {
+    const isOpen = this.#state !== "closed";
+    this.#state = "closed";
+    this.#isNewlineHeld = false;
+    if (isOpen) await this.#stdout.write("\n");
+  }
+}
 
 /** How the debug log says that something could not be saved; people search for it. */
 export function persistenceFailed(reason: string): string {

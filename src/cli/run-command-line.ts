@@ -24,6 +24,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     await terminal.stderr.write(`${lines.join("\n")}\n`);
     return exitCode;
   }
+  if (parsed.flags.raw) terminal.stdout.allowControls();
   const diagnostics = openDiagnostics(terminal, home);
   const unlisten = terminal.onCrash((error) => void crash(error, terminal, diagnostics));
   try {

@@ -38,7 +38,7 @@ export class TurnPlayer {
   constructor(conversation: Conversation, render: Renderer) {
     this.conversation = conversation;
     this.#render = render;
-    this.#events = conversation.events()[Symbol.asyncIterator]();
+    this.#events = conversation.events({ lossless: true })[Symbol.asyncIterator]();
   }
 
   /**

@@ -21,6 +21,13 @@ interface Waiting {
 /** A model in this process may always be ready; after so many, sockets, timers and interrupts have their turn. */
 const deltasPerTurn = 64;
 
+export interface HearingOptions {
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+  /** While it returns a promise, nothing more is read from the provider, so that its server has to wait too. */
+  readonly room?: () => Promise<void> | undefined;
+}
+
 /**
  * A provider's stream that ends at once when the signal says so, whatever the provider does, and never throws.
  * An answer of more than `maxBytes` is stopped before the event that exceeds them. Deltas are told as they come, most of them from the callback of their socket; only what is rare is waited for.
@@ -30,6 +37,7 @@ export class HeardAnswer implements Disposable {
   readonly #events: AsyncIterator<ModelEvent> | Failure;
   readonly #onDelta: (delta: Delta) => void;
   readonly #maxBytes: number;
+  readonly #room: () => Promise<void> | undefined;
   #deltas = 0;
   #deltaBytes = 0;
   #itemBytes = 0;
@@ -38,11 +46,12 @@ export class HeardAnswer implements Disposable {
   constructor(
     open: () => AsyncIterable<ModelEvent>,
     onDelta: (delta: Delta) => void,
-    { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
+    { signal, maxBytes, room = () => undefined }: HearingOptions,
   ) {
     this.#signal = signal;
     this.#maxBytes = maxBytes;
     this.#onDelta = onDelta;
+    this.#room = room;
     try {
       this.#events = open()[Symbol.asyncIterator]();
     } catch (error) {
@@ -80,6 +89,11 @@ export class HeardAnswer implements Disposable {
     } catch (error) {
       this.#onError(error);
     }
+  };
+
+  /** The turn may have been aborted meanwhile. */
+  readonly #askAgain = (): void => {
+    if (this.#waiting !== undefined) this.#ask();
   };
 
   #takeFrom(events: ReadyStream<ModelEvent>): void {
@@ -140,6 +154,11 @@ export class HeardAnswer implements Disposable {
 
   #goOn(): boolean {
     this.#deltas += 1;
+    const room = this.#room();
+    if (room !== undefined) {
+      void room.then(this.#askAgain);
+      return false;
+    }
     if (this.#deltas % deltasPerTurn !== 0) return true;
     setImmediate(this.#ask);
     return false;

@@ -41,6 +41,13 @@ test("the whole output of a call is listed and printed", async () => {
   });
 });
 
+test("control characters of an output are replaced unless --raw is given", async () => {
+  const { cli, env, id } = await talked("seq 1 20000; printf 'a\\033[2J\\r\\n'");
+  const { stdout } = await cli.run(["output", id, "call_1"], { env });
+  expect(stdout.slice(-7)).toBe("a\u241b[2J\n".padStart(7, "\n"));
+  expect((await cli.run(["output", id, "call_1", "--raw"], { env })).stdout.slice(-8)).toBe("\na\u001b[2J\r\n");
+});
+
 test("doctor has nothing to say about outputs that are as they were, and tells of those that are not", async () => {
   const { cli, env, id, folder } = await talked();
   expect(await cli.run(["doctor"], { env })).toMatchObject({

@@ -31,7 +31,7 @@ test("what is marked stands out on a terminal, which obeys nothing that is writt
   }
   expect(texts).toEqual([
     "a \u241b[31mred\u001b[1m\u241b]0;word\u2407\u001b[22m\n",
-    "a \u001b[31mred\u001b]0;word\u0007\n",
+    "a \u241b[31mred\u241b]0;word\u2407\n",
   ]);
 });
 

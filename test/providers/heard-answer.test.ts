@@ -154,3 +154,27 @@ test("an item that is no JSON fails the answer", async () => {
   );
   expect(await answer.next()).toMatchObject({ type: "failed", failure: { code: "unknown" } });
 });
+
+test("the stream is read on when there is room for more deltas, or not at all after an abort", async () => {
+  const stream = new PutStream();
+  const rooms: (() => void)[] = [];
+  const heard: string[] = [];
+  const abort = new AbortController();
+  const room = (): Promise<void> => new Promise((resolve) => rooms.push(resolve));
+  using answer = new HeardAnswer(
+    () => stream,
+    ({ delta }) => heard.push(delta),
+    { signal: abort.signal, maxBytes: 100, room },
+  );
+  const next = answer.next();
+  stream.put(text("1"), text("2"), text("3"));
+  expect(heard).toEqual(["1"]);
+  rooms.shift()?.();
+  await Promise.resolve();
+  expect(heard).toEqual(["1", "2"]);
+  abort.abort();
+  expect(await next).toBe("aborted");
+  rooms.shift()?.();
+  await Promise.resolve();
+  expect(heard).toEqual(["1", "2"]);
+});

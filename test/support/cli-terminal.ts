@@ -11,6 +11,8 @@ export interface FakeOptions {
   readonly tools?: readonly Tool[];
   /** What of the three is no terminal, but a pipe or a file. */
   readonly notTTY?: readonly ("stdin" | "stdout" | "stderr")[];
+  /** Stdout takes one piece at a time, and lets the event loop go round several times in between. */
+  readonly isSlow?: boolean;
   readonly home?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -40,7 +42,7 @@ export class FakeTerminal {
     this.cwd = cwd;
     this.#answering = answering;
     this.#stdin = Object.assign(new PassThrough(), { isTTY: !notTTY.includes("stdin") });
-    this.#stdout = new Screen(!notTTY.includes("stdout"));
+    this.#stdout = new Screen(!notTTY.includes("stdout"), options.isSlow);
     this.#stderr = new Screen(!notTTY.includes("stderr"));
     this.#terminal = {
       env: { CODY_HOME: home, ...env },
@@ -122,12 +124,15 @@ class Screen extends PassThrough {
   #seen = 0;
   #onText: (() => void) | undefined;
 
-  constructor(isTTY: boolean) {
+  constructor(isTTY: boolean, isSlow = false) {
     super();
     this.isTTY = isTTY;
     this.on("data", (chunk: Buffer) => {
       this.text += chunk.toString();
       this.#onText?.();
+      if (!isSlow) return;
+      this.pause();
+      void loopRounds(10).then(() => this.resume());
     });
   }
 
@@ -143,4 +148,8 @@ class Screen extends PassThrough {
       });
     }
   }
+}
+
+async function loopRounds(count: number): Promise<void> {
+  for (let round = 0; round < count; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -25,9 +25,9 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /**
    * What happens to the offline model in the middle of its answer: it waits until it is aborted, it waits for nothing,
-   * or something throws.
+   * or something throws. `stall`: the end of the turn is never written to disk.
    */
-  readonly middle?: "hold" | "abandon" | "crash";
+  readonly middle?: "hold" | "abandon" | "crash" | "stall";
 }
 
 /** The command line in a home and a project of its own, which are gone when the test is over. */

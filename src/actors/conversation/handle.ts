@@ -155,12 +155,20 @@ export class Conversation implements AsyncDisposable {
   /**
    * The events nobody has taken yet, from `session_configured` on: one place in the queue, shared with `nextEvent` and
    * kept when a loop is left. With `since` it is a reader of its own that starts at that number.
+   *
+   * A reader that is far behind misses events and gets `lagged` instead. With `lossless` it misses none: the model's
+   * answer is read only as fast as the events are, so somebody has to read them until the turn is over.
    */
-  events(options: { readonly since?: number } = {}): AsyncIterableIterator<Event> {
-    const { since } = options;
-    if (since === undefined) return sharedReader(this.#own);
+  events(options: { readonly since?: number; readonly lossless?: boolean } = {}): AsyncIterableIterator<Event> {
+    const { since, lossless = false } = options;
+    if (since === undefined) {
+      if (lossless) this.#own.keepAll();
+      return sharedReader(this.#own);
+    }
     if (!Number.isInteger(since) || since < 0) throw new InvalidInputError("since: expected the number of an event");
-    return this.#parts.queue.reader({ since });
+    const reader = this.#parts.queue.reader({ since });
+    if (lossless) reader.keepAll();
+    return reader;
   }
 
   /** The items are the conversation's own: copy before you change one. */

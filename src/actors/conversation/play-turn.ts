@@ -70,6 +70,8 @@ export interface TurnParts {
   /** What is known about a model. */
   facts(settings: Settings): KnownFacts | undefined;
   countTokens(text: string): number;
+  /** Resolves when the readers that must not miss an event can take more; undefined when they can now. */
+  eventRoom(): Promise<void> | undefined;
   now(): Date;
   newId(): string;
 }
@@ -158,6 +160,7 @@ async function playOn(
       countTokens: (text) => parts.countTokens(text),
       record: (line) => recording.line(line, id),
       publish: (msg) => world.publish(msg, id),
+      eventRoom: () => parts.eventRoom(),
       runCalls: (waiting) => calls.run(waiting),
     },
     turn,

@@ -44,6 +44,8 @@ export interface StepWorld {
   /** Applies a line, hands it to the rollout, publishes it. */
   record(line: NewLine): void;
   publish(msg: EventMsg): void;
+  /** Resolves when what was published has been read far enough; undefined when it has. */
+  eventRoom(): Promise<void> | undefined;
 }
 
 export type TurnEnd =
@@ -230,6 +232,7 @@ function stepListener(
     },
     toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
     toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
+    room: () => world.eventRoom(),
     item: (itemId, received) => {
       if (!ownItems.has(received.type)) turn.noteOutside(received.type);
       const item = admit(itemId, received);

@@ -25,6 +25,8 @@ export interface SampleListener {
   reasoningDelta(itemId: string, delta: string): void;
   toolCallStart(itemId: string, callId: string, name: string): void;
   toolCallDelta(itemId: string, delta: string): void;
+  /** Resolves when more deltas can be taken; undefined when they can be taken now. */
+  room(): Promise<void> | undefined;
   item(itemId: string, item: ResponseItem): void;
   retry(attempt: number, waitMs: number, failure: Failure): void;
 }
@@ -96,6 +98,7 @@ async function listen(
   using answer = new HeardAnswer(() => provider.stream(request, signal), onDelta, {
     signal,
     maxBytes: budget.answerBytes,
+    room: () => listener.room(),
   });
   const outcome = await outcomeOf(answer, onEvent, signal);
   // Ends the turn, and with it the provider's work, when the answer was stopped for its length.

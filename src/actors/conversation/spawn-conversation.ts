@@ -20,7 +20,7 @@ import { Recording } from "./recording.js";
 import type { Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
-export interface ConversationParts extends TurnParts {
+export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   readonly state: ConversationState;
   /** What a person has seen of it. */
   readonly shown: readonly EventMsg[];
@@ -71,6 +71,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     lagged: (from, to) => event(to, "", laggedMsg(from, to)),
     onLagged: () => requests.all(),
   });
+  const turnParts = { ...parts, eventRoom: () => queue.room() };
   let seq = 0;
   let ending: Promise<void> | undefined;
 
@@ -89,7 +90,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
 
   const ref = spawn(
     { ...conversation, name: `conversation ${conversationId}` },
-    { ...parts, cell },
+    { ...turnParts, cell },
     {
       onEvent: ({ id, msg }) => publish(id, msg),
       onRestart: (failure) =>
@@ -153,9 +154,9 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     servers: parts.servers,
     countTokens: (text) => parts.countTokens(text),
     instructions: (settings) => parts.instructions(settings),
-    previewCompaction: (strategy) => previewCompaction({ parts, cell }, strategy),
-    contextUsage: () => contextUsage({ parts, cell }),
-    summarize: (items) => summarizeItems({ parts, cell }, items),
+    previewCompaction: (strategy) => previewCompaction({ parts: turnParts, cell }, strategy),
+    contextUsage: () => contextUsage({ parts: turnParts, cell }),
+    summarize: (items) => summarizeItems({ parts: turnParts, cell }, items),
     warn: (message) => publish("", { type: "warning", message }),
     onRenamed: () => parts.onRenamed(),
     onPinned: () => parts.onPinned(),

@@ -40,6 +40,15 @@ export class EventQueue<E extends { readonly seq: number }> {
     for (const reader of this.#readers) reader.receive(event);
   }
 
+  /** Resolves when the lossless readers can take more; undefined when they can now, or there are none. */
+  room(): Promise<void> | undefined {
+    for (const reader of this.#readers) {
+      const room = reader.room();
+      if (room !== undefined) return room;
+    }
+    return undefined;
+  }
+
   /** Without `since` a reader sees what is published from now on; with it, everything from that number on. */
   reader(options: { readonly since?: number; readonly bound?: number } = {}): EventReader<E> {
     const { merge, weigh, lagged, onLagged, bound = defaultBound } = this.#options;

@@ -2,6 +2,8 @@
 const maxWeight = 4_000_000;
 // Merging costs the reader the rhythm of the events, so one that keeps up is left alone.
 const mergeAbove = 4;
+/** From this weight of unread events on, the source waits for a reader that must not miss any. */
+const fullWeight = 1_000_000;
 
 /** Ends somebody's waiting. */
 export type Waiter<E> = (result: IteratorResult<E, undefined>) => void;
@@ -30,6 +32,9 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   #weight = 0;
   readonly #waiting: Waiter<E>[] = [];
   #isClosed = false;
+  #isLossless = false;
+  /** Those who wait until there is room for more events. */
+  #awaitingRoom: (() => void)[] = [];
 
   constructor(options: ReaderOptions<E>, since: number | undefined, leave: () => void) {
     this.#options = options;
@@ -37,7 +42,18 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     this.#leave = leave;
   }
 
-  /** For the queue: takes an event in, and never more than the bound of them. */
+  /** From now on no event is dropped: the source has to wait for `room`. */
+  keepAll(): void {
+    this.#isLossless = true;
+  }
+
+  /** Resolves when a lossless reader has read enough to take more; undefined when it can take more now. */
+  room(): Promise<void> | undefined {
+    if (!this.#isFull) return undefined;
+    return new Promise((resolve) => void this.#awaitingRoom.push(resolve));
+  }
+
+  /** For the queue: takes an event in, and never more than the bound of them unless the reader is lossless. */
   receive(event: E): void {
     if (this.#isClosed || event.seq < (this.#position ?? event.seq)) return;
     // Whoever waits has read all there was.
@@ -47,7 +63,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     else if (this.#unread === 0 && event.seq > this.#position) this.#droppedThrough = event.seq - 1;
     if (!this.#mergeIntoLast(event)) this.#backlog.push(event);
     this.#weight += this.#weightOf(event);
-    while (this.#unread > this.#options.bound || (this.#weight > maxWeight && this.#unread > 1)) {
+    while (!this.#isLossless && this.#isOverBound) {
       this.#droppedThrough = this.#shift()?.seq;
     }
     while (this.#waiting.length > 0) {
@@ -61,6 +77,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   close(): void {
     this.#isClosed = true;
     for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+    this.#announceRoom();
   }
 
   /** `onWait` is told who waits, so that it can be withdrawn. */
@@ -99,6 +116,20 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
 
   get #unread(): number {
     return this.#backlog.length - this.#head;
+  }
+
+  get #isOverBound(): boolean {
+    return this.#unread > this.#options.bound || (this.#weight > maxWeight && this.#unread > 1);
+  }
+
+  get #isFull(): boolean {
+    if (!this.#isLossless || this.#isClosed) return false;
+    return this.#unread > this.#options.bound / 2 || this.#weight > fullWeight;
+  }
+
+  #announceRoom(): void {
+    if (this.#awaitingRoom.length === 0 || this.#isFull) return;
+    for (const resolve of this.#awaitingRoom.splice(0)) resolve();
   }
 
   #weightOf(event: E): number {
@@ -146,6 +177,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
       this.#backlog.splice(0, this.#head);
       this.#head = 0;
     }
+    this.#announceRoom();
     return event;
   }
 }

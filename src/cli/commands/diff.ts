@@ -17,6 +17,6 @@ export async function diffCommand(context: CommandContext): Promise<number> {
   if (context.flags.json) await printLine(context, JSON.stringify({ id: rollout.id, ...tracker.turnDiff() }));
   else if (tracker.isEmpty) await context.tell(noChanges(turn, takenBack.length > 0));
   else if (context.flags.stat) await printLine(context, statText(tracker.files, tracker.getSummary()).join("\n"));
-  else await context.terminal.stdout.write(tracker.generateUnifiedDiff());
+  else await context.terminal.stdout.writeExact(tracker.generateUnifiedDiff());
   return 0;
 }

@@ -79,7 +79,7 @@ async function print(context: CommandContext, exported: ExportedConversation, si
   for await (const piece of exported) {
     signal.throwIfAborted();
     if (stdout.closed) break;
-    await stdout.write(piece);
+    await stdout.writeExact(piece);
   }
   await tellLoss(context, exported.format, exported.left);
   return 0;

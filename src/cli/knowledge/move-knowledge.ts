@@ -20,7 +20,7 @@ export async function exportKnowledge(context: CommandContext): Promise<number> 
   const entries = await entriesOf(context, await openProjectStore(context));
   const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
   if (flags.output === undefined || flags.output === "-") {
-    await terminal.stdout.write(flags.json ? `${JSON.stringify(entries)}\n` : text);
+    await terminal.stdout.writeExact(flags.json ? `${JSON.stringify(entries)}\n` : text);
     return 0;
   }
   const path = resolve(terminal.cwd, flags.output);

@@ -56,6 +56,34 @@ describe("an event queue", () => {
     ]);
   });
 
+  test("a lossless reader misses nothing, and says when it can take more", async () => {
+    const queue = queueOf({ bound: 4 });
+    const reader = queue.reader({ since: 1 });
+    reader.keepAll();
+    for (let seq = 1; seq <= 2; seq += 1) queue.publish(item(seq));
+    expect(queue.room()).toBeUndefined();
+    for (let seq = 3; seq <= 10; seq += 1) queue.publish(item(seq));
+    let hasRoom = false;
+    const room = queue.room()?.then(() => (hasRoom = true));
+    for (let seq = 1; seq <= 7; seq += 1) expect((await reader.next()).value).toEqual(item(seq));
+    expect(hasRoom).toBe(false);
+    await reader.next();
+    await room;
+    queue.close();
+    expect(await readAll(reader)).toEqual([item(9), item(10)]);
+  });
+
+  test("nobody waits for a lossless reader that has left", async () => {
+    const queue = queueOf({ bound: 1 });
+    const reader = queue.reader({ since: 1 });
+    reader.keepAll();
+    for (let seq = 1; seq <= 3; seq += 1) queue.publish(item(seq));
+    const room = queue.room();
+    await reader.return();
+    await room;
+    expect(queue.room()).toBeUndefined();
+  });
+
   test("a reader without since starts with what is published next", async () => {
     const queue = queueOf();
     queue.publish(item(1));

@@ -48,7 +48,7 @@ test.each(["kept", "aborted"] as const)("when the history was %s, only its warni
 
 test("a begun line of an answer is ended before, and the next answer begins where the line was", async () => {
   const { stdout, stderr } = await shown([delta, start, delta, end("compacted")], { columns: 80 });
-  expect(stdout).toBe("Hello\nHello");
+  expect(stdout).toBe("Hello\nHello\n");
   expect(stderr.split(erased)).toHaveLength(2);
 });
 
