@@ -10,7 +10,7 @@ import { exitCodeOf } from "../exit-code.js";
 import { watchSignals } from "../interruption.js";
 import { nameOf } from "../name-flag.js";
 import { outputSchemaIn, type SchemaInFile } from "../output-schema-file.js";
-import { readAll } from "../read-input.js";
+import { readAll, withPipedInput } from "../read-input.js";
 import { rendererFor } from "../render.js";
 import { TurnPlayer } from "../turn-player.js";
 import { openWorkspace, type Workspace } from "../workspace.js";
@@ -39,8 +39,12 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   return interruption.exitCode ?? (fits ? exitCodeOf(before, outcome) : exitCodes.failed);
 }
 
-async function textOf({ args, terminal }: CommandContext, signal: AbortSignal): Promise<string> {
-  if (args.length > 0) return args.join(" ");
+/** Without a text in the arguments stdin is the message; with one, piped stdin is appended to it. */
+async function textOf(context: CommandContext, signal: AbortSignal): Promise<string> {
+  const { args, flags, terminal } = context;
+  const prompt = args.join(" ");
+  if (prompt.trim() !== "") return await withPipedInput(context, prompt, signal);
+  if (args.length > 0 || !flags.stdin) return "";
   return terminal.stdin.isTTY === true ? "" : await readAll(terminal.stdin, signal);
 }
 
