@@ -3,7 +3,8 @@ import { SandboxPolicy } from "./policy.js";
 
 /**
  * The settings one turn runs with. Our keys beside Codex's are `provider`, so that a resumed turn finds its way back,
- * and `api`, for who reads the file: a resumed turn uses the one that is configured then.
+ * and `api`. A resumed conversation uses the API that is configured then, unless `api_chosen` says that this one was
+ * chosen for the conversation, as with `cody resume <id> --api chat`.
  */
 export const TurnContext = z.object({
   turn_id: z.string().optional(),
@@ -17,5 +18,6 @@ export const TurnContext = z.object({
   final_output_json_schema: z.unknown().optional(),
   provider: z.string().optional(),
   api: z.string().optional(),
+  api_chosen: z.boolean().optional(),
 });
 export type TurnContext = z.infer<typeof TurnContext>;
