@@ -1,23 +1,45 @@
 import type { LogLevel } from "../config/debug-log.js";
 import type { Event, EventMsg } from "../messages/event.js";
 import { visible } from "../messages/visible.js";
+import { ModelWait } from "./activity/model-wait.js";
+import { StatusLine } from "./activity/status-line.js";
 import { ToolActivity } from "./activity/tool-activity.js";
 import { changesBox } from "./changes/changes-box.js";
 import { CompactionProgress } from "./compaction/compaction-progress.js";
 import type { CommandContext } from "./context.js";
 
 /** Shows one event; resolves when there is room for the next. */
-export type Renderer = (event: Event) => Promise<void>;
+export interface Renderer {
+  (event: Event): Promise<void>;
+  /** Takes away what says that something goes on: nothing does any more. */
+  stop?(): Promise<void>;
+}
 
 /** Where what tools do is shown: where stdout is for the answers alone, that is stderr. */
 export type ActivityOutput = "stdout" | "stderr";
 
 export function rendererFor(context: CommandContext, activity: ActivityOutput): Renderer {
-  const show = context.flags.json ? jsonRenderer(context) : textRenderer(context, activity);
+  return context.flags.json ? withTrouble(context, jsonRenderer(context)) : liveRenderer(context, activity);
+}
+
+function withTrouble(context: CommandContext, show: Renderer): Renderer {
   return async (event) => {
     await show(event);
     await tellTrouble(context, event);
   };
+}
+
+/** Text, and on a terminal a line that says what is waited for. */
+function liveRenderer(context: CommandContext, activity: ActivityOutput): Renderer {
+  const status = new StatusLine(context.terminal);
+  const wait = new ModelWait(status, context.terminal.now ?? Date.now);
+  const show = withTrouble(context, textRenderer(context, activity, status));
+  const render = async (event: Event): Promise<void> => {
+    await wait.before(event.msg);
+    await show(event);
+    await wait.after(event.msg);
+  };
+  return Object.assign(render, { stop: () => status.clear() });
 }
 
 /** For a command that plays no turn: stdout is for its result. */
@@ -27,7 +49,7 @@ export function troubleRenderer(context: CommandContext): Renderer {
 
 /** For a command that compacts: what goes on is told, and what has come of it is its result. */
 export function compactionRenderer(context: CommandContext): Renderer {
-  const progress = new CompactionProgress(context);
+  const progress = new CompactionProgress(context, new StatusLine(context.terminal));
   return async (event) => {
     const { msg } = event;
     if (msg.type === "compaction_start" && !context.flags.json) await progress.begin(msg);
@@ -41,10 +63,10 @@ function jsonRenderer({ terminal }: CommandContext): Renderer {
 }
 
 /** On stdout the answers, each ending with a line break. */
-function textRenderer(context: CommandContext, activity: ActivityOutput): Renderer {
+function textRenderer(context: CommandContext, activity: ActivityOutput, status: StatusLine): Renderer {
   const { terminal } = context;
   const tools = new ToolActivity();
-  const compaction = new CompactionProgress(context);
+  const compaction = new CompactionProgress(context, status);
   let isStreaming = false;
   let isLineOpen = false;
 
@@ -74,6 +96,7 @@ function textRenderer(context: CommandContext, activity: ActivityOutput): Render
     if (msg.type === "agent_message" && !isStreaming) await show(msg.message);
     if (isShown) await endLine();
     if (done !== "") await terminal[activity].write(done);
+    if (msg.type === "compaction_prepare") await compaction.prepare(msg);
     if (msg.type === "compaction_start") await compaction.begin(msg);
     if (msg.type === "compaction_end") await compaction.end(msg);
   };
@@ -85,6 +108,7 @@ const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
   "error",
   "warning",
   "lagged",
+  "compaction_prepare",
   "compaction_start",
   "exec_approval_request",
   "apply_patch_approval_request",

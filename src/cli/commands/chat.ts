@@ -30,10 +30,11 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   const conversation = await openConversation(said, workspace, name);
   const render = rendererFor(context, "stderr");
   let answer: string | null = null;
-  const player = new TurnPlayer(conversation, async (event: Event) => {
+  const keepAnswer = async (event: Event): Promise<void> => {
     if (event.msg.type === "task_complete") answer = event.msg.last_agent_message;
     await render(event);
-  });
+  };
+  const player = new TurnPlayer(conversation, Object.assign(keepAnswer, { stop: async () => await render.stop?.() }));
   const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
   const before = await player.open(options);
   const outcome = await player.play(inputOf(text, wanted), options);
