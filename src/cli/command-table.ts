@@ -108,7 +108,7 @@ type Definition = readonly [usage: string, description: string, flags?: typeof g
 /** In the order in which help shows them. */
 const definitions: readonly Definition[] = [
   ["new", "Start a conversation and print its id", nameFlags],
-  ["chat [...text]", "Say something in the active conversation; without a text it is read from stdin", chatFlags],
+  ["chat [...text]", "Send a message, followed by piped stdin; without a text stdin is the message", chatFlags],
   ["list", "List the saved conversations", listFlags],
   ["search <...words>", "Find what was said: the conversations that have all words", searchFlags],
   ["index [action]", "Bring the index that makes searches quick up to date; rebuild, status", indexFlags],

@@ -84,7 +84,7 @@ export interface Flags {
   readonly version: boolean;
   /** False after `--no-persistence`. */
   readonly persistence: boolean;
-  /** Whether stdin has secrets, one in a line. */
+  /** Whether stdin is read: by `scrub` with `--stdin`, by `chat` unless `--no-stdin` was given. */
   readonly stdin: boolean;
   /** Whether a key goes into the keyring of the operating system. */
   readonly keyring: boolean;
@@ -218,6 +218,7 @@ export const nameFlags: readonly Definition[] = [
 export const chatFlags: readonly Definition[] = [
   ...nameFlags,
   ["--output-schema <file>", "Let the answer be JSON that fits the JSON Schema in this file"],
+  ["--no-stdin", "Do not read stdin, as for cron, CI and while-read loops"],
 ];
 
 export const renameFlags: readonly Definition[] = [codexFlag];

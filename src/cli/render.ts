@@ -1,6 +1,9 @@
 import type { LogLevel } from "../config/debug-log.js";
 import type { Event, EventMsg } from "../messages/event.js";
+import { isRecord } from "../messages/is-record.js";
 import { visible } from "../messages/visible.js";
+import { ModelWait } from "./activity/model-wait.js";
+import { StatusLine } from "./activity/status-line.js";
 import { ToolActivity } from "./activity/tool-activity.js";
 import { changesBox } from "./changes/changes-box.js";
 import { CompactionProgress } from "./compaction/compaction-progress.js";
@@ -8,13 +11,30 @@ import type { CommandContext } from "./context.js";
 import type { Output } from "./output.js";
 
 /** Shows one event; resolves when there is room for the next. */
-export type Renderer = (event: Event) => Promise<void>;
+export interface Renderer {
+  (event: Event): Promise<void>;
+  /** Takes away what says that something goes on: nothing does any more. */
+  stop?(): Promise<void>;
+}
 
 /** Where what tools do is shown: where stdout is for the answers alone, that is stderr. */
 export type ActivityOutput = "stdout" | "stderr";
 
 export function rendererFor(context: CommandContext, activity: ActivityOutput): Renderer {
-  return context.flags.json ? jsonRenderer(context) : textRenderer(context, activity);
+  return context.flags.json ? jsonRenderer(context) : liveRenderer(context, activity);
+}
+
+/** Text, and on a terminal a line that says what is waited for. */
+function liveRenderer(context: CommandContext, activity: ActivityOutput): Renderer {
+  const status = new StatusLine(context.terminal);
+  const wait = new ModelWait(status, context.terminal.now ?? Date.now);
+  const show = textRenderer(context, activity, status);
+  const render = async (event: Event): Promise<void> => {
+    await wait.before(event.msg);
+    await show(event);
+    await wait.after(event.msg);
+  };
+  return Object.assign(render, { stop: () => status.clear() });
 }
 
 /** For a command that plays no turn: stdout is for its result. */
@@ -24,7 +44,7 @@ export function troubleRenderer(context: CommandContext): Renderer {
 
 /** For a command that compacts: what goes on is told, and what has come of it is its result. */
 export function compactionRenderer(context: CommandContext): Renderer {
-  const progress = new CompactionProgress(context);
+  const progress = new CompactionProgress(context, new StatusLine(context.terminal));
   return async (event) => {
     const { msg } = event;
     if (msg.type === "compaction_start" && !context.flags.json) await progress.begin(msg);
@@ -44,10 +64,10 @@ function jsonRenderer(context: CommandContext): Renderer {
  * Prints the answers on stdout, each ending with a newline. The newline of a turn's last answer tells a reader that the
  * turn is saved, so it is printed when the turn ends.
  */
-function textRenderer(context: CommandContext, activity: ActivityOutput): Renderer {
+function textRenderer(context: CommandContext, activity: ActivityOutput, status: StatusLine): Renderer {
   const { terminal } = context;
   const tools = new ToolActivity();
-  const compaction = new CompactionProgress(context);
+  const compaction = new CompactionProgress(context, status);
   const answer = new AnswerLine(terminal.stdout);
   /** Output for stderr that waits until the line of a complete answer ends. */
   const waiting: (() => Promise<void>)[] = [];
@@ -80,7 +100,8 @@ function textRenderer(context: CommandContext, activity: ActivityOutput): Render
   return async (event) => {
     const { msg } = event;
     const done = tools.textOf(msg);
-    if (done !== "" || endsLine.has(msg.type)) await endLine();
+    // After a call the model answers again: the answer before it was not the last one.
+    if (done !== "" || endsLine.has(msg.type) || isCallItem(msg)) await endLine();
     if (done !== "") await terminal[activity].write(done);
     if (msg.type === "agent_message_delta") {
       await showAnswer(msg.delta);
@@ -95,12 +116,19 @@ function textRenderer(context: CommandContext, activity: ActivityOutput): Render
     if (msg.type === "turn_diff") {
       await afterLine(() => terminal[activity].write(changesBox(msg, terminal[activity].stream.columns)));
     }
+    if (msg.type === "compaction_prepare") await afterLine(() => compaction.prepare(msg));
     if (msg.type === "compaction_start") await showProgress(() => compaction.begin(msg));
     if (msg.type === "compaction_end") {
-      await (msg.outcome === "compacted" ? showProgress(() => compaction.end(msg)) : compaction.clear());
+      await (msg.outcome === "compacted" ? showProgress(() => compaction.end(msg)) : compaction.end(msg));
     }
     if (troubleOf(event) !== undefined) await afterLine(() => tellTrouble(context, event));
   };
+}
+
+function isCallItem(msg: EventMsg): boolean {
+  if (msg.type !== "raw_response_item" || !isRecord(msg.item)) return false;
+  const { type } = msg.item;
+  return typeof type === "string" && type.endsWith("_call");
 }
 
 const endsLine: ReadonlySet<EventMsg["type"]> = new Set([

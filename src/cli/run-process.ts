@@ -1,9 +1,12 @@
+import { fstatSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute } from "node:path";
 import { CommandError, exitCodes } from "./command-error.js";
 import { type Output, outputTo } from "./output.js";
 import { runCommandLine } from "./run-command-line.js";
 import { type SignalName, signalNames, type Terminal } from "./terminal.js";
+
+const stdinDescriptor = 0;
 
 /** Runs the command line this process was started with. The exit code is set, and the loop drains by itself. */
 export async function runProcess(): Promise<void> {
@@ -25,6 +28,9 @@ function processTerminal(): Terminal {
     get stdin() {
       return process.stdin;
     },
+    get isStdinPiped() {
+      return isPiped(stdinDescriptor);
+    },
     stdout: outputTo(process.stdout),
     // Opened by the first complaint: a stream takes longer to make than a short command has to spare.
     get stderr() {
@@ -35,6 +41,16 @@ function processTerminal(): Terminal {
     onCrash,
     exit: (code) => process.exit(code),
   };
+}
+
+function isPiped(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor);
+    return stats.isFIFO() || stats.isFile();
+  } catch {
+    // A descriptor that is not open has no input.
+    return false;
+  }
 }
 
 /** A HOME that names no place would leave files in whatever folder cody is called from. */

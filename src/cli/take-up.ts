@@ -40,6 +40,7 @@ export async function takeUp(
     await context.tell(`Not made the active conversation, because ${reason}`);
   }
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
+  await tellTemporary(context);
   const isPlaying = conversation.openTurn !== undefined;
   const render = isPlaying ? rendererFor(context, "stderr") : troubleRenderer(context);
   const player = new TurnPlayer(conversation, render);
@@ -48,4 +49,15 @@ export async function takeUp(
     approve: askAtTerminal(context, interruption),
   });
   return interruption.exitCode ?? exitCodeOf(outcome);
+}
+
+/** Tells which flags the next `cody chat` will not know: a rollout neither says where the key is sent nor raises rights. */
+async function tellTemporary({ flags, tell }: CommandContext): Promise<void> {
+  const temporary = [
+    ...(flags.baseUrl === undefined ? [] : [["--base-url", "cody set-provider <provider> --base-url <url>"]]),
+    ...(flags.sandbox === "danger-full-access" ? [["--sandbox", `cody config set sandbox ${flags.sandbox}`]] : []),
+  ];
+  for (const [flag, command] of temporary) {
+    await tell(`${flag} holds for this command only. Pass it to cody chat too, or keep it with: ${command}`);
+  }
 }

@@ -13,6 +13,8 @@ export interface Terminal {
   readonly cwd: string;
   readonly homedir: string;
   readonly stdin: Input;
+  /** Whether stdin is a pipe or a regular file, not a terminal, a socket or a device such as /dev/null. */
+  readonly isStdinPiped: boolean;
   readonly stdout: Output;
   readonly stderr: Output;
   /** The clock, in milliseconds since 1970; the machine's by default. */

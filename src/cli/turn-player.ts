@@ -82,7 +82,11 @@ export class TurnPlayer {
 
   async #play(isOfTurn: (event: Event) => boolean, options: PlayOptions): Promise<TurnOutcome> {
     using _ = this.#interruptedBy(options.signal);
-    return await this.#showUntilEnd(isOfTurn, options);
+    try {
+      return await this.#showUntilEnd(isOfTurn, options);
+    } finally {
+      await this.#render.stop?.();
+    }
   }
 
   #interruptedBy(signal: AbortSignal): Disposable {

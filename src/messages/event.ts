@@ -182,6 +182,12 @@ const transient = {
     result: McpToolResult,
   }),
   mcp_list_tools_response: z.object({ ...type("mcp_list_tools_response"), ...McpServerTools.shape }),
+  /** A summary is being made in the background; `compaction_start` follows when it is applied, if it is needed. */
+  compaction_prepare: z.object({
+    ...type("compaction_prepare"),
+    strategy: z.string(),
+    estimated_tokens: z.number().int().nonnegative(),
+  }),
   /** Every one is followed by a `compaction_end`. */
   compaction_start: z.object({
     ...type("compaction_start"),
@@ -267,6 +273,7 @@ export const EventMsg = z.discriminatedUnion("type", [
   transient.mcp_tool_call_begin,
   transient.mcp_tool_call_end,
   transient.mcp_list_tools_response,
+  transient.compaction_prepare,
   transient.compaction_start,
   transient.compaction_end,
   transient.turn_diff,

@@ -4,7 +4,8 @@ import { SessionSource } from "./session-source.js";
 
 /**
  * The settings one turn runs with. Our keys beside Codex's are `provider`, so that a resumed turn finds its way back,
- * and for readers of the file `api` (a resumed turn uses the configured one) and `session_source`.
+ * `api`, and for readers of the file `session_source`. A resumed conversation uses the API that is configured then,
+ * unless `api_chosen` says that this one was chosen for the conversation, as with `cody resume <id> --api chat`.
  */
 export const TurnContext = z.object({
   turn_id: z.string().optional(),
@@ -20,5 +21,6 @@ export const TurnContext = z.object({
   api: z.string().optional(),
   /** Present in the turns of a resumed conversation; the first line has it for the others. */
   session_source: SessionSource.optional(),
+  api_chosen: z.boolean().optional(),
 });
 export type TurnContext = z.infer<typeof TurnContext>;

@@ -148,6 +148,44 @@ test("an unknown id in --resume is an error, not a new conversation", async () =
   });
 });
 
+test("words in --resume that name no conversation are the message for the newest one", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "in the first"]);
+  const [first = ""] = await cli.ids();
+  await cli.run(["new"]);
+  const { code, stderr } = await cli.run(["chat", "--resume", "What did I say?"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain(
+    "--resume names no conversation: sending it as a message to the newest one of this project\n",
+  );
+  expect(await cli.said(first)).toEqual(["in the first", "What did I say?"]);
+});
+
+test("a name of several words in --resume is a name, and stdin is the message", async () => {
+  const cli = await Cli.open();
+  const named = (await cli.run(["new", "--name", "the parser"])).stdout.trim();
+  await cli.run(["chat", "named"]);
+  await cli.run(["new"]);
+  await cli.run(["chat", "other"]);
+  expect((await cli.run(["chat", "--resume", "the parser"], { input: "go on" })).code).toBe(0);
+  expect(await cli.said(named)).toEqual(["named", "go on"]);
+});
+
+test.each([
+  [["--resume", "hello"], "hello", "hello"],
+  [["--resume", "tell", "me", "more"], "tell", "'tell me more'"],
+])("chat %j could be a name or a message: an error shows both commands", async (args, name, message) => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "first"]);
+  expect(await cli.run(["chat", ...args])).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr:
+      `✗ Conversation '${name}' not found\n  List available: cody list\n` +
+      `  To send it to the newest conversation: cody chat --continue ${message}\n`,
+  });
+});
+
 test("a home that cannot be written costs the saving and nothing else", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);

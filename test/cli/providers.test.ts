@@ -102,6 +102,48 @@ test("resume goes on with the recorded provider, or across wire APIs with the mo
   ]);
 });
 
+test("resume --api is used by every chat after it, whatever API is configured", async () => {
+  const mock = await mockLlm([{ text: "one" }, { text: "two" }, { text: "three" }, { text: "four" }]);
+  const env = wireEnv(mock);
+  const cli = await Cli.open();
+  await cli.run(["set-provider", "openai", "--api", "responses"], { env });
+  await cli.run(["chat", "one"], { env });
+  const [id = ""] = await cli.ids();
+  expect(await cli.run(["resume", id, "--api", "chat"], { env })).toMatchObject({ code: 0, stderr: "" });
+  await cli.run(["chat", "two"], { env });
+  await cli.run(["chat", "three"], { env });
+  await cli.run(["resume", id, "--api", "responses"], { env });
+  await cli.run(["chat", "four"], { env });
+  expect(mock.requests.map(({ path, status }) => [path, status])).toEqual([
+    ["/v1/responses", 200],
+    ["/v1/chat/completions", 200],
+    ["/v1/chat/completions", 200],
+    ["/v1/responses", 200],
+  ]);
+});
+
+test.each(["new", "fork"])("%s --api is used by the chat after it", async (command) => {
+  const mock = await mockLlm([{ text: "one" }, { text: "two" }]);
+  const env = wireEnv(mock);
+  const cli = await Cli.open();
+  await cli.run(["chat", "--provider", "openai", "one"], { env });
+  expect(await cli.run([command, "--provider", "openai", "--api", "chat"], { env })).toMatchObject({ code: 0 });
+  await cli.run(["chat", "two"], { env });
+  expect(mock.requests.map(({ path }) => path)).toEqual(["/v1/responses", "/v1/chat/completions"]);
+});
+
+test("resume says which flags the next chat does not know", async () => {
+  const mock = await mockLlm([{ text: "one" }]);
+  const env = wireEnv(mock);
+  const cli = await Cli.open();
+  await cli.run(["chat", "one"], { env });
+  const flags = ["--base-url", `${mock.url}/v1`, "--sandbox", "danger-full-access"];
+  expect((await cli.run(["resume", "--last", ...flags], { env })).stderr).toBe(
+    "--base-url holds for this command only. Pass it to cody chat too, or keep it with: cody set-provider <provider> --base-url <url>\n" +
+      "--sandbox holds for this command only. Pass it to cody chat too, or keep it with: cody config set sandbox danger-full-access\n",
+  );
+});
+
 test("--base-url holds for one run, and wins over the environment", async () => {
   const [mock, other] = [await mockLlm([{ text: "here" }]), await mockLlm([{ text: "there" }])];
   const cli = await Cli.open();

@@ -32,6 +32,30 @@ test("with --no-persistence nothing becomes active, and nobody is told that chat
   expect((await cli.run(["--no-persistence", "resume", other])).stdout).toContain("Continue chatting");
 });
 
+test("a policy given to resume holds in the chat after it, if it is the stricter one", async () => {
+  const cli = await Cli.open();
+  await cli.run(["chat", "first"]);
+  const [id = ""] = await cli.ids();
+  expect(await cli.run(["resume", id, "--sandbox", "read-only", "--approval-policy", "untrusted"])).toMatchObject({
+    code: 0,
+  });
+  expect((await cli.run(["chat", "second"])).stderr).toContain(
+    "still holds: --approval-policy untrusted --sandbox read-only\n",
+  );
+});
+
+test.each([
+  [["--last"], "--last"],
+  [["--continue"], "--continue"],
+  [["--resume", "other"], "--resume"],
+])("resume with an id and %j is refused: one of them would be ignored", async (flags, named) => {
+  const cli = await Cli.open();
+  expect(await cli.run(["resume", "conv_a", ...flags])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`✗ ${named}: an id was given too\n`),
+  });
+});
+
 test("a bare UUID and a prefix name a conversation too", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);

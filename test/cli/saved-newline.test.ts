@@ -63,13 +63,13 @@ const complete: EventMsg = { type: "task_complete", turn_id: "turn", last_agent_
 test("a warning and a compaction behind an answer are printed when its turn has ended", async () => {
   expect(await printed([...answer, warning, compactionStart], {})).toBe("Hello");
   expect(await printed([...answer, warning, compactionStart, complete], {})).toBe(
-    "Hello\nDisk is nearly full\nCompacting conversation history...\nCompacting context (142k tokens)...\n",
+    "Hello\nDisk is nearly full\nCompacting conversation history... (142k tokens)\n",
   );
 });
 
 test("at a terminal a compaction behind an answer is shown at once", async () => {
   expect(await printed([...answer, warning, compactionStart], { isTTY: true })).toBe(
-    "Hello\nDisk is nearly full\nCompacting conversation history...\nCompacting context (142k tokens)...",
+    "Hello\nDisk is nearly full\n⠋ Compacting context (142k tokens)...",
   );
 });
 

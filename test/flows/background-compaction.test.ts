@@ -73,6 +73,11 @@ test("a summary is prepared from 0.6 on, and applied at 0.8 without waiting for 
   await conversation.processMessage("fifth");
   expect(provider.requests.filter(asksForSummary)).toHaveLength(1);
   await events.until("compaction_end");
+  expect(events.types().filter((type) => type.startsWith("compaction_"))).toEqual([
+    "compaction_prepare",
+    "compaction_start",
+    "compaction_end",
+  ]);
 });
 
 test("while it is being made, turns go on above the limit, as long as they fit", async () => {

@@ -59,6 +59,22 @@ test("a rollout says neither where history is sent nor how", async () => {
   });
 });
 
+test("the API a conversation was begun with is used again, unless another provider or API is asked for", async () => {
+  const { manager, home } = await openManager({ env });
+  const { conversation } = await manager.newConversation({ provider: "openai", api: "chat", model: "gpt-4o" });
+  await manager.shutdown();
+  const config = { provider: "openai", api: "responses" } as const;
+  const expected = { provider: "openai", api: "chat", model: "gpt-4o", baseUrl: undefined };
+  const allowEmpty = true;
+  expect(await resumed(home, conversation.id, config, { allowEmpty })).toEqual(expected);
+  expect(await resumed(home, conversation.id, config, { allowEmpty, model: "gpt-4.1" })).toEqual({
+    ...expected,
+    model: "gpt-4.1",
+  });
+  const other = { allowEmpty, provider: "anthropic", model: "claude-x" };
+  expect(await resumed(home, conversation.id, config, other)).toMatchObject({ provider: "anthropic", api: "messages" });
+});
+
 test("a provider of the recorded name that is in this process answers, whatever else is configured", async () => {
   const { home, conversation } = await played("openai", "gpt-4o");
   const again = { ...scripted([says("Here again")]), name: "openai" };

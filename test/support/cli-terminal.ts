@@ -49,6 +49,7 @@ export class FakeTerminal {
       cwd,
       homedir: cwd,
       stdin: this.#stdin,
+      isStdinPiped: false,
       stdout: outputTo(this.#stdout),
       stderr: outputTo(this.#stderr),
       providers: [provider],

@@ -22,7 +22,8 @@ export function scripted(replies: Iterable<Reply>): ScriptedProvider {
       if (reply.done === true) throw new Error("the script has no more replies");
       for (const event of reply.value) {
         if (event.type === "hang") {
-          await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+          if (!signal.aborted)
+            await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
           return;
         }
         yield event;

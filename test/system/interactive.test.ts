@@ -139,3 +139,20 @@ test("a terminal of 40 columns wraps what is typed and what is answered, and los
   const [id = ""] = await cli.ids();
   expect(await cli.said(id)).toEqual([begun + kept, "What is my name?"]);
 });
+
+test("Up and Down in the middle of a line lose nothing that was typed", async () => {
+  const cli = await Cli.open();
+  const screen = await TmuxScreen.open(cli);
+  await screen.prompts();
+  await screen.enter("What is 6 * 7?");
+  await screen.shows("6 * 7 = 42\n›");
+  await screen.type("my name is Alice");
+  await screen.press("Left", "Left", "Left", "Left", "Left", "Up");
+  await screen.shows("6 * 7 = 42\n› What is 6 * 7?");
+  await screen.press("Down");
+  await screen.shows("6 * 7 = 42\n› my name is Alice");
+  await screen.press("Enter");
+  await screen.shows("Noted: your name is Alice.\n›");
+  const [id = ""] = await cli.ids();
+  expect(await cli.said(id)).toEqual(["What is 6 * 7?", "my name is Alice"]);
+});

@@ -165,7 +165,7 @@ export class AutoCompaction {
 
   /** With one that is too old, only what came after it is summarized, into it. */
   #prepare(old: Prepared | undefined): void {
-    const { parts, cell } = this.#world;
+    const { parts, cell, publish } = this.#world;
     const planning = planCompaction(this.#world, this.#settings, {});
     const { plan, history } = planning;
     const last = cell.state.history[plan.cut - 1];
@@ -178,6 +178,10 @@ export class AutoCompaction {
     const by = parts.compaction.summaryBy(this.#wish.summarizer ?? this.#settings);
     cell.preparing = { cut: plan.cut, last };
     this.#tell({ type: "prepare", conversationId: parts.conversationId, cut: plan.cut, last, by, request });
+    publish(
+      { type: "compaction_prepare", strategy: planning.strategy.name, estimated_tokens: planning.size.active },
+      this.#submissionId,
+    );
   }
 
   async #prepared(wait: boolean, signal: AbortSignal): Promise<Prepared | "running" | undefined> {

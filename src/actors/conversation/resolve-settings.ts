@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { choiceOf } from "../../config/provider-choice.js";
 import { resolveProvider, type ResolvedProvider } from "../../config/resolve-provider.js";
-import type { Config } from "../../messages/config.js";
+import { type Config, WireApi } from "../../messages/config.js";
 import type { ConversationConfig } from "../../messages/conversation-config.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../messages/policy.js";
@@ -66,7 +66,7 @@ function heldNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): st
   return `What this conversation was played with is stricter than what is configured, and still holds: ${held.join(" ")}`;
 }
 
-type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok">;
+type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok"> & Pick<Settings, "isApiChosen">;
 
 function providerOf({ config, recorded = {}, conversation, env, inProcess }: ResolveInput): FoundProvider {
   const { providers, models } = config;
@@ -78,7 +78,9 @@ function providerOf({ config, recorded = {}, conversation, env, inProcess }: Res
   const found = resolveProvider({ config: said, env, inProcess, withoutKey, command: "chat" });
   if (!found.ok) throw new InvalidInputError(found.message);
   const { ok: _, ...rest } = found;
-  return rest;
+  // A recorded choice belongs to the recorded provider.
+  const chosen = conversation.api ?? (rest.provider === recorded.provider ? recorded.api : undefined);
+  return rest.api !== undefined && rest.api === chosen ? { ...rest, isApiChosen: true } : rest;
 }
 
 function joined(notices: readonly (string | undefined)[]): string | undefined {
@@ -97,9 +99,11 @@ export function recordedConfig(state: ConversationState): ConversationConfig {
   const { provider, model } = state.turnContext?.provider === undefined ? (state.metadata ?? {}) : state.turnContext;
   const cwd = state.turnContext?.cwd ?? state.meta?.cwd;
   const known = provider !== undefined && !placeholders.has(provider);
+  const api = state.turnContext?.api_chosen === true ? WireApi.safeParse(state.turnContext.api).data : undefined;
   return {
     ...(known ? { provider } : {}),
     ...(known && model !== undefined ? { model } : {}),
+    ...(known && api !== undefined ? { api } : {}),
     // Nobody works there: so is written what was made from turns, which say neither a folder nor policies.
     ...(cwd === undefined || resolve(cwd) === "/" ? {} : { cwd, ...recordedPolicies(state.turnContext) }),
   };

@@ -1,17 +1,22 @@
 import type { ConversationConfig } from "../../messages/conversation-config.js";
+import { recordedConfig } from "./resolve-settings.js";
 import type { Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
-/** Whether somebody asks for another provider or model than the last turn was played with. */
-export function isNewChoice(
-  state: ConversationState,
-  { provider, model }: Settings,
-  asked: ConversationConfig,
-): boolean {
-  if (asked.provider === undefined && asked.model === undefined) return false;
-  return (
-    state.turnContext !== undefined && (state.turnContext.provider !== provider || state.turnContext.model !== model)
-  );
+/** Whether the caller asks for a provider, a model, an API or a policy that the rollout does not say already. */
+export function isNewChoice(state: ConversationState, settings: Settings, asked: ConversationConfig): boolean {
+  const { provider, api, model, approvalPolicy, sandbox } = asked;
+  const last = state.turnContext ?? state.metadata;
+  const recorded = recordedConfig(state);
+  const isOther =
+    (provider !== undefined || model !== undefined) &&
+    (last?.provider !== settings.provider || last.model !== settings.model);
+  const isOtherApi = api !== undefined && settings.isApiChosen === true && recorded.api !== api;
+  const isOtherPolicy =
+    state.turnContext !== undefined &&
+    ((approvalPolicy !== undefined && recorded.approvalPolicy !== settings.approvalPolicy) ||
+      (sandbox !== undefined && recorded.sandbox !== sandbox));
+  return isOther || isOtherApi || isOtherPolicy;
 }
 
 /** Nobody has said anything; a history that was cleared had something to clear. */

@@ -11,9 +11,11 @@ import type { TurnContext } from "../../messages/turn-context.js";
 export interface Settings {
   readonly provider: string;
   readonly model: string;
-  /** How the provider is spoken to; absent when it is in this process. This and the address come from who runs cody now. */
+  /** How the provider is spoken to; absent when it is in this process. */
   readonly api?: WireApi;
-  /** Where it is reached; absent when that is its own address. */
+  /** The API was chosen for this conversation: it is used again on resume, instead of the configured one. */
+  readonly isApiChosen?: boolean;
+  /** Where it is reached; absent when that is its own address. Never taken from a rollout, because it is sent the key. */
   readonly baseUrl?: string;
   /** Which login stands in for a key; absent when none does. */
   readonly login?: LoginName;
@@ -59,6 +61,7 @@ export function turnContext(settings: Settings, turnId?: string, outputSchema?: 
     ...(outputSchema === undefined ? {} : { final_output_json_schema: outputSchema }),
     provider: settings.provider,
     ...(settings.api === undefined ? {} : { api: settings.api }),
+    ...(settings.isApiChosen === true ? { api_chosen: true } : {}),
   };
 }
 

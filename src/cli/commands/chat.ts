@@ -3,34 +3,38 @@ import type { Conversation } from "../../actors/conversation/handle.js";
 import type { Event } from "../../messages/event.js";
 import type { Op } from "../../messages/submission.js";
 import { askAtTerminal } from "../approval/ask-at-terminal.js";
-import { chosenByFlags, chosenByPointer } from "../choose-conversation.js";
-import { exitCodes, usageError } from "../command-error.js";
+import { ConversationNotFoundError } from "../../messages/errors.js";
+import { quotedWord } from "../../messages/quoted-command.js";
+import { chosenByFlags, chosenByPointer, targetOf } from "../choose-conversation.js";
+import { CommandError, exitCodes, usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 import { exitCodeOf } from "../exit-code.js";
 import { watchSignals } from "../interruption.js";
 import { nameOf } from "../name-flag.js";
 import { outputSchemaIn, type SchemaInFile } from "../output-schema-file.js";
-import { readAll } from "../read-input.js";
+import { readAll, withPipedInput } from "../read-input.js";
 import { rendererFor } from "../render.js";
 import { TurnPlayer } from "../turn-player.js";
 import { openWorkspace, type Workspace } from "../workspace.js";
 
 export async function chatCommand(context: CommandContext): Promise<number> {
   using interruption = watchSignals(context.terminal);
-  const text = await textOf(context, interruption.signal);
-  if (interruption.exitCode !== undefined) return interruption.exitCode;
-  if (text.trim() === "")
-    throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
   const name = nameOf(context);
   const wanted = await schemaOf(context);
   await using workspace = await openWorkspace(context);
-  const conversation = await openConversation(context, workspace, name);
+  const said = await withMessageOfResume(context, workspace);
+  const text = await textOf(said, interruption.signal);
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  if (text.trim() === "")
+    throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
+  const conversation = await openConversation(said, workspace, name);
   const render = rendererFor(context, "stderr");
   let answer: string | null = null;
-  const player = new TurnPlayer(conversation, async (event: Event) => {
+  const keepAnswer = async (event: Event): Promise<void> => {
     if (event.msg.type === "task_complete") answer = event.msg.last_agent_message;
     await render(event);
-  });
+  };
+  const player = new TurnPlayer(conversation, Object.assign(keepAnswer, { stop: async () => await render.stop?.() }));
   const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
   const before = await player.open(options);
   const outcome = await player.play(inputOf(text, wanted), options);
@@ -41,8 +45,39 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   return interruption.exitCode ?? exitCodeOf(before, outcome);
 }
 
-async function textOf({ args, terminal }: CommandContext, signal: AbortSignal): Promise<string> {
-  if (args.length > 0) return args.join(" ");
+const idOrFile = /^conv_|^[0-9a-f-]{4,}$|\.jsonl$/i;
+
+/**
+ * `--resume "some words"` without a message: words that name no conversation are the message, for the newest one. One
+ * word alone may be a mistyped name, so it is an error that shows both commands.
+ */
+async function withMessageOfResume(context: CommandContext, workspace: Workspace): Promise<CommandContext> {
+  const { args, flags } = context;
+  const value = flags.resume;
+  if (typeof value !== "string") return context;
+  try {
+    await targetOf(context, workspace.places, value);
+    return context;
+  } catch (error) {
+    if (!(error instanceof ConversationNotFoundError) || idOrFile.test(value)) throw error;
+    if (args.length > 0 || !/\S\s+\S/.test(value)) {
+      const message = quotedWord([value, ...args].join(" "));
+      throw new CommandError(`Conversation '${value}' not found`, exitCodes.failed, [
+        "List available: cody list",
+        `To send it to the newest conversation: cody chat --continue ${message}`,
+      ]);
+    }
+    await context.tell("--resume names no conversation: sending it as a message to the newest one of this project");
+    return { ...context, args: [value], flags: { ...flags, resume: true } };
+  }
+}
+
+/** Without a text in the arguments stdin is the message; with one, piped stdin is appended to it. */
+async function textOf(context: CommandContext, signal: AbortSignal): Promise<string> {
+  const { args, flags, terminal } = context;
+  const prompt = args.join(" ");
+  if (prompt.trim() !== "") return await withPipedInput(context, prompt, signal);
+  if (args.length > 0 || !flags.stdin) return "";
   return terminal.stdin.isTTY === true ? "" : await readAll(terminal.stdin, signal);
 }
 

@@ -1,39 +1,45 @@
 import type { EventMsg } from "../../messages/event.js";
+import type { StatusLine } from "../activity/status-line.js";
 import type { CommandContext } from "../context.js";
 import { compactedText, tokenText } from "../token-text.js";
 
 type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
 
-const unknownColumns = 80;
-
-/** Tells of a compaction while it goes on. On a terminal the line that says so makes room for what comes next. */
+/** Tells of a compaction while it goes on: on a terminal with a moving line, elsewhere with a line on stderr. */
 export class CompactionProgress {
   readonly #context: CommandContext;
-  #isOpen = false;
+  readonly #status: StatusLine;
+  #isPreparing = false;
 
-  constructor(context: CommandContext) {
+  constructor(context: CommandContext, status: StatusLine) {
     this.#context = context;
+    this.#status = status;
+  }
+
+  /** A summary is made while the conversation goes on; one that is made anew needs no second line. */
+  async prepare({ estimated_tokens }: MsgOf<"compaction_prepare">): Promise<void> {
+    if (this.#isPreparing) return;
+    this.#isPreparing = true;
+    await this.#context.tell(
+      `Preparing to compact context in the background (${tokenText(estimated_tokens)} tokens)...`,
+    );
   }
 
   async begin({ estimated_tokens }: MsgOf<"compaction_start">): Promise<void> {
-    const { stderr } = this.#context.terminal;
-    const line = `Compacting context (${tokenText(estimated_tokens)} tokens)...`;
-    await this.#context.tell("Compacting conversation history...");
-    // What does not fit in one row cannot be taken back.
-    this.#isOpen = stderr.isTTY && line.length < (stderr.stream.columns || unknownColumns);
-    await (this.#isOpen ? stderr.write(line) : this.#context.tell(line));
+    const tokens = `(${tokenText(estimated_tokens)} tokens)`;
+    const isShown = await this.#status.show(() => `Compacting context ${tokens}...`);
+    if (!isShown) await this.#context.tell(`Compacting conversation history... ${tokens}`);
   }
 
   /** Why nothing was compacted is told by a warning. */
   async end({ outcome, tokens_before, tokens_after }: MsgOf<"compaction_end">): Promise<void> {
+    this.#isPreparing = false;
     await this.clear();
     if (outcome === "compacted") await this.#context.tell(compactedText(tokens_before, tokens_after));
   }
 
   /** Before anything else is written. */
   async clear(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    await this.#context.terminal.stderr.eraseLine();
+    await this.#status.clear();
   }
 }

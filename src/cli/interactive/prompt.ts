@@ -1,6 +1,7 @@
 import type { Interface } from "node:readline";
 import type { OutputStream } from "../output.js";
 import type { Input } from "../terminal.js";
+import { LineHistory } from "./line-history.js";
 import { Pastes } from "./pastes.js";
 import { PromptOutput } from "./prompt-output.js";
 
@@ -15,7 +16,12 @@ export interface PromptListener {
 const promptText = "› ";
 /** Before the lines of a paste behind its first. */
 const furtherText = "  ";
-const historySize = 200;
+
+interface Key {
+  readonly name?: string;
+  readonly ctrl?: boolean;
+  readonly meta?: boolean;
+}
 
 /** The line a person types into. While it is hidden, what is typed is kept and shown when it comes back. */
 export class Prompt {
@@ -23,32 +29,38 @@ export class Prompt {
   readonly #output: PromptOutput;
   readonly #pastes: Pastes;
   readonly #listener: PromptListener;
-  readonly #create: (history: string[]) => Interface;
-  #history: string[] = [];
+  readonly #create: () => Interface;
+  readonly #history = new LineHistory();
   #readline: Interface;
   #onAnswer: ((text: string | undefined) => void) | undefined;
   #closed = false;
+  readonly #onKey = (_text: unknown, key: Key): void => {
+    const direction = directionOf(key);
+    // An answer is nothing to go back to, and a question has no earlier answers.
+    if (direction === undefined || this.#closed || this.#onAnswer !== undefined) return;
+    const line = this.#history.move(direction, this.#readline.line);
+    if (line === undefined) return;
+    this.#clearLine();
+    this.#readline.write(line);
+  };
 
-  private constructor(
-    input: Input,
-    output: PromptOutput,
-    listener: PromptListener,
-    create: (history: string[]) => Interface,
-  ) {
+  private constructor(input: Input, output: PromptOutput, listener: PromptListener, create: () => Interface) {
     this.#input = input;
     this.#output = output;
     this.#pastes = new Pastes(input);
     this.#listener = listener;
     this.#create = create;
     this.#readline = this.#open();
+    input.on("keypress", this.#onKey);
   }
 
   static async open(input: Input, stream: OutputStream, listener: PromptListener): Promise<Prompt> {
     // Loaded here, because only a person at a terminal needs it.
     const { createInterface } = await import("node:readline");
     const output = new PromptOutput(stream);
-    return new Prompt(input, output, listener, (history) =>
-      createInterface({ input, output, terminal: true, prompt: promptText, historySize, history }),
+    // Readline's own history is off: it drops what stands behind the cursor.
+    return new Prompt(input, output, listener, () =>
+      createInterface({ input, output, terminal: true, prompt: promptText, historySize: 0 }),
     );
   }
 
@@ -83,6 +95,7 @@ export class Prompt {
   clear(): void {
     if (this.#closed) return;
     this.#pastes.clear();
+    this.#history.reset();
     this.#readline.setPrompt(promptText);
     this.#clearLine();
   }
@@ -107,7 +120,9 @@ export class Prompt {
     if (answer === undefined) this.#output.write("\n");
     this.hide();
     if (this.#closed) return answer;
-    this.clear();
+    this.#pastes.clear();
+    this.#readline.setPrompt(promptText);
+    this.#clearLine();
     this.#pastes.putBack(begun.lines);
     if (begun.lines.length > 0) this.#readline.setPrompt(furtherText);
     this.#readline.write(begun.line);
@@ -118,6 +133,7 @@ export class Prompt {
     this.#readline.close();
     this.#output.release();
     this.#pastes.release();
+    this.#input.off("keypress", this.#onKey);
   }
 
   #answer(signal: AbortSignal): Promise<string | undefined> {
@@ -134,18 +150,14 @@ export class Prompt {
   }
 
   #open(): Interface {
-    const readline = this.#create(this.#history);
+    const readline = this.#create();
     readline.on("line", (line) => {
+      if (this.#onAnswer === undefined) this.#history.add(line);
       const text = this.#pastes.take(line);
       readline.setPrompt(text === undefined ? furtherText : promptText);
       if (text === undefined) readline.prompt();
       else if (this.#onAnswer === undefined) this.#listener.line(text);
       else this.#onAnswer(text);
-    });
-    readline.on("history", (history) => {
-      // An answer is nothing to go back to.
-      if (this.#onAnswer !== undefined) history.shift();
-      this.#history = history;
     });
     readline.on("SIGINT", () => this.#listener.interrupt());
     readline.on("close", () => this.#onClose());
@@ -161,6 +173,12 @@ export class Prompt {
     answer?.(undefined);
     if (!isOpen) this.#listener.end();
   }
+}
+
+function directionOf({ name, ctrl = false, meta = false }: Key): "older" | "newer" | undefined {
+  if (meta) return undefined;
+  if (name === (ctrl ? "p" : "up")) return "older";
+  return name === (ctrl ? "n" : "down") ? "newer" : undefined;
 }
 
 /** What was typed while nobody looked is in the terminal's buffer: it has been read when the loop has gone round. */

@@ -8,6 +8,7 @@ import type { EventMsg } from "../../../src/messages/event.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const start: EventMsg = { type: "compaction_start", trigger: "auto", strategy: "codex", estimated_tokens: 142_000 };
+const prepare: EventMsg = { type: "compaction_prepare", strategy: "codex", estimated_tokens: 96_000 };
 const end = (outcome: "compacted" | "kept" | "aborted"): EventMsg => ({
   type: "compaction_end",
   outcome,
@@ -23,26 +24,41 @@ const erased = "\r\u001b[K";
 test("in a pipe each line of a compaction stands for itself", async () => {
   expect(await shown([start, quiet, end("compacted")], {})).toEqual({
     stdout: "",
-    stderr:
-      "Compacting conversation history...\nCompacting context (142k tokens)...\nContext compacted: 142k → 28k tokens\n",
+    stderr: "Compacting conversation history... (142k tokens)\nContext compacted: 142k → 28k tokens\n",
   });
 });
 
 test("on a terminal the result takes the place of the line that said that it goes on", async () => {
   expect((await shown([start, quiet, end("compacted")], { columns: 80 })).stderr).toBe(
-    `Compacting conversation history...\nCompacting context (142k tokens)...${erased}Context compacted: 142k → 28k tokens\n`,
+    `Compacting context (142k tokens)...${erased}Context compacted: 142k → 28k tokens\n`,
   );
 });
 
 test("on a terminal too narrow for it the line is not taken back", async () => {
-  expect((await shown([start, end("compacted")], { columns: 30 })).stderr).not.toContain(erased);
+  expect((await shown([start, end("compacted")], { columns: 30 })).stderr).toBe(
+    "Compacting conversation history... (142k tokens)\nContext compacted: 142k → 28k tokens\n",
+  );
 });
+
+test.each([{}, { columns: 80 }])(
+  "a summary made in the background is told once, and again when it is applied, %j",
+  async (terminal) => {
+    const { stdout, stderr } = await shown([delta, prepare, prepare, start, end("compacted"), prepare], terminal);
+    expect(stdout).toBe("Hello\n");
+    const line = (tokens: string): string => `Preparing to compact context in the background (${tokens} tokens)...`;
+    const lines = stderr.replaceAll(/^.*\r\u001b\[K/gm, "").split("\n");
+    expect(lines.filter((text) => !text.startsWith("Compacting conversation history"))).toEqual([
+      line("96k"),
+      "Context compacted: 142k → 28k tokens",
+      line("96k"),
+      "",
+    ]);
+  },
+);
 
 test.each(["kept", "aborted"] as const)("when the history was %s, only its warning is told", async (outcome) => {
   const told = (await shown([start, warning, end(outcome)], { columns: 80 })).stderr;
-  expect(told).toBe(
-    `Compacting conversation history...\nCompacting context (142k tokens)...${erased}${warning.message}\n`,
-  );
+  expect(told).toBe(`Compacting context (142k tokens)...${erased}${warning.message}\n`);
   expect((await shown([start, end(outcome)], { columns: 80 })).stderr.endsWith(erased)).toBe(true);
 });
 
@@ -79,5 +95,10 @@ async function shown(
   for (const [seq, msg] of msgs.entries()) await render({ id: "1", seq, conversation_id: "conv_1", msg });
   await diagnostics.close();
   const [out, err] = streams.map((stream) => String(stream.read() ?? ""));
-  return { stdout: out ?? "", stderr: err ?? "" };
+  return { stdout: out ?? "", stderr: oneFrame(err ?? "") };
+}
+
+/** The moving line as it would be without moving. */
+function oneFrame(text: string): string {
+  return text.replaceAll(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] ([^\r]*)(?:\r\u001b\[K[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] \1)*/g, "$1");
 }
