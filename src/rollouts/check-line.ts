@@ -18,7 +18,7 @@ export function checkLine(value: LineObject, time?: string): CheckedLine {
   const dated = typeof value["timestamp"] === "string" ? value : { ...value, timestamp: timeOf(value, time) };
   if (!knownLine.safeParse(dated).success) return { line: undefined, isUnderstood: isBesideHistory(value) };
   // The value itself, not zod's copy: keys of a newer version stay.
-  return { line: dated as LineObject as OwnLine, isUnderstood: !holdsUnknown(value) };
+  return { line: dated as OwnLine, isUnderstood: !holdsUnknown(value) };
 }
 
 function timeOf({ timestamp, payload }: LineObject, time: string | undefined): string {
