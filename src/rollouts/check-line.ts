@@ -20,7 +20,7 @@ export function checkLine(value: LineObject, time?: string): CheckedLine {
   const known = [dated, withCodexItems(dated)].find((line) => knownLine.safeParse(line).success);
   if (known === undefined) return { line: undefined, isUnderstood: isBesideHistory(value) };
   // The value itself, not zod's copy: keys of a newer version stay.
-  return { line: known as LineObject as OwnLine, isUnderstood: !holdsUnknown(value) };
+  return { line: known as OwnLine, isUnderstood: !holdsUnknown(value) };
 }
 
 function timeOf({ timestamp, payload }: LineObject, time: string | undefined): string {

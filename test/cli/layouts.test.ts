@@ -86,8 +86,8 @@ test("a list does not show what Codex wrote itself, and cleaning leaves Codex's 
   expect(await listed(cli)).toHaveLength(1);
   expect((await cli.run(["clean", "--all"])).stdout).toContain("No conversations to clean up.");
   expect(await listed(cli)).toHaveLength(1);
-  const [file = ""] = (await rolloutsBelow(codex)).filter((name) => !name.includes("2026-11-16T"));
-  await rm(join(codex, file));
+  const file = (await rolloutsBelow(codex)).find((name) => !name.includes("2026-11-16T"));
+  await rm(join(codex, file ?? ""));
   expect((await cli.run(["list"])).stdout).toContain("No saved conversations.");
 });
 

@@ -74,14 +74,15 @@ test.each([
   expect((await shownOnResume(home, `conv_${id}`)).map(({ message }) => message)).toEqual(said);
 });
 
+const line = (payload: object) =>
+  `${JSON.stringify({ timestamp: "2026-11-18T00:00:00.000Z", type: "response_item", payload })}\n`;
+
 test("of a very long conversation the newest messages are shown, and that there are others", async () => {
   const home = await temporaryFolder();
   const path = join(home, "conversations", "conv_long.jsonl");
   await mkdir(join(home, "conversations"));
   await writeLargeRollout(path, "conv_long", 5 * 1024 * 1024);
   await appendCompaction(path);
-  const line = (payload: object) =>
-    `${JSON.stringify({ timestamp: "2026-11-18T00:00:00.000Z", type: "response_item", payload })}\n`;
   await appendFile(
     path,
     line(user("x".repeat(1_500_000))) + line(assistant("y".repeat(1_500_000))) + line(user("last")),

@@ -381,9 +381,10 @@ test("lines without a time are resumed and imported like any other", async () =>
   const lines = await rolloutLines(path);
   const [first] = lines;
   // Nor has the first line of old Codex a source.
-  const timeless = lines.map(({ timestamp: _, payload: { source: __, ...payload }, ...line }) => ({
-    ...line,
-    payload,
+  const timeless = lines.map(({ type, metadata, payload }) => ({
+    type,
+    ...(metadata === undefined ? {} : { metadata }),
+    payload: Object.fromEntries(Object.entries(payload).filter(([key]) => key !== "source")),
   }));
   await writeFile(path, timeless.map((line) => `${JSON.stringify(line)}\n`).join(""));
 

@@ -63,13 +63,9 @@ function givenArguments(call: CallItem, what: string): unknown {
 }
 
 /** The arguments of our shell; what it has no word for stays, so that it is refused by its name. */
-function shellArguments({
-  type: _,
-  working_directory: workdir,
-  ...action
-}: Readonly<Record<string, unknown>>): unknown {
-  const given = Object.entries({ workdir, ...action }).filter(([, value]) => !isAbsent(value));
-  return Object.fromEntries(given);
+function shellArguments({ working_directory: workdir, ...action }: Readonly<Record<string, unknown>>): unknown {
+  const given = Object.entries({ workdir, ...action });
+  return Object.fromEntries(given.filter(([key, value]) => key !== "type" && !isAbsent(value)));
 }
 
 function isAbsent(value: unknown): boolean {

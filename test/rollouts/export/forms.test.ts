@@ -159,9 +159,10 @@ test("a compaction that keeps the end points at it, and has its files once", asy
   expect(entries).toHaveLength(7);
 });
 
+const summary = (text: string) => ({ ...user(`[Session Summary]\n${text}`), summary: true as const });
+const turn = (number: string) => [user(number), assistant(`answer ${number}`)];
+
 test("compactions that keep a turn an earlier one kept point at it instead of repeating it", async () => {
-  const summary = (text: string) => ({ ...user(`[Session Summary]\n${text}`), summary: true as const });
-  const turn = (number: string) => [user(number), assistant(`answer ${number}`)];
   const [two, three] = [turn("two"), turn("three")];
   const lines = [
     metaLine(),
