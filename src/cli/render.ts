@@ -81,7 +81,7 @@ function textRenderer(context: CommandContext, activity: ActivityOutput, status:
   }
 
   function boxOf(msg: EventMsg): string {
-    return msg.type === "turn_diff" ? changesBox(msg, terminal[activity].stream.columns) : "";
+    return msg.type === "turn_diff" ? changesBox(msg, terminal[activity].columns) : "";
   }
 
   return async ({ msg }) => {
