@@ -7,6 +7,8 @@ export type OutputStream = Writable & { readonly isTTY?: boolean; readonly colum
 export interface Output {
   readonly isTTY: boolean;
   readonly stream: OutputStream;
+  /** How many columns a terminal has; undefined for a file and a pipe, where lines need not be broken. */
+  readonly columns: number | undefined;
   /** Nobody reads any more, as in `cody list | head -1`. */
   readonly closed: boolean;
   /** Why what was written did not arrive, when a reader that left is not the reason. */
@@ -39,7 +41,15 @@ const toFirstColumn = "\r";
 const eraseToEnd = "\u001b[K";
 const readerLeft = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
 
-export function outputTo(stream: OutputStream): Output {
+/** What most terminals have, for one that does not say. */
+const usualColumns = 80;
+
+/** The columns a stream reports, if they can be true: some terminals report zero. */
+export function reportedColumns({ columns }: Pick<OutputStream, "columns">): number | undefined {
+  return columns !== undefined && Number.isInteger(columns) && columns > 0 ? columns : undefined;
+}
+
+export function outputTo(stream: OutputStream, env: Readonly<NodeJS.ProcessEnv> = {}): Output {
   const isTTY = stream.isTTY === true;
   let closed = false;
   let failure: Error | undefined;
@@ -64,6 +74,11 @@ export function outputTo(stream: OutputStream): Output {
   return {
     isTTY,
     stream,
+    get columns() {
+      const reported = reportedColumns(stream);
+      if (reported !== undefined || !isTTY) return reported;
+      return reportedColumns({ columns: Number(env["COLUMNS"]) }) ?? usualColumns;
+    },
     get closed() {
       return closed;
     },

@@ -114,7 +114,7 @@ function textRenderer(context: CommandContext, activity: ActivityOutput, status:
     }
     if (endsStream.has(msg.type)) isStreaming = false;
     if (msg.type === "turn_diff") {
-      await afterLine(() => terminal[activity].write(changesBox(msg, terminal[activity].stream.columns)));
+      await afterLine(() => terminal[activity].write(changesBox(msg, terminal[activity].columns)));
     }
     if (msg.type === "compaction_prepare") await afterLine(() => compaction.prepare(msg));
     if (msg.type === "compaction_start") await showProgress(() => compaction.begin(msg));

@@ -42,7 +42,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
 async function runCommand({ name, flags, help }: ParsedCommand, context: CommandContext): Promise<number> {
   const { stdout } = context.terminal;
   if (flags.help || flags.version) {
-    await stdout.write(`${flags.help ? help(stdout.stream.columns) : version}\n`);
+    await stdout.write(`${flags.help ? help(stdout.columns) : version}\n`);
     return 0;
   }
   const wanted = name === "" && flags.list ? "list" : name;

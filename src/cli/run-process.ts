@@ -31,10 +31,10 @@ function processTerminal(): Terminal {
     get isStdinPiped() {
       return isPiped(stdinDescriptor);
     },
-    stdout: outputTo(process.stdout),
+    stdout: outputTo(process.stdout, process.env),
     // Opened by the first complaint: a stream takes longer to make than a short command has to spare.
     get stderr() {
-      stderr ??= outputTo(process.stderr);
+      stderr ??= outputTo(process.stderr, process.env);
       return stderr;
     },
     onSignal,

@@ -55,7 +55,7 @@ test.each([
   ["a terminal", { isTTY: true, columns: 80 }, {}, "⠋ Busy..."],
   ["a pipe", {}, {}, ""],
   ["a dumb terminal", { isTTY: true, columns: 80 }, { TERM: "dumb" }, ""],
-  ["a terminal too narrow for it", { isTTY: true, columns: 10 }, {}, ""],
+  ["a terminal too narrow for it", { isTTY: true, columns: 9 }, {}, ""],
 ])("%s gets the line only where it can be erased", async (_, kind, env, drawn) => {
   const stream = Object.assign(new PassThrough(), kind);
   const status = new StatusLine({ stderr: outputTo(stream), env } as unknown as Terminal);

@@ -13,6 +13,8 @@ export interface FakeOptions {
   readonly notTTY?: readonly ("stdin" | "stdout" | "stderr")[];
   /** Stdout takes one piece at a time, and lets the event loop go round several times in between. */
   readonly isSlow?: boolean;
+  /** What the terminal says how wide it is; 80 without it. */
+  readonly columns?: number;
   readonly home?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -37,13 +39,13 @@ export class FakeTerminal {
   readonly #answering: readonly string[];
 
   private constructor(home: string, cwd: string, provider: Provider, options: FakeOptions) {
-    const { tools = [], notTTY = [], env = {}, answering = scriptedFlags } = options;
+    const { tools = [], notTTY = [], columns = 80, env = {}, answering = scriptedFlags } = options;
     this.home = home;
     this.cwd = cwd;
     this.#answering = answering;
     this.#stdin = Object.assign(new PassThrough(), { isTTY: !notTTY.includes("stdin") });
-    this.#stdout = new Screen(!notTTY.includes("stdout"), options.isSlow);
-    this.#stderr = new Screen(!notTTY.includes("stderr"));
+    this.#stdout = new Screen(!notTTY.includes("stdout"), columns, options.isSlow);
+    this.#stderr = new Screen(!notTTY.includes("stderr"), columns);
     this.#terminal = {
       env: { CODY_HOME: home, ...env },
       cwd,
@@ -120,14 +122,15 @@ export class FakeTerminal {
 
 class Screen extends PassThrough {
   readonly isTTY: boolean;
-  readonly columns = 80;
+  readonly columns: number;
   text = "";
   #seen = 0;
   #onText: (() => void) | undefined;
 
-  constructor(isTTY: boolean, isSlow = false) {
+  constructor(isTTY: boolean, columns: number, isSlow = false) {
     super();
     this.isTTY = isTTY;
+    this.columns = columns;
     this.on("data", (chunk: Buffer) => {
       this.text += chunk.toString();
       this.#onText?.();

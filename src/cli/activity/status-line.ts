@@ -2,6 +2,8 @@ import type { Terminal } from "../terminal.js";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
+/** A frame and the space behind it. */
+const frameCells = 2;
 
 /**
  * A moving line on stderr that says what cody is waiting for. It takes one row of a terminal and is erased before
@@ -56,6 +58,7 @@ export class StatusLine {
   /** What takes more than one row cannot be erased. */
   #fits(text: string): boolean {
     const { stderr, env } = this.#terminal;
-    return stderr.isTTY && env["TERM"] !== "dumb" && text.length + 3 < (stderr.stream.columns || 80);
+    const { isTTY, columns = 0 } = stderr;
+    return isTTY && env["TERM"] !== "dumb" && text.length + frameCells < columns;
   }
 }

@@ -14,7 +14,7 @@ export interface Person {
 
 export function personAt(prompt: Prompt, output: Output): Person {
   return {
-    columns: output.stream.columns,
+    columns: output.columns,
     show: (text) => output.write(text),
     ask: (question, signal) => prompt.ask(question, signal),
   };

@@ -10,7 +10,7 @@ export async function contextCommand(given: CommandContext): Promise<number> {
   const target = await existingTarget(context, workspace, context.args[0]);
   const conversation = await workspace.resume(target, { allowEmpty: true, withoutKey: true });
   const usage = await conversation.contextUsage();
-  const lines = contextText(usage, context.terminal.stdout.stream.columns);
+  const lines = contextText(usage, context.terminal.stdout.columns);
   await printResult(context, { text: lines.join("\n"), json: usage });
   return 0;
 }

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import type { OutputStream } from "../output.js";
+import { type OutputStream, reportedColumns } from "../output.js";
 
 /** Asks the terminal to mark what is pasted, and no longer. */
 const [markPastes, leavePastes] = ["\u001b[?2004h", "\u001b[?2004l"];
@@ -17,8 +17,9 @@ export class PromptOutput extends Writable {
     stream.on("resize", this.#onResize);
   }
 
+  /** Where it is not known, readline takes a line for one row. */
   get columns(): number | undefined {
-    return this.#stream.columns;
+    return reportedColumns(this.#stream);
   }
 
   /** For a terminal that knows how: others would show the wish as text. */

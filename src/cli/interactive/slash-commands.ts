@@ -108,7 +108,7 @@ async function leave(): Promise<Then> {
 
 async function showHelp({ context }: SlashCall): Promise<Then> {
   const rows = [...commands].map(([name, { usage = name, description }]) => [`/${usage}`, description] as const);
-  await tellAside(context, ["Commands:", ...helpTable(rows, context.terminal.stdout.stream.columns)]);
+  await tellAside(context, ["Commands:", ...helpTable(rows, context.terminal.stdout.columns)]);
   return "stay";
 }
 
@@ -127,7 +127,7 @@ async function showStatus({ context, current }: SlashCall): Promise<Then> {
 
 async function showContext({ context, current }: SlashCall): Promise<Then> {
   const usage = await current.begun?.conversation.contextUsage();
-  const columns = context.terminal.stdout.stream.columns;
+  const columns = context.terminal.stdout.columns;
   await tellAside(context, usage === undefined ? [nothingSaid] : contextText(usage, columns));
   return "stay";
 }

@@ -1,0 +1,48 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { outputTo } from "../../src/cli/output.js";
+import { FakeTerminal } from "../support/cli-terminal.js";
+import { says, scripted } from "../support/scripted-provider.js";
+
+test.each([
+  [{ isTTY: true, columns: 132 }, {}, 132],
+  [{ isTTY: true, columns: 132 }, { COLUMNS: "40" }, 132],
+  [{ isTTY: true, columns: 0 }, {}, 80],
+  [{ isTTY: true, columns: Number.NaN }, {}, 80],
+  [{ isTTY: true, columns: -5 }, {}, 80],
+  [{ isTTY: true, columns: Infinity }, {}, 80],
+  [{ isTTY: true }, {}, 80],
+  [{ isTTY: true, columns: 0 }, { COLUMNS: "120" }, 120],
+  [{ isTTY: true, columns: 0 }, { COLUMNS: "0" }, 80],
+  [{ isTTY: true, columns: 0 }, { COLUMNS: "-1" }, 80],
+  [{ isTTY: true, columns: 0 }, { COLUMNS: "wide" }, 80],
+  [{ isTTY: true, columns: 0 }, { COLUMNS: "" }, 80],
+  [{}, { COLUMNS: "120" }, undefined],
+])("a stream like %j with %j has %s columns", (kind, env, columns) => {
+  expect(outputTo(Object.assign(new PassThrough(), kind), env).columns).toBe(columns);
+});
+
+const strange = [0, Number.NaN, -5];
+
+test.each(strange)("help is readable where the terminal says %s columns", async (columns) => {
+  const usual = await FakeTerminal.open(scripted([]));
+  await usual.run("--help");
+  const terminal = await FakeTerminal.open(scripted([]), { columns });
+  await terminal.run("--help");
+  expect(terminal.screen).toBe(usual.screen);
+});
+
+test.each(strange)("a person can talk and edit where the terminal says %s columns", async (columns) => {
+  const terminal = await FakeTerminal.open(scripted([says("One."), says("Two.")]), { columns });
+  const running = terminal.run();
+  await terminal.shows("› ");
+  terminal.type("a line that is long enough to be broken into several rows\r");
+  await terminal.shows("One.\n");
+  terminal.type("/context\r");
+  await terminal.shows("Largest items:\n");
+  await terminal.shows("› ");
+  terminal.type("\u001b[A\u001b[D\u001b[D!\r");
+  await terminal.shows("Two.\n");
+  terminal.type("/exit\r");
+  expect(await running).toBe(0);
+});
