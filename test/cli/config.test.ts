@@ -248,11 +248,50 @@ test.each([
   await expect(readFile(join(cli.home, "config.json"))).rejects.toThrow("ENOENT");
 });
 
-test("a provider this version does not have is remembered with a warning", async () => {
+test("set-provider refuses a provider that does not exist, and suggests the nearest one", async () => {
   const cli = await Cli.open();
-  expect(await cli.run(["set-provider", "frobnicate"])).toMatchObject({
+  expect(await cli.run(["set-provider", "opnai"])).toEqual({
+    code: 2,
+    signal: null,
+    stdout: "",
+    stderr: [
+      "✗ Unknown provider 'opnai'. Did you mean openai?",
+      "  Known providers: anthropic, offline, ollama, openai, openrouter",
+      "  To add a provider of your own: cody set-provider opnai --base-url <url> --model <model>",
+      "",
+    ].join("\n"),
+  });
+  await expect(readFile(join(cli.home, "config.json"))).rejects.toThrow("ENOENT");
+  const far = await cli.run(["set-provider", "frobnicate"]);
+  expect(far).toMatchObject({ code: 2, stderr: expect.stringMatching(/^✗ Unknown provider 'frobnicate'\n/) });
+});
+
+test("set-provider takes a provider of one's own that is configured, and lists it as known", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "providers.my-lab.baseUrl", "http://lab:8000/v1"]);
+  expect(await cli.run(["set-provider", "my-lab", "--model", "m"])).toMatchObject({ code: 0, stderr: "" });
+  expect((await cli.run(["set-provider", "my-lap"])).stderr).toMatch(
+    /^✗ Unknown provider 'my-lap'. Did you mean my-lab\?\n {2}Known providers: anthropic, my-lab, offline, /,
+  );
+});
+
+test("set-provider demands no key where a login is chosen, in the configuration or by the environment", async () => {
+  const cli = await Cli.open();
+  await cli.run(["set-auth", "chatgpt-oauth"]);
+  expect(await cli.run(["set-provider", "openai"])).toMatchObject({ code: 0, stderr: "" });
+  await cli.run(["config", "unset", "auth"]);
+  const env = { CODY_AUTH: "chatgpt-oauth" };
+  expect(await cli.run(["set-provider", "openai"], { env })).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("set-provider names a login that exists and is not chosen, instead of demanding a key", async () => {
+  const cli = await Cli.open();
+  await mkdir(join(cli.project, ".codex"));
+  const tokens = { access_token: "token-canary", refresh_token: "refresh-canary" };
+  await writeFile(join(cli.project, ".codex", "auth.json"), JSON.stringify({ tokens }), { mode: 0o600 });
+  expect(await cli.run(["set-provider", "openai"])).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("This version of cody has no provider frobnicate"),
+    stderr: "No API key for openai is set. To use your ChatGPT login: cody set-auth chatgpt-oauth\n",
   });
 });
 
