@@ -107,9 +107,9 @@ test("damage is said with its line and its reason, and the command that helps", 
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
   expect(stdout.split("\n").toSorted()).toEqual(
     [
-      `✗ ${id}: line 3: not valid JSON, and 2 more damaged lines`,
+      `✗ ${id}: line 3: not valid JSON: Unexpected token 's', and 2 more damaged lines`,
       `  See what can be saved: cody repair ${id}`,
-      `✗ ${other}: line ${otherLines.length + 1}: not valid JSON`,
+      `✗ ${other}: line ${otherLines.length + 1}: not valid JSON: Expected property name or '}' in JSON at position 1`,
       `  See what can be saved: cody repair ${other}`,
       "Checked 2 conversations: 2 problems",
       "",
@@ -376,7 +376,7 @@ test("--json has all of it in one line", async () => {
         id,
         path,
         line: lines.length + 1,
-        reason: "not valid JSON",
+        reason: "not valid JSON: Unexpected token 's'",
         damagedLines: 1,
         help: `cody repair ${id}`,
       },
@@ -395,7 +395,7 @@ test("with --codex it is Codex's conversations, whose rights are Codex's affair"
   await chmod(path, 0o644);
   expect(await patient.doctor("--codex")).toEqual({ ...allWell, stdout: "Checked 1 conversation: all is well\n" });
   await writeFile(path, (await readFile(path, "utf8")).replace("\n", "\nbroken\n"));
-  expect((await patient.doctor("--codex")).stdout).toBe(`✗ ${id}: line 2: not valid JSON
+  expect((await patient.doctor("--codex")).stdout).toBe(`✗ ${id}: line 2: not valid JSON: Unexpected token 'b'
   See what can be saved: cody repair ${id} --codex
 Checked 1 conversation: 1 problem
 `);
