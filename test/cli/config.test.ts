@@ -513,6 +513,20 @@ test("a variable that is nearly one of a setting is told once, and is no error",
   expect(await cli.run(["--version"], { env })).toMatchObject({ code: 0, stderr: "" });
 });
 
+test("chat warns about an unknown key and continues; config set keeps it", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { recursive: true });
+  const path = join(cli.home, "config.json");
+  await writeFile(path, '{ "modle": "x", "provider": "offline" }', { mode: 0o600 });
+  const warning = "config.json: unknown key modle is ignored. Did you mean model?\n";
+  const { code, stdout, stderr } = await cli.run(["chat", "hello"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("I heard: hello") });
+  expect(stderr.split(warning)).toHaveLength(2);
+  expect(stderr).not.toContain("set-provider");
+  expect(await cli.run(["config", "set", "api", "chat"])).toMatchObject({ code: 0 });
+  expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ modle: "x", provider: "offline", api: "chat" });
+});
+
 test("a key that is misspelled is named as it is, and not taken for a secret", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { recursive: true });
