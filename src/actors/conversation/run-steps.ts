@@ -114,7 +114,7 @@ async function takeAcceptedStep(world: StepWorld, turn: ActiveTurn, thoughts: Th
   const step = await takeStep(world, turn, thoughts);
   const { outcome, request } = step;
   if (outcome.status !== "failed" || !refusesThoughts(outcome.failure, request)) return step;
-  const message = `${outcome.failure.message}; trying again without what the model has thought before`;
+  const message = `${clause(outcome.failure)}; trying again without what the model has thought before`;
   world.publish({ type: "warning", message });
   return await takeStep(world, turn, "left_out");
 }
@@ -126,7 +126,7 @@ function isOverflow(outcome: Sample): outcome is Overflow {
 }
 
 function tooLong({ status, failure }: Overflow): Overflow {
-  const message = `${failure.message}; go on with a model that takes more, or start a new conversation: cody new`;
+  const message = `${clause(failure)}; go on with a model that takes more, or start a new conversation: cody new`;
   return { status, failure: { ...failure, message } };
 }
 
@@ -179,7 +179,7 @@ function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: Response
       const { maxRetries } = world.retry;
       world.publish({
         type: "stream_error",
-        message: `${failure.message}; trying again in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
+        message: `${clause(failure)}; trying again in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
         codex_error_info: failure.code,
         attempt,
         max_attempts: maxRetries,
@@ -187,6 +187,11 @@ function stepListener(world: StepWorld, turn: ActiveTurn, admit: (item: Response
       });
     },
   };
+}
+
+/** A failure's message without the full stop at its end, so that a sentence can continue. */
+function clause({ message }: Failure): string {
+  return message.replace(/[.!\s]+$/, "");
 }
 
 function shortSeconds(ms: number): number {
