@@ -5,6 +5,7 @@ import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { issueWords } from "../messages/issue-words.js";
 import { quotedWord } from "../messages/quoted-command.js";
+import { systemReason } from "../messages/system-error.js";
 import { ownShape } from "../messages/written-config.js";
 import { configFormats } from "./config-format.js";
 import { type ConfigName, configNames } from "./config-names.js";
@@ -44,7 +45,9 @@ async function readOne(home: string, name: ConfigName): Promise<ConfigFile | und
     if (code === "EACCES" || code === "EPERM") {
       throw new InvalidInputError(`${name}: you may not read it. Run: chmod u+r ${quotedWord(path)}`);
     }
-    throw new InvalidInputError(`${name}: cannot be read (${code ?? "unknown"}). Check what it is and who may read it`);
+    throw new InvalidInputError(
+      `${name}: cannot be read: ${systemReason(error)}. Check what it is and who may read it`,
+    );
   }
 }
 
