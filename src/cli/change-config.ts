@@ -3,7 +3,7 @@ import { reasonOf } from "../actors/rollout-writer/reason.js";
 import { configPath } from "../config/config-file.js";
 import { type ConfigChange, type SavedConfig, saveConfig } from "../config/save-config.js";
 import type { Config } from "../messages/config.js";
-import { systemCode } from "../messages/system-error.js";
+import { systemCode, systemProblem } from "../messages/system-error.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 
@@ -23,7 +23,9 @@ async function saved(context: CommandContext, change: ConfigChange): Promise<Sav
     if (!isOfSystem(error)) throw error;
     context.log("warn", `configuration not changed: ${error.message}`);
     const path = await configPath(context.home);
-    throw new CommandError(`${path} could not be changed: ${reasonOf(error)}`, exitCodes.failed);
+    const { hint } = systemProblem(error) ?? {};
+    const hints = hint === undefined ? [] : [hint];
+    throw new CommandError(`${path} could not be changed: ${reasonOf(error)}`, exitCodes.failed, hints);
   }
 }
 

@@ -155,6 +155,8 @@ const definitions: readonly Definition[] = [
   ["scrub <id>", "Show where secrets stand in a saved conversation; with --write, take them out", scrubFlags],
   ["doctor", "Check everything that is kept, and say what helps; changes nothing", doctorFlags],
   ["mock-llm", "Serve the three wire APIs on this machine, to test agents against", mockLlmFlags],
+  ["help [command]", "Show help for cody or for one command"],
+  ["version", "Print the version"],
   ["", "Talk interactively, or answer each line of stdin", [["--list", "The same as: cody list"], ...listFlags]],
 ];
 

@@ -10,6 +10,7 @@ import {
 } from "../messages/errors.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import { shortened } from "../messages/shortened.js";
+import { systemProblem } from "../messages/system-error.js";
 import { visible } from "../messages/visible.js";
 
 export interface ErrorDescription {
@@ -29,7 +30,10 @@ export function describeError(error: unknown): ErrorDescription {
   }
   const aboutConversation = describeConversationError(error);
   if (aboutConversation !== undefined) return expected(exitCodes.failed, ...aboutConversation);
-  if (isSystemError(error)) return expected(exitCodes.failed, error.message);
+  const problem = systemProblem(error);
+  if (problem !== undefined) {
+    return expected(exitCodes.failed, visible(problem.message), ...(problem.hint === undefined ? [] : [problem.hint]));
+  }
   const message = error instanceof Error ? error.message : String(error);
   const [firstLine = ""] = message.split("\n");
   return {
@@ -66,11 +70,6 @@ function forceHint({ owner, conversationId }: ConversationInUseError): string[] 
 
 function forkHint({ conversationId }: Pick<ConversationError, "conversationId">): string {
   return `Go on in a copy: cody resume ${conversationId} --fork`;
-}
-
-/** The file system or the network said no: the message names the call and the path. */
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && "code" in error;
 }
 
 function expected(exitCode: number, message: string, ...hints: string[]): ErrorDescription {

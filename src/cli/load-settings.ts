@@ -13,6 +13,7 @@ export async function loadSettings(context: CommandContext): Promise<LoadedConfi
   const { cwd, env } = terminal;
   const loaded = await loadConfig({ home, codexHome, cwd, env, flags: configFlags(context) });
   context.hide([...configuredKeys(loaded.values.providers), ...mcpSecrets(loaded.values.mcp_servers, env)]);
+  for (const warning of loaded.warnings) await context.tellOnce(visible(warning));
   if (loaded.exposed !== undefined) {
     const remedy = `chmod 600 ${quotedWord(loaded.exposed)}`;
     await context.tellOnce(`Others can read ${loaded.file}, and there is a key in it. Run: ${remedy}`);

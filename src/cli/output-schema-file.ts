@@ -4,6 +4,7 @@ import { OutputSchema } from "../messages/output-schema.js";
 import { check, jsonValue } from "../messages/parse.js";
 import { type AnswerCheck, answerCheck } from "./answer-check.js";
 import { usageError } from "./command-error.js";
+import { systemReason } from "../messages/system-error.js";
 
 export interface SchemaInFile {
   readonly schema: OutputSchema;
@@ -14,7 +15,7 @@ export interface SchemaInFile {
 export async function outputSchemaIn(file: string): Promise<SchemaInFile> {
   const what = `--output-schema ${file}`;
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`${what}: cannot be read (${error.code})`);
+    throw usageError(`${what}: cannot be read: ${systemReason(error)}`);
   });
   const schema = schemaIn(text, what);
   const problemsOf = await answerCheck(schema).catch((error: Error) => {

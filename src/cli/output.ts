@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { harmless } from "../messages/harmless.js";
+import { systemReason } from "../messages/system-error.js";
 
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
@@ -103,5 +104,5 @@ function inBold(text: string, isBold: boolean): string {
 
 /** What a person is told when their output did not arrive. */
 export function unwritten(failure: Error): string {
-  return `The output could not be written: ${failure.message}`;
+  return `The output could not be written: ${systemReason(failure)}`;
 }

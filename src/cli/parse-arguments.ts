@@ -1,8 +1,9 @@
 import type { CAC } from "cac";
 import { type CommandName, defineCommands, isCommandName } from "./command-table.js";
-import { usageError } from "./command-error.js";
+import { type CommandError, usageError } from "./command-error.js";
 import type { Flags } from "./flags.js";
 import { helpText } from "./help.js";
+import { nearestName } from "../config/nearest-name.js";
 import { checkFlags } from "./check-flags.js";
 import { mark, unmark } from "./verbatim.js";
 
@@ -21,13 +22,21 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
   const cli = defineCommands();
   const { args: marked, options } = cli.parse(["node", "cody", ...mark(argv)], { run: false });
   const command = cli.matchedCommand;
-  if (command === undefined || !isCommandName(command.name)) throw usageError("There is no such command");
+  if (command === undefined) throw usageError("There is no such command");
   const known = [...cli.globalCommand.options, ...command.options];
   checkFlags(argv, known);
   const args = [...marked.map(unmark), ...textsBehindDashes(argv)];
   const flags = flagsOf(options, known);
   if (!flags.help && !flags.version) checkCount(cli, command, args);
-  return { name: command.name, args, flags, help: (columns) => helpText(cli, command, columns) };
+  if (isCommandName(command.name)) {
+    return { name: command.name, args, flags, help: (columns) => helpText(cli, command, columns) };
+  }
+  // The commands without a loader are other spellings of a flag.
+  if (command.name === "version") return { name: "", args: [], flags: { ...flags, version: true }, help: () => "" };
+  const [about = ""] = args;
+  const described = cli.commands.find(({ name }) => name === about);
+  if (described === undefined) throw unknownCommand(cli, about);
+  return { name: "", args: [], flags: { ...flags, help: true }, help: (columns) => helpText(cli, described, columns) };
 }
 
 function textsBehindDashes(argv: readonly string[]): readonly string[] {
@@ -95,13 +104,18 @@ function lastOf(value: unknown): unknown {
 }
 
 function checkCount(cli: CAC, command: CacCommand, args: readonly string[]): void {
-  if (command.name === "" && args[0] !== undefined) {
-    const names = cli.commands.flatMap(({ name }) => (name === "" ? [] : [name]));
-    throw usageError(`Unknown command '${args[0]}'`, `Commands: ${names.join(", ")}`, "See: cody --help");
-  }
+  if (command.name === "" && args[0] !== undefined) throw unknownCommand(cli, args[0]);
   const required = command.args.filter((argument) => argument.required);
   const usage = `Usage: cody ${command.rawName}`;
   if (args.length < required.length) throw usageError(`${required.at(args.length)?.value} is missing`, usage);
   const excess = command.args.some((argument) => argument.variadic) ? undefined : args[command.args.length];
   if (excess !== undefined) throw usageError(`'${excess}' is one argument too many`, usage);
+}
+
+function unknownCommand(cli: CAC, typed: string): CommandError {
+  const names = cli.commands.flatMap(({ name }) => (name === "" ? [] : [name]));
+  const near = nearestName(typed, names);
+  return near === undefined
+    ? usageError(`Unknown command '${typed}'`, `Commands: ${names.join(", ")}`, "See: cody help")
+    : usageError(`Unknown command '${typed}'. Did you mean ${near}?`, "See: cody help");
 }

@@ -1,4 +1,7 @@
+import { Keyring } from "../actors/credentials/keyring.js";
 import type { LogLevel } from "../config/debug-log.js";
+import { chosenLogin } from "../config/logins.js";
+import { apiKey } from "../config/vendors.js";
 import type { Event, EventMsg } from "../messages/event.js";
 import { isRecord } from "../messages/is-record.js";
 import { visible } from "../messages/visible.js";
@@ -8,6 +11,7 @@ import { ToolActivity } from "./activity/tool-activity.js";
 import { changesBox } from "./changes/changes-box.js";
 import { CompactionProgress } from "./compaction/compaction-progress.js";
 import type { CommandContext } from "./context.js";
+import { loadSettings } from "./load-settings.js";
 import type { Output } from "./output.js";
 
 /** Shows one event; resolves when there is room for the next. */
@@ -193,6 +197,22 @@ async function tellTrouble(context: CommandContext, event: Event): Promise<void>
   if (trouble === undefined) return;
   context.log(trouble.level, trouble.logged ?? trouble.text, { type: event.msg.type });
   await context.tell(trouble.text);
+  const provider = event.msg.type === "error" ? /^(\S+) answered 401\b/.exec(event.msg.message)?.[1] : undefined;
+  if (provider !== undefined && context.terminal.stderr.isTTY) await tellKeyEnd(context, provider);
+}
+
+const minKeyChars = 20;
+const shownKeyChars = 4;
+
+/** Says which key was rejected by its last characters. For a terminal only: a log or an event must have no part of it. */
+async function tellKeyEnd(context: CommandContext, provider: string): Promise<void> {
+  const { env } = context.terminal;
+  const { auth, providers } = (await loadSettings(context)).values;
+  if (chosenLogin(auth, provider) !== undefined) return;
+  const isKept = providers?.[provider]?.keyring === true;
+  const key = isKept ? await new Keyring(env).key(provider) : apiKey(provider, { env, providers });
+  if (key === undefined || key.length < minKeyChars) return;
+  await context.tell(`  The rejected API key ends in …${key.slice(-shownKeyChars)}`);
 }
 
 interface Trouble {
@@ -209,7 +229,7 @@ function redactedText(count: number): string {
 }
 
 function troubleOf({ id, msg }: Event): Trouble | undefined {
-  if (msg.type === "error") return { level: "error", text: `✗ ${msg.message}` };
+  if (msg.type === "error") return { level: "error", text: `✗ ${msg.message.replaceAll("\n", "\n  ")}` };
   const unsaved = msg.type === "warning" ? /^Failed to save turn: ([^]*)$/.exec(msg.message) : null;
   if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailed(unsaved[1] ?? "") };
   if (msg.type === "warning" || msg.type === "stream_error") return { level: "warn", text: msg.message };

@@ -5,13 +5,13 @@ import type { Config } from "../messages/config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import { issueWords } from "../messages/issue-words.js";
 import { quotedWord } from "../messages/quoted-command.js";
+import { systemReason } from "../messages/system-error.js";
 import { ownShape } from "../messages/written-config.js";
 import { configFormats } from "./config-format.js";
 import { type ConfigName, configNames } from "./config-names.js";
 
 /** Far more than anybody writes: a prompt is the longest of it. */
 const maxConfigBytes = 8 * 1024 * 1024;
-const advice = "Edit it or run: cody set-provider";
 
 export interface ConfigFile {
   readonly name: ConfigName;
@@ -45,7 +45,9 @@ async function readOne(home: string, name: ConfigName): Promise<ConfigFile | und
     if (code === "EACCES" || code === "EPERM") {
       throw new InvalidInputError(`${name}: you may not read it. Run: chmod u+r ${quotedWord(path)}`);
     }
-    throw new InvalidInputError(`${name}: cannot be read (${code ?? "unknown"}). Check what it is and who may read it`);
+    throw new InvalidInputError(
+      `${name}: cannot be read: ${systemReason(error)}. Check what it is and who may read it`,
+    );
   }
 }
 
@@ -64,12 +66,48 @@ export async function isReadableByOthers(path: string): Promise<boolean> {
   );
 }
 
-/** The schema is loaded only here: most runs have no configuration and should not wait for it. */
-export async function parseConfig(file: ConfigFile, shownName: string = file.name): Promise<Config> {
+export interface ParsedConfig {
+  readonly config: Config;
+  /** A sentence about each unknown key. */
+  readonly warnings: readonly string[];
+}
+
+/** Unknown keys are ignored with a warning: a typo, or a setting of a newer version, must not stop a conversation. */
+export async function parseConfig(file: ConfigFile, shownName: string = file.name): Promise<ParsedConfig> {
   const { Config } = await import("../messages/config.js");
-  const result = Config.safeParse(ownShape(await configValue(file, shownName)), { error: issueWords });
-  if (result.success) return result.data;
-  throw new InvalidInputError(`${sentence(`${shownName}: ${await problemOf(result.error)}`)} ${advice}`);
+  const { known, unknown } = await withoutUnknownKeys(ownShape(await configValue(file, shownName)));
+  const result = Config.safeParse(known, { error: issueWords });
+  if (!result.success) {
+    throw new InvalidInputError(`${shownName}: ${problemOf(result.error)}. ${correctionOf(file)}`);
+  }
+  if (unknown.length === 0) return { config: result.data, warnings: [] };
+  const { nearestSetting } = await import("./nearest-setting.js");
+  const warnings = unknown.map((key) => {
+    const near = nearestSetting(key);
+    return `${shownName}: unknown key ${key} is ignored.${near === undefined ? "" : ` Did you mean ${near}?`}`;
+  });
+  return { config: result.data, warnings };
+}
+
+/** The schema is loaded only here: most runs have no configuration and should not wait for it. */
+export async function withoutUnknownKeys(value: unknown): Promise<{ known: unknown; unknown: readonly string[] }> {
+  const { Config } = await import("../messages/config.js");
+  const { error } = Config.safeParse(value);
+  const unknown = error?.issues.flatMap(unknownKeysIn) ?? [];
+  const known: unknown = unknown.length === 0 ? value : structuredClone(value);
+  for (const path of unknown) {
+    const table: unknown = path.slice(0, -1).reduce<unknown>((outer, key) => Object(outer)[key] as unknown, known);
+    Reflect.deleteProperty(Object(table) as object, path.at(-1) ?? "");
+  }
+  return { known, unknown: unknown.map((path) => path.map(String).join(".")) };
+}
+
+function unknownKeysIn(issue: z.core.$ZodIssue): PropertyKey[][] {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => [...issue.path, key]);
+  if (issue.code !== "invalid_union") return [];
+  // Only if one of the alternatives fits but for keys that it does not know.
+  const [fits = [], other] = issue.errors.filter((issues) => issues.every(({ code }) => code === "unrecognized_keys"));
+  return other === undefined ? fits.flatMap(unknownKeysIn).map((path) => [...issue.path, ...path]) : [];
 }
 
 /** What can be kept of a configuration that does not parse: the settings that are right by themselves. */
@@ -86,31 +124,24 @@ export async function salvageConfig(file: ConfigFile): Promise<Config> {
 }
 
 /** What the file says, whether it is right or not. */
-export async function configValue({ name, text }: ConfigFile, shownName: string = name): Promise<unknown> {
+export async function configValue(file: ConfigFile, shownName: string = file.name): Promise<unknown> {
   try {
-    return (await configFormats[name].parse(text, shownName)) ?? {};
+    return (await configFormats[file.name].parse(file.text, shownName)) ?? {};
   } catch (error) {
-    throw new InvalidInputError(`${(error as Error).message}. ${advice}`);
+    throw new InvalidInputError(`${(error as Error).message}. ${correctionOf(file)}`);
   }
 }
 
 /** The first problem as a key and what was expected there; values are never shown. */
-async function problemOf(error: z.ZodError): Promise<string> {
+function problemOf(error: z.ZodError): string {
   const issue = error.issues[0];
   if (issue === undefined) return "invalid";
   const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys") {
-    const key = [...path, issue.keys[0]].join(".");
-    const { nearestSetting } = await import("./nearest-setting.js");
-    const near = nearestSetting(key);
-    // Not behind the key: what stands behind `apiKey:` is taken for one, and hidden.
-    return near === undefined ? `unknown key ${key}` : `unknown key ${key}, did you mean ${near}?`;
-  }
   return [...(path.length > 0 ? [path.join(".")] : []), expectationOf(issue)].join(": ");
 }
 
-function sentence(text: string): string {
-  return text.endsWith("?") ? text : `${text}.`;
+function correctionOf({ path }: ConfigFile): string {
+  return `Correct it in ${path}`;
 }
 
 function expectationOf(issue: z.core.$ZodIssue): string {

@@ -35,6 +35,8 @@ export interface LoadedConfig {
   readonly file: ConfigName;
   /** Its path, when keys are in it and not only its owner can read it. */
   readonly exposed?: string;
+  /** A sentence about each key that no setting has. */
+  readonly warnings: readonly string[];
   /** A configuration of the project that is not used, because nobody has said whether it may be. */
   readonly unasked?: string;
 }
@@ -62,7 +64,7 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
     environmentConfig(env),
   ]);
   const name = found?.name ?? defaultName;
-  const own: Config = found === undefined ? {} : await parseConfig(found);
+  const { config: own, warnings } = found === undefined ? { config: {}, warnings: [] } : await parseConfig(found);
   const layers: readonly ConfigLayer[] = [
     { source: name, config: own },
     { source: `.cody/${project.name ?? defaultName}`, config: project.config },
@@ -82,6 +84,7 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   return {
     file: name,
     layers,
+    warnings: [...warnings, ...(project.warnings ?? [])],
     ...(isExposed ? { exposed: found.path } : {}),
     ...(project.unasked === undefined ? {} : { unasked: project.unasked }),
     values: {

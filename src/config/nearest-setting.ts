@@ -1,9 +1,8 @@
-import { closest, distance } from "fastest-levenshtein";
+import { nearestName } from "./nearest-name.js";
 import { configKeys } from "./setting-keys.js";
 
 /** What holds settings by names that are not ours. */
 const tables = ["providers", "models", "limits", "logins", "mcp_servers"];
-const maxDistance = 3;
 
 /** The setting somebody may have meant: nearly the same letters, or the same name in another place. */
 export function nearestSetting(text: string): string | undefined {
@@ -20,11 +19,8 @@ export function nearestSetting(text: string): string | undefined {
 }
 
 function nearest(text: string, known: readonly string[]): string | undefined {
-  if (known.length === 0) return undefined;
-  const wanted = nameOf(text);
-  const near = closest(wanted, known.map(nameOf));
-  const isNear = distance(wanted, near) <= Math.min(maxDistance, Math.floor(wanted.length / 2));
-  return isNear ? known.find((key) => nameOf(key) === near) : undefined;
+  const near = nearestName(nameOf(text), known.map(nameOf));
+  return near === undefined ? undefined : known.find((key) => nameOf(key) === near);
 }
 
 /** Whether it was written in capitals does not matter. */

@@ -9,6 +9,8 @@ export interface ProjectConfig {
   readonly config: Config;
   /** The configuration it was read from. */
   readonly name?: ConfigName;
+  /** A sentence about each key that no setting has. */
+  readonly warnings?: readonly string[];
   /** A configuration that is not used, because nobody has said whether the project may have one. */
   readonly unasked?: string;
 }
@@ -50,10 +52,11 @@ async function trustedConfig({ file, problem }: ProjectConfigFile): Promise<Proj
   if (problem !== undefined) throw new InvalidInputError(problem);
   if (file === undefined) return { config: {} };
   // Its servers are started by whoever keeps servers, for all conversations of the project.
-  const { mcp_servers: _, ...config } = await parseConfig(file, `.cody/${file.name}`);
+  const parsed = await parseConfig(file, `.cody/${file.name}`);
+  const { mcp_servers: _, ...config } = parsed.config;
   const misplaced = personal.find((key) => config[key] !== undefined);
   if (misplaced !== undefined) {
     throw new InvalidInputError(`.cody/${file.name}: ${misplaced} can only be said in your own configuration`);
   }
-  return { config, name: file.name };
+  return { config, name: file.name, warnings: parsed.warnings };
 }

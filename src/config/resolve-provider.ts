@@ -1,6 +1,7 @@
 import type { Config, WireApi } from "../messages/config.js";
 import { chosenLogin, type LoginName } from "./logins.js";
 import { resolveModel } from "./models.js";
+import { nearestName } from "./nearest-name.js";
 import { holdersOf, ownerOf, providerOfKey, providerOfModel } from "./pick-provider.js";
 import { apiProblem, hasKey, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
 
@@ -63,7 +64,10 @@ function named(input: ResolveProviderInput, provider: string): ResolvedProvider 
   }
   if (inProcess.has(provider)) return { ok: true, provider, model: config.model ?? provider };
   const vendor = vendorOf(provider) ?? compatible(saidAddress(config, provider));
-  return vendor === undefined ? refused(unknown(provider, inProcess)) : reached(input, provider, vendor);
+  const configured = Object.keys(config.providers ?? {});
+  return vendor === undefined
+    ? refused(unknownProvider(provider, [...inProcess, ...configured]).join("\n"))
+    : reached(input, provider, vendor);
 }
 
 /** What is said for this run or this provider comes before what is said about the provider in general. */
@@ -132,13 +136,15 @@ function isAddress(text: string): boolean {
   return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
 }
 
-function unknown(provider: string, inProcess: ReadonlySet<string>): string {
-  const have = [...new Set([...vendorNames, ...inProcess])].toSorted().join(", ");
+/** Names the providers that exist, besides the vendors `others`, and how to add one. */
+export function unknownProvider(provider: string, others: Iterable<string>): [string, ...string[]] {
+  const known = [...new Set([...vendorNames, ...others])].filter((name) => name !== provider).toSorted();
+  const near = nearestName(provider, known);
   return [
-    `This version of cody has no provider ${provider}. It has: ${have}.`,
-    `For any compatible server: cody set-provider ${provider} --base-url <url> --model <model>`,
-    useOffline,
-  ].join("\n");
+    `Unknown provider '${provider}'${near === undefined ? "" : `. Did you mean ${near}?`}`,
+    `Known providers: ${known.join(", ")}`,
+    `To add a provider of your own: cody set-provider ${provider} --base-url <url> --model <model>`,
+  ];
 }
 
 function unnamed(input: ResolveProviderInput): ResolvedProvider {

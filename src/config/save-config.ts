@@ -15,6 +15,7 @@ import {
   parseConfig,
   readConfigFile,
   salvageConfig,
+  withoutUnknownKeys,
 } from "./config-file.js";
 import { configFormats } from "./config-format.js";
 import { withFileLock } from "./file-lock.js";
@@ -41,7 +42,7 @@ export async function saveConfig(home: string, change: ConfigChange): Promise<Sa
     const { config: old, ...rest } = file === undefined ? { config: {} } : await readOld(file);
     const wanted = written(merged(old, change));
     const { Config } = await import("../messages/config.js");
-    const config = check(Config, wanted, "settings");
+    const config = check(Config, (await withoutUnknownKeys(wanted)).known, "settings");
     // A link stays one: people keep their configuration elsewhere.
     const path = file === undefined ? join(home, defaultName) : await realpath(file.path);
     await writeAtomic(path, await textOf(file, wanted));
@@ -112,7 +113,9 @@ function mergedProviders(
 /** Saving also mends: a damaged configuration must not stand in the way of the command that replaces it. */
 async function readOld(file: ConfigFile): Promise<SavedConfig> {
   try {
-    return { config: await parseConfig(file) };
+    await parseConfig(file);
+    // With its unknown keys: they stay in the file.
+    return { config: ownShape(await configValue(file)) as Config };
   } catch {
     const setAside = `${file.path}.invalid`;
     await copyFile(file.path, setAside);

@@ -1,7 +1,7 @@
 import { constants, stat as statWithCallback } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { systemCode } from "../messages/system-error.js";
+import { systemCode, systemReason } from "../messages/system-error.js";
 import { visible } from "../messages/visible.js";
 import { toldText } from "./told-text.js";
 
@@ -99,7 +99,7 @@ class UnfitFile extends Error {}
 function reasonOf(error: unknown): string {
   const code = systemCode(error);
   if (code === undefined) throw error;
-  return code === "EACCES" ? "permission denied" : code;
+  return systemReason(error);
 }
 
 /** One byte more than can be told says that there is more. */

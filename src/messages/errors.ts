@@ -44,7 +44,7 @@ export class EmptyRolloutError extends ConversationError {
   }
 }
 
-/** Damage before the last line of a rollout; `detail` never quotes the file. */
+/** Damage before the last line of a rollout; `detail` has the parser's message and quotes at most one character. */
 export class CorruptedRolloutError extends ConversationError {
   override readonly name = "CorruptedRolloutError";
   readonly code = "CORRUPTED_ROLLOUT";

@@ -12,6 +12,8 @@ export type Credential = string | LoginToken;
 
 /** How a provider is told who asks. What cannot be had is a `FailureError`. */
 export interface Access {
+  /** Where the credential comes from and how to change it, in sentences for the message about a rejected one. */
+  readonly origin?: string | undefined;
   /** Asked before every request; undefined where none is needed, as by a server on this machine. */
   credential(signal: AbortSignal): Credential | undefined | Promise<Credential | undefined>;
   /** For tokens, which end: another one than the server has just refused. */

@@ -2,6 +2,8 @@ const maxChars = 300;
 /** Shorter ones would be found in ordinary words. */
 const minKeyChars = 4;
 const hidden = "[key]";
+/** A key of which a server shows the first and the last characters. */
+const maskedKey = /[\w-]*\*{3,}[\w-]*/g;
 
 /** What must not stand in any message. */
 export interface Hidden {
@@ -20,7 +22,7 @@ export function failureText(said: string, { apiKey, redact = asItIs }: Hidden): 
   // Before anything is cut: half a key is a secret too.
   const text = apiKey !== undefined && apiKey.length >= minKeyChars ? said.replaceAll(apiKey, hidden) : said;
   const line =
-    redact(text)
+    redact(text.replaceAll(maskedKey, hidden))
       .trimStart()
       .split(/[\r\n]/, 1)[0] ?? "";
   if (line.startsWith("<")) return "";

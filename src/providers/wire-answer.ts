@@ -147,8 +147,8 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   #context(): FailureContext {
-    const { provider, redact } = this.#connection;
-    return { provider, apiKey: this.#apiKey, redact };
+    const { provider, redact, origin } = this.#connection;
+    return { provider, apiKey: this.#apiKey, redact, origin };
   }
 
   #end(): void {

@@ -10,6 +10,8 @@ import { codeOfStatus, isPassing } from "./retryable.js";
 /** Who was asked, and with what. */
 export interface FailureContext extends Hidden {
   readonly provider: string;
+  /** Appended to the message when the server rejects the credential: where it comes from and how to change it. */
+  readonly origin?: string | undefined;
 }
 
 /** What a server said went wrong, as an HTTP error or as an event of its stream. */
@@ -41,9 +43,12 @@ export function serverFailure(error: ServerError, context: FailureContext): Fail
   const text = failureText(error.message ?? "", context);
   const said = text === "" ? failureText(error.code ?? error.type ?? "", context) : text;
   const status = error.status === undefined ? "" : ` answered ${error.status}`;
+  const message = `${context.provider}${status}${said === "" ? "" : `: ${said}`}`;
+  const isRejected = error.status === 401 && context.origin !== undefined;
   return {
     code,
-    message: `${context.provider}${status}${said === "" ? "" : `: ${said}`}`,
+    // On a line of its own: what follows "Authorization:" in a line is redacted.
+    message: isRejected ? `${message}\n${context.origin}` : message,
     retryable: isPassing(code) && !outOfMoney.test(words(error)),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   };

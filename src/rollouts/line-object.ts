@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { isRecord } from "../messages/is-record.js";
 import { formOf } from "./forms/form-of.js";
-import { jsonOrUndefined } from "../messages/parse.js";
+import { visible } from "../messages/visible.js";
 
 /** Longer lines are damage: nothing cody or Codex writes comes near it, and a line must fit in memory. */
 export const maxLineBytes = 64 * 1024 * 1024;
@@ -22,7 +22,7 @@ export interface LineObject {
 export type LineBytes =
   | { readonly status: "blank" }
   | { readonly status: "object"; readonly value: LineObject }
-  /** `detail` says what is wrong in our own words: V8's would quote the file. */
+  /** `detail` has the parser's message without its excerpt of the file, which may hold a secret. */
   | { readonly status: "bad"; readonly detail: string };
 
 /** What the bytes between two newlines are. Loads no schema library: the writer and short commands use it. */
@@ -31,8 +31,12 @@ export function readLineBytes(bytes: Buffer): LineBytes {
   if (!isUtf8(bytes)) return bad("not valid UTF-8");
   const text = bytes.toString("utf8");
   if (/^[ \t\r]*$/.test(text)) return { status: "blank" };
-  const value = jsonOrUndefined(text);
-  if (value === undefined) return bad("not valid JSON");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return bad(`not valid JSON${parserMessage(error)}`);
+  }
   const object = lineObject(value);
   if (object === undefined) return bad("not an object with a type");
   // A level takes two bytes at least.
@@ -69,6 +73,15 @@ export function isDeeperThan(value: object, levels: number): boolean {
     level = next;
   }
   return true;
+}
+
+/** The parts of V8's messages that quote at most one character of the text. */
+const safeMessage = /^Unexpected token '.{1,2}?'(?=, )|^[^"]+ JSON at position \d+|^Unexpected end of JSON input/su;
+
+/** V8's message up to its position, which is counted in the line. */
+function parserMessage(error: unknown): string {
+  const [message] = safeMessage.exec((error as Error).message) ?? [];
+  return message === undefined ? "" : `: ${visible(message)}`;
 }
 
 function bad(detail: string): LineBytes {

@@ -20,6 +20,8 @@ export type SummaryTarget =
       readonly baseUrl: string | undefined;
       /** Undefined where none is needed. It is the job's alone, and in nothing that comes back. */
       readonly credential: Credential | undefined;
+      /** Where the credential comes from and how to change it. */
+      readonly origin?: string | undefined;
       /** The variables that name a proxy; others are not for a thread to know. */
       readonly env: Readonly<Record<string, string>>;
     }

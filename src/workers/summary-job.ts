@@ -27,8 +27,8 @@ function providerOf(
   transportFor: (env: Readonly<Record<string, string>>) => Promise<Transport>,
 ): Provider {
   if (target.kind === "offline") return offlineProvider({ countTokens: estimateTokens });
-  const { provider, api, baseUrl, credential, env } = target;
-  return wireProvider({ provider, api, baseUrl, transport: () => transportFor(env), credential: () => credential });
+  const { env, credential, ...reached } = target;
+  return wireProvider({ ...reached, transport: () => transportFor(env), credential: () => credential });
 }
 
 /** Loaded on first use: the offline model needs none of it. */

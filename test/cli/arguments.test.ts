@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { version } from "../../src/version.js";
 import { Cli } from "../support/cli.js";
 
-test.each([["--version"], ["-v"], ["--json", "--version"]])("%s prints the version", async (...args) => {
+test.each([["--version"], ["-v"], ["--json", "--version"], ["version"]])("%s prints the version", async (...args) => {
   const cli = await Cli.open();
   expect(await cli.run(args)).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: "" });
 });
@@ -36,12 +36,43 @@ test("--help names every command and every flag, and a command has its own", asy
   expect((await cli.run(["list", "--help"])).stdout).toContain("cody list [options]");
 });
 
+test("help is a command too, also for one command", async () => {
+  const cli = await Cli.open();
+  const whole = await cli.run(["--help"]);
+  expect(await cli.run(["help"])).toEqual(whole);
+  expect(whole.stdout).toMatch(/\n {2}help \[command\] .*\n {2}version /);
+  expect(await cli.run(["help", "chat"])).toEqual(await cli.run(["chat", "--help"]));
+  expect(await cli.run(["help", "help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("cody help [") });
+  expect(await cli.run(["help", "lst"])).toMatchObject({ code: 2, stderr: unknownCommand("lst", "list") });
+  expect(await cli.run(["help", "chat", "more"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+test.each([
+  ["chta", "chat"],
+  ["Chat", "chat"],
+  ["resum", "resume"],
+  ["set-provder", "set-provider"],
+  ["hlep", "help"],
+])("a misspelled command is refused with the nearest one: %s", async (typed, meant) => {
+  const cli = await Cli.open();
+  expect(await cli.run([typed, "hello"])).toEqual({
+    code: 2,
+    signal: null,
+    stdout: "",
+    stderr: unknownCommand(typed, meant),
+  });
+});
+
+function unknownCommand(typed: string, meant: string): string {
+  return `✗ Unknown command '${typed}'. Did you mean ${meant}?\n  See: cody help\n`;
+}
+
 test("an unknown command names the known ones", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["frobnicate"]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(
-    /^✗ Unknown command 'frobnicate'\n {2}Commands: new, chat, list, (?:[a-z-]+, )+mock-llm\n {2}See: cody --help\n$/,
+    /^✗ Unknown command 'frobnicate'\n {2}Commands: new, chat, list, (?:[a-z-]+, )+mock-llm, help, version\n {2}See: cody help\n$/,
   );
 });
 

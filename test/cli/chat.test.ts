@@ -262,7 +262,7 @@ test.each([
   ["--provider", "openai", "OPENAI_API_KEY environment variable is required for OpenAI models."],
   ["--model", "gpt-4o", "OPENAI_API_KEY environment variable is required for OpenAI models."],
   ["--provider", "anthropic", "ANTHROPIC_API_KEY environment variable is required."],
-  ["--provider", "frobnicate", "This version of cody has no provider frobnicate."],
+  ["--provider", "frobnicate", "Unknown provider 'frobnicate'"],
 ])("%s %s without what it needs says so and exits 1", async (flag, value, text) => {
   const cli = await Cli.open();
   const result = await cli.run(["chat", flag, value, "hello"]);

@@ -253,11 +253,50 @@ test.each([
   await expect(readFile(join(cli.home, "config.json"))).rejects.toThrow("ENOENT");
 });
 
-test("a provider this version does not have is remembered with a warning", async () => {
+test("set-provider refuses a provider that does not exist, and suggests the nearest one", async () => {
   const cli = await Cli.open();
-  expect(await cli.run(["set-provider", "frobnicate"])).toMatchObject({
+  expect(await cli.run(["set-provider", "opnai"])).toEqual({
+    code: 2,
+    signal: null,
+    stdout: "",
+    stderr: [
+      "✗ Unknown provider 'opnai'. Did you mean openai?",
+      "  Known providers: anthropic, offline, ollama, openai, openrouter",
+      "  To add a provider of your own: cody set-provider opnai --base-url <url> --model <model>",
+      "",
+    ].join("\n"),
+  });
+  await expect(readFile(join(cli.home, "config.json"))).rejects.toThrow("ENOENT");
+  const far = await cli.run(["set-provider", "frobnicate"]);
+  expect(far).toMatchObject({ code: 2, stderr: expect.stringMatching(/^✗ Unknown provider 'frobnicate'\n/) });
+});
+
+test("set-provider takes a provider of one's own that is configured, and lists it as known", async () => {
+  const cli = await Cli.open();
+  await cli.run(["config", "set", "providers.my-lab.baseUrl", "http://lab:8000/v1"]);
+  expect(await cli.run(["set-provider", "my-lab", "--model", "m"])).toMatchObject({ code: 0, stderr: "" });
+  expect((await cli.run(["set-provider", "my-lap"])).stderr).toMatch(
+    /^✗ Unknown provider 'my-lap'. Did you mean my-lab\?\n {2}Known providers: anthropic, my-lab, offline, /,
+  );
+});
+
+test("set-provider demands no key where a login is chosen, in the configuration or by the environment", async () => {
+  const cli = await Cli.open();
+  await cli.run(["set-auth", "chatgpt-oauth"]);
+  expect(await cli.run(["set-provider", "openai"])).toMatchObject({ code: 0, stderr: "" });
+  await cli.run(["config", "unset", "auth"]);
+  const env = { CODY_AUTH: "chatgpt-oauth" };
+  expect(await cli.run(["set-provider", "openai"], { env })).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("set-provider names a login that exists and is not chosen, instead of demanding a key", async () => {
+  const cli = await Cli.open();
+  await mkdir(join(cli.project, ".codex"));
+  const tokens = { access_token: "token-canary", refresh_token: "refresh-canary" };
+  await writeFile(join(cli.project, ".codex", "auth.json"), JSON.stringify({ tokens }), { mode: 0o600 });
+  expect(await cli.run(["set-provider", "openai"])).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("This version of cody has no provider frobnicate"),
+    stderr: "No API key for openai is set. To use your ChatGPT login: cody set-auth chatgpt-oauth\n",
   });
 });
 
@@ -477,6 +516,20 @@ test("a variable that is nearly one of a setting is told once, and is no error",
   expect(stderr.split(warning)).toHaveLength(2);
   expect(await cli.run(["list"], { env })).toMatchObject({ code: 0, stderr: "" });
   expect(await cli.run(["--version"], { env })).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("chat warns about an unknown key and continues; config set keeps it", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.home, { recursive: true });
+  const path = join(cli.home, "config.json");
+  await writeFile(path, '{ "modle": "x", "provider": "offline" }', { mode: 0o600 });
+  const warning = "config.json: unknown key modle is ignored. Did you mean model?\n";
+  const { code, stdout, stderr } = await cli.run(["chat", "hello"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("I heard: hello") });
+  expect(stderr.split(warning)).toHaveLength(2);
+  expect(stderr).not.toContain("set-provider");
+  expect(await cli.run(["config", "set", "api", "chat"])).toMatchObject({ code: 0 });
+  expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ modle: "x", provider: "offline", api: "chat" });
 });
 
 test("a key that is misspelled is named as it is, and not taken for a secret", async () => {

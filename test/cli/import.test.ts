@@ -85,7 +85,7 @@ test("--json gives all of it as data", async () => {
           losses: {
             ...nothingLost,
             damaged: [
-              { line: 7, detail: "not valid JSON" },
+              { line: 7, detail: "not valid JSON: Unexpected token 's'" },
               { line: lines.length + 2, detail: "cut off" },
             ],
             damagedCount: 2,

@@ -31,7 +31,7 @@ test.each(wireApis)("over $api the answer is JSON of the shape in a file", async
 });
 
 test.each([
-  ["is not there", undefined, "cannot be read (ENOENT)"],
+  ["is not there", undefined, "cannot be read: it does not exist"],
   ["is no JSON", "{", "invalid JSON"],
   ["is no schema", "[]", "expected a JSON Schema, which is an object"],
   ["is open", '{"type":"object","properties":{}}', "additionalProperties: expected false"],

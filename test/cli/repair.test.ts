@@ -38,7 +38,7 @@ test("without --write it is only said what would be done", async () => {
   const { code, stdout, stderr } = await cli.run(["repair", id]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toBe(`${id}: 2 of ${lines.length + 2} lines are damaged
-  line 3: 9 bytes, not valid JSON
+  line 3: 9 bytes, not valid JSON: Unexpected token 's'
   line ${lines.length + 2}: 12 bytes, holds NUL bytes
   What is left: 2 turns, 4 items
 Nothing was changed. To repair it: cody repair ${id} --write
@@ -56,7 +56,7 @@ test("with --write the conversation goes on where it was, and the original is ke
   const [, backup = ""] = (await readdir(cli.conversations)).toSorted();
   expect(code).toBe(0);
   expect(stdout).toBe(`✓ Repaired ${id}: 1 of ${lines.length + 1} lines was dropped
-  line 3: 9 bytes, not valid JSON
+  line 3: 9 bytes, not valid JSON: Unexpected token 's'
   What is left: 2 turns, 4 items
   The original is kept in ${join(cli.conversations, backup)}
 `);
@@ -78,7 +78,7 @@ test("a first line that was lost is made, and the end is mended", async () => {
   const { size } = await stat(path);
   await truncate(path, size - 1);
   const { stdout } = await cli.run(["repair", id]);
-  expect(stdout).toContain(`  line 2: 1 byte, not valid JSON
+  expect(stdout).toContain(`  line 2: 1 byte, not valid JSON: Expected property name or '}' in JSON at position 1
   The first line, which says what conversation it is, is missing: one is made from what is known
   The last line lacks its newline: it gets one
   What is left: 2 turns, 4 items
@@ -91,6 +91,7 @@ test("a first line that was lost is made, and the end is mended", async () => {
 test("--json has the same as one line", async () => {
   const { cli, id, path, lines } = await told();
   await writeLines(path, [...lines, "broken", (lines[1] ?? "").slice(0, 20) + lines[1]]);
+  const notJson = "not valid JSON: Expected ',' or '}' after property value in JSON at position 22";
   const facts = {
     id,
     path,
@@ -98,8 +99,8 @@ test("--json has the same as one line", async () => {
     damagedLines: 2,
     rescuedLines: 1,
     damaged: [
-      { line: lines.length + 1, bytes: 6, reason: "not valid JSON", rescued: 0 },
-      { line: lines.length + 2, bytes: 20 + (lines[1] ?? "").length, reason: "not valid JSON", rescued: 1 },
+      { line: lines.length + 1, bytes: 6, reason: "not valid JSON: Unexpected token 'b'", rescued: 0 },
+      { line: lines.length + 2, bytes: 20 + (lines[1] ?? "").length, reason: notJson, rescued: 1 },
     ],
     newlineMissing: false,
     firstLineMade: false,

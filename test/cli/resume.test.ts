@@ -123,7 +123,7 @@ test("a damaged file is reported with its line", async () => {
   const { code, stderr } = await cli.run(["resume", "conv_broken"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^✗ Conversation 'conv_broken' has corrupted data\n {2}Conversation conv_broken: line 1: .+\n {2}See .+: cody repair conv_broken\n$/,
+    /^✗ Conversation 'conv_broken' has corrupted data\n {2}Conversation conv_broken: line 1: not valid JSON: Unexpected token 'i'\n {2}See .+: cody repair conv_broken\n$/,
   );
 });
 

@@ -280,6 +280,20 @@ test.each([
   expect(activity.textOf(failed("it failed"))).toBe("  failed: it failed\n");
 });
 
+const patch = "*** Begin Patch\n*** Update File: a.ts\n-x\n+y\n*** End Patch";
+test.each([
+  ["function_call", { arguments: JSON.stringify({ input: patch }) }],
+  ["custom_tool_call", { input: patch }],
+])("a failed patch shows the lines that were not found: %s", (type, given) => {
+  const activity = new ToolActivity();
+  const call = { type, call_id: "c", name: "apply_patch", ...given };
+  expect(activity.textOf({ type: "raw_response_item", item: call } as EventMsg)).toBe("apply_patch a.ts\n");
+  const output = `apply_patch verification failed: a.ts: these lines are not in it:\nif (a)\n  b();\u001b[2J`;
+  expect(activity.textOf(failed(output))).toBe(
+    "  failed: apply_patch verification failed: a.ts: these lines are not in it:\n    if (a)\n      b();␛[2J\n",
+  );
+});
+
 test("a call whose events would have shown it is shown when it failed without any", () => {
   const activity = inFolder("/projects");
   expect(activity.textOf(call("shell", { command: ["rm", "-r", "a b"] }))).toBe("");

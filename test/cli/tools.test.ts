@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { access } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, commandOf, finished, saysOn } from "../support/cli.js";
@@ -45,6 +45,15 @@ test.each([
 ])("%s does not look as if it had been done", async (said, shown) => {
   const cli = await Cli.open();
   expect((await cli.run(["chat", said])).stderr).toContain(shown);
+});
+
+test("a patch whose lines are not in the file shows them to the user and to the model", async () => {
+  const cli = await Cli.open();
+  await writeFile(join(cli.project, "a.txt"), "one\n");
+  const patch = "*** Begin Patch\n*** Update File: a.txt\n two\n-three\n+four\n*** End Patch";
+  const { stdout, stderr } = await cli.run(["chat", patch]);
+  expect(stdout).toContain("a.txt: these lines are not in it:\ntwo\nthree\nNothing was run.\n");
+  expect(stderr).toContain("a.txt: these lines are not in it:\n    two\n    three\n    Nothing was run.\n");
 });
 
 test("the policy never asks nobody and runs nothing that changes something", async () => {

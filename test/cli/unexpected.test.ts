@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
@@ -30,4 +30,19 @@ test("a run without trouble leaves no log, and the log is not among the conversa
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);
   expect((await readdir(cli.home)).toSorted()).toEqual(["active", "conversations"]);
+});
+
+test("a home that is below a file is reported with its path and what to do, without the system's code", async () => {
+  const cli = await Cli.open();
+  const home = join(cli.project, "file", "home");
+  await writeFile(join(cli.project, "file"), "");
+  expect(await cli.run(["list", "--home", home])).toEqual({
+    code: 1,
+    signal: null,
+    stdout: "",
+    stderr: [
+      `✗ Cannot read ${home}/conversations: a part of the path is not a folder`,
+      "  Rename the file that is in the way, or use another path\n",
+    ].join("\n"),
+  });
 });

@@ -133,7 +133,6 @@ test.each([
   ["config.yaml", "a:\n    b: 1\n  c: 2\n", "line 3, column 1: the indentation does not go with the lines above"],
   ["config.yaml", "- model\n", "config.yaml: expected object"],
   ["config.yml", "model: 7\n", "config.yml: model: expected string"],
-  ["config.yml", "history:\n  size: 3\n", "config.yml: unknown key history.size"],
   [
     "config.jsonc",
     '{\n  "model": secret\n}\n',
@@ -160,7 +159,7 @@ test.each([
 
 test.each([
   ["config.yaml", "model: [broken", "provider: offline\n"],
-  ["config.yaml", "# mine\nmodel: o3 # good\ncolour: red\n", "# mine\nmodel: o3 # good\nprovider: offline\n"],
+  ["config.yaml", "# mine\nmodel: o3 # good\nturnLimits: 3\n", "# mine\nmodel: o3 # good\nprovider: offline\n"],
   ["config.jsonc", "{ broken", '{\n  "provider": "offline"\n}\n'],
 ])("saving over the damaged %s keeps what is right and sets the old one aside", async (name, text, saved) => {
   const home = await homeWith(name, text);
@@ -168,6 +167,12 @@ test.each([
   expect(await saveConfig(home, { provider: "offline" })).toMatchObject({ setAside });
   expect(await readFile(join(home, name), "utf8")).toBe(saved);
   expect(await readFile(setAside, "utf8")).toBe(text);
+});
+
+test("saving keeps a key that is unknown, as it was written", async () => {
+  const home = await homeWith("config.yaml", "# mine\ncolour: red # later\n");
+  expect(await saveConfig(home, { provider: "offline" })).toEqual({ config: { provider: "offline" } });
+  expect(await readFile(join(home, "config.yaml"), "utf8")).toBe("# mine\ncolour: red # later\nprovider: offline\n");
 });
 
 test("a setting that is written as a reference is left to who wrote it", async () => {

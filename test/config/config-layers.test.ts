@@ -67,13 +67,18 @@ test("what was said about trust is not asked again, and servers are no settings"
 });
 
 test.each([
-  [{ colour: "red" }, ".cody/config.yaml: unknown key colour. Edit it"],
   [{ persistence: { directory: "/tmp" } }, "persistence can only be said in your own configuration"],
   [{ logins: {} }, "logins can only be said in your own configuration"],
   [{ sandbox: "danger-full-access" }, "sandbox can only be said in your own configuration"],
   [{ providers: { openai: { baseUrl: "https://evil.example" } } }, "providers can only be said in your own"],
 ])("a trusted project that says %j is refused", async (project, message) => {
   await expect(loaded({ project, trust: "trusted" })).rejects.toThrow(message);
+});
+
+test("an unknown key of a trusted project is ignored with a warning", async () => {
+  const { values, warnings } = await loaded({ project: { colour: "red", model: "gpt-4o" }, trust: "trusted" });
+  expect(values.model).toBe("gpt-4o");
+  expect(warnings).toEqual([".cody/config.yaml: unknown key colour is ignored."]);
 });
 
 test("a trusted project's configuration that is broken is named as the project's", async () => {

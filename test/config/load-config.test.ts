@@ -160,56 +160,64 @@ test("the limits of a turn come one by one from the flags and the file", async (
 });
 
 test.each([
-  [{ turnLimits: { steps: 1.5 } }, "config.json: turnLimits.steps: expected int. Edit it or run: cody set-provider"],
-  [{ model: 7 }, "config.json: model: expected string. Edit it or run: cody set-provider"],
-  [{ colour: "red" }, "config.json: unknown key colour. Edit it or run: cody set-provider"],
-  [
-    { persistence: { enabled: 1 } },
-    "config.json: persistence.enabled: expected boolean. Edit it or run: cody set-provider",
-  ],
-  [{ persistence: { on: 1 } }, "config.json: unknown key persistence.on. Edit it or run: cody set-provider"],
-  [{ api: "soap" }, "config.json: api: expected one of responses, chat, messages. Edit it or run: cody set-provider"],
-  [
-    { provider: "Open AI" },
-    "config.json: provider: a provider is a lower-case word. Edit it or run: cody set-provider",
-  ],
-  [
-    { providers: { openai: "sk-secret" } },
-    "config.json: providers.openai: expected object. Edit it or run: cody set-provider",
-  ],
+  [{ turnLimits: { steps: 1.5 } }, "config.json: turnLimits.steps: expected int"],
+  [{ model: 7 }, "config.json: model: expected string"],
+  [{ persistence: { enabled: 1 } }, "config.json: persistence.enabled: expected boolean"],
+  [{ api: "soap" }, "config.json: api: expected one of responses, chat, messages"],
+  [{ provider: "Open AI" }, "config.json: provider: a provider is a lower-case word"],
+  [{ providers: { openai: "sk-secret" } }, "config.json: providers.openai: expected object"],
   [
     { provider: { openai: { apiKey: "sk secret" } } },
-    "config.json: providers.openai.apiKey: a key is one word of visible ASCII characters. Edit it or run: cody set-provider",
+    "config.json: providers.openai.apiKey: a key is one word of visible ASCII characters",
   ],
-  [
-    { providers: { "Open AI": {} } },
-    "config.json: providers.Open AI: a provider is a lower-case word. Edit it or run: cody set-provider",
-  ],
-  [
-    { providers: { openai: { key: "sk-secret" } } },
-    "config.json: unknown key providers.openai.key. Edit it or run: cody set-provider",
-  ],
-  [{ provider: {}, providers: 7 }, "config.json: providers: expected record. Edit it or run: cody set-provider"],
-  [[], "config.json: expected object. Edit it or run: cody set-provider"],
-  [
-    '{"model": sk-secret}',
-    "config.json: invalid JSON in line 1, column 11: a text stands in double quotes. Edit it or run: cody set-provider",
-  ],
+  [{ providers: { "Open AI": {} } }, "config.json: providers.Open AI: a provider is a lower-case word"],
+  [{ provider: {}, providers: 7 }, "config.json: providers: expected record"],
+  [[], "config.json: expected object"],
+  ['{"model": sk-secret}', "config.json: invalid JSON in line 1, column 11: a text stands in double quotes"],
   [
     '{\n  "model": "o3",\n}',
-    "config.json: invalid JSON in line 3, column 1: the name of a setting is missing, or there is a comma too many before it. Edit it or run: cody set-provider",
+    "config.json: invalid JSON in line 3, column 1: the name of a setting is missing, or there is a comma too many before it",
   ],
-  [
-    '{"model": "o3"',
-    "config.json: invalid JSON in line 1, column 15: a } is missing. Edit it or run: cody set-provider",
-  ],
+  ['{"model": "o3"', "config.json: invalid JSON in line 1, column 15: a } is missing"],
   [
     "{} // mine",
-    "config.json: invalid JSON in line 1, column 4: comments are for config.jsonc: give the file that name. Edit it or run: cody set-provider",
+    "config.json: invalid JSON in line 1, column 4: comments are for config.jsonc: give the file that name",
   ],
 ])("the file %j is refused, with its key and what to do", async (config, message) => {
   const home = await homeWith(config);
-  await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toMatchObject({ name: "InvalidInputError", message });
+  await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toMatchObject({
+    name: "InvalidInputError",
+    message: `${message}. Correct it in ${join(home, "config.json")}`,
+  });
+});
+
+test.each([
+  [{ colour: "red" }, ["config.json: unknown key colour is ignored."]],
+  [
+    { modle: "gpt-4o", persistence: { enable: false } },
+    [
+      "config.json: unknown key persistence.enable is ignored. Did you mean persistence.enabled?",
+      "config.json: unknown key modle is ignored. Did you mean model?",
+    ],
+  ],
+  [{ history: { size: 3 } }, ["config.json: unknown key history.size is ignored."]],
+  [{ providers: { openai: { key: "sk-secret" } } }, ["config.json: unknown key providers.openai.key is ignored."]],
+  [
+    { mcp_servers: { files: { command: "files", type: "stdio" } } },
+    ["config.json: unknown key mcp_servers.files.type is ignored."],
+  ],
+])("unknown keys are ignored with a warning: %j", async (config, warnings) => {
+  const home = await homeWith({ ...config, api: "chat" });
+  const loaded = await loadConfig({ home, env: {}, flags: {} });
+  expect(loaded).toMatchObject({ warnings, values: { api: "chat" } });
+});
+
+test("a wrong value is refused beside an unknown key, and so is a server that is of two kinds", async () => {
+  const load = async (config: object) => loadConfig({ home: await homeWith(config), env: {}, flags: {} });
+  await expect(load({ colour: "red", model: 7 })).rejects.toThrow("config.json: model: expected string. Correct");
+  await expect(load({ mcp_servers: { a: { command: "a", url: "https://a.example" } } })).rejects.toThrow(
+    "mcp_servers.a",
+  );
 });
 
 test.each([
@@ -312,7 +320,6 @@ test.each([
   [{ maxSize: 0 }, "config.json: history.maxSize: must be more than 0"],
   [{ maxSize: 1.5 }, "config.json: history.maxSize: expected int"],
   [{ saveHistory: "no" }, "config.json: persistence.enabled: expected boolean"],
-  [{ size: 3 }, "config.json: unknown key history.size"],
   [{ sensitivePatterns: ["password", "(a+)+$"] }, "config.json: redaction.sensitivePatterns.1: expected a name"],
 ])("history cannot be %j", async (history, message) => {
   const home = await homeWith({ history });

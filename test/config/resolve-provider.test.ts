@@ -153,9 +153,18 @@ test.each([
     { provider: "frobnicate" },
     {},
     [
-      "This version of cody has no provider frobnicate. It has: anthropic, offline, ollama, openai, openrouter.",
-      "For any compatible server: cody set-provider frobnicate --base-url <url> --model <model>",
-      "Or use the built-in offline model: cody set-provider offline",
+      "Unknown provider 'frobnicate'",
+      "Known providers: anthropic, offline, ollama, openai, openrouter",
+      "To add a provider of your own: cody set-provider frobnicate --base-url <url> --model <model>",
+    ].join("\n"),
+  ],
+  [
+    { provider: "antropic" },
+    {},
+    [
+      "Unknown provider 'antropic'. Did you mean anthropic?",
+      "Known providers: anthropic, offline, ollama, openai, openrouter",
+      "To add a provider of your own: cody set-provider antropic --base-url <url> --model <model>",
     ].join("\n"),
   ],
 ])("%j with %j is refused in words", (config, env, message) => {

@@ -181,7 +181,7 @@ test("what cannot be saved is told to the model, and the turn goes on", async ()
   await conversation.submit("Save it");
   expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Well." });
   expect(provider.requests[1]?.input.at(-1)).toMatchObject({
-    output: "The knowledge was not saved: something that is no folder stands in the path",
+    output: "The knowledge was not saved: a part of the path is not a folder",
   });
 });
 

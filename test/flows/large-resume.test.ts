@@ -78,7 +78,7 @@ test("a large rollout that is damaged is refused in the same words", async () =>
   const line = await damage(path, "not JSON");
   const { manager } = await openManager({ home });
   expect(await errorOf(manager.resumeConversation(id))).toStrictEqual(
-    new CorruptedRolloutError(id, line, "not valid JSON"),
+    new CorruptedRolloutError(id, line, "not valid JSON: Unexpected token 'o'"),
   );
 });
 

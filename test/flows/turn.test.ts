@@ -146,6 +146,20 @@ test("a call that may be repeated is, and says so", async () => {
   expect(provider.requests).toHaveLength(3);
 });
 
+test.each(["The server had an error.", "Sorry about that!", "Bad gateway"])(
+  "a retry continues the sentence %j",
+  async (said) => {
+    const failure = { code: "server", message: said, retryable: true } as const;
+    const { conversation, events } = await openConversation({
+      provider: scripted([[{ type: "failed", failure }], says("Fine")]),
+    });
+    await conversation.submit("Hi");
+    await events.until("task_complete");
+    const [retry] = events.seen.flatMap(({ msg }) => (msg.type === "stream_error" ? [msg.message] : []));
+    expect(retry).toMatch(new RegExp(`^${said.replace(/[.!]$/, "")}; trying again in `));
+  },
+);
+
 test("an answer that was partly shown is not asked for again", async () => {
   const [delta] = says("Half an answer");
   const provider = scripted([delta === undefined ? [] : [delta], says("never")]);

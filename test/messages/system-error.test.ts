@@ -1,8 +1,11 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { reasonOf } from "../../src/actors/rollout-writer/reason.js";
-import { systemCode } from "../../src/messages/system-error.js";
+import { systemCode, systemProblem, systemReason } from "../../src/messages/system-error.js";
 import { failureWords } from "../../src/tools/failure-words.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** As Node says it: with its number, and without its name. */
 const quota = Object.assign(new Error("UNKNOWN: unknown error, write"), {
@@ -25,4 +28,47 @@ test("an error of the system has its name, also where Node has none for it", () 
 test("a quota that is used up is told as one, to people and to the model", () => {
   expect(reasonOf(quota)).toBe("disk quota exceeded");
   expect(failureWords(quota)).toBe("disk quota exceeded");
+});
+
+test("a file where a folder is needed is reported without the system's own words", async () => {
+  const file = join(await temporaryFolder(), "file");
+  await writeFile(file, "");
+  const made: unknown = await mkdir(join(file, "x")).catch((error: unknown) => error);
+  const hint = "Rename the file that is in the way, or use another path";
+  const why = "a part of the path is not a folder";
+  expect(systemProblem(made)).toEqual({ message: `Cannot create the folder ${join(file, "x")}: ${why}`, hint });
+  const read: unknown = await readdir(file).catch((error: unknown) => error);
+  expect(systemProblem(read)?.message).toBe(`Cannot read the folder ${file}: ${why}`);
+});
+
+test.each([
+  [
+    { code: "EACCES", errno: -13, syscall: "scandir", path: "/a b" },
+    {
+      message: "Cannot read the folder /a b: permission denied",
+      hint: "Check its owner and permissions: ls -ld '/a b'",
+    },
+  ],
+  [
+    { code: "ENOSPC", errno: -28, syscall: "write" },
+    { message: "Cannot write: disk full", hint: "Free some space and try again" },
+  ],
+  [
+    { code: "EROFS", errno: -30, syscall: "mkdir", path: "/ro/x" },
+    {
+      message: "Cannot create the folder /ro/x: read-only file system",
+      hint: "Use a folder that can be written: set CODY_HOME or pass --home",
+    },
+  ],
+  [
+    { code: "EADDRINUSE", errno: -98, syscall: "listen", address: "127.0.0.1", port: 80 },
+    { message: "Cannot listen on 127.0.0.1:80: the address is in use" },
+  ],
+])("%j says what could not be done, where, why and what to do", (facts, problem) => {
+  expect(systemProblem(Object.assign(new Error(`${facts.code}: raw`), facts))).toEqual(problem);
+});
+
+test("what has no words of ours has the system's, and what is no error of the system none", () => {
+  expect(systemReason(Object.assign(new Error("no"), { code: "ETXTBSY", errno: -26 }))).toBe("text file is busy");
+  expect(systemProblem(new Error("no"))).toBeUndefined();
 });

@@ -102,14 +102,20 @@ test("a tail of NULs is torn, a hole of NULs is damage", async () => {
 });
 
 test.each([
-  ["text", "invalid json", "not valid JSON"],
-  ["a secret", "sk-secret-123", "not valid JSON"],
+  ["text", "invalid json", "not valid JSON: Unexpected token 'i'"],
+  ["a secret", "sk-secret-123", "not valid JSON: Unexpected token 's'"],
+  ["a property without quotes", "{broken", "not valid JSON: Expected property name or '}' in JSON at position 1"],
   ["an array", "[1]", "not an object with a type"],
   ["null", "null", "not an object with a type"],
   ["no type", '{"payload":{}}', "not an object with a type"],
   ["a type that is no text", '{"type":7}', "not an object with a type"],
-  ["half a line", '{"type":"response_item","pay', "not valid JSON"],
-  ["two lines glued", '{"type":"a"}{"type":"b"}', "not valid JSON"],
+  ["half a line", '{"type":"response_item","pay', "not valid JSON: Unterminated string in JSON at position 28"],
+  [
+    "two lines glued",
+    '{"type":"a"}{"type":"b"}',
+    "not valid JSON: Unexpected non-whitespace character after JSON at position 12",
+  ],
+  ["a control character", "\u001b[2J", "not valid JSON: Unexpected token '\\033'"],
   ["a list in a list, and so on", `{"type":"a","list":${"[".repeat(9_000)}${"]".repeat(9_000)}}`, "nested too deep"],
 ])("damage before the last line is refused with its number: %s", async (_name, bad, detail) => {
   const line = encodeLine(said("one"));

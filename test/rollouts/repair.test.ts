@@ -80,8 +80,12 @@ test("in a whole rollout there is nothing to do, and nothing is done", async () 
 });
 
 test.each<[string, string | Buffer, string]>([
-  ["half a line", said("secret").slice(0, -4), "not valid JSON"],
-  ["a word", "sk-secret", "not valid JSON"],
+  [
+    "half a line",
+    said("secret").slice(0, -4),
+    "not valid JSON: Expected ',' or '}' after property value in JSON at position 152",
+  ],
+  ["a word", "sk-secret", "not valid JSON: Unexpected token 's'"],
   ["NUL bytes", Buffer.alloc(40), "holds NUL bytes"],
   ["bytes that are no UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), "not valid UTF-8"],
   ["no object", "[1,2]", "not an object with a type"],
@@ -112,7 +116,9 @@ test.each<[string, string | Buffer, string]>([
 
 test("a torn end is dropped, whatever it is, and told apart", async () => {
   await writeRaw(meta, "\n", said("one"), "\n", said("two").slice(0, 50));
-  expect((await scan()).damaged.listed).toEqual([{ number: 3, bytes: 50, reason: "torn: not valid JSON", rescued: 0 }]);
+  expect((await scan()).damaged.listed).toEqual([
+    { number: 3, bytes: 50, reason: expect.stringMatching(/^torn: not valid JSON: /), rescued: 0 },
+  ]);
   await repair();
   expect(await readFile(path, "utf8")).toBe(`${meta}\n${said("one")}\n`);
 });
@@ -318,7 +324,9 @@ test("a beginning in another rollout counts, and is named when it cannot be read
   await write(line("session_meta", { ...metaPayload, history_base: base }), "broken", said("one"));
   expect(await scan()).toMatchObject({ history: { turns: 1, items: 2 }, beginning: undefined, damaged: { count: 1 } });
   await writeFile(parent, text.replace('{"timestamp', 'x"timestamp'));
-  expect((await scan()).beginning).toBe(`it begins in ${basename(parent)}: line 1: not valid JSON`);
+  expect((await scan()).beginning).toBe(
+    `it begins in ${basename(parent)}: line 1: not valid JSON: Unexpected token 'x'`,
+  );
   await writeFile(parent, "");
   expect((await scan()).beginning).toContain("which has only 0");
 });

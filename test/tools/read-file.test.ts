@@ -129,7 +129,7 @@ describe("what is no regular file is refused, and nothing waits for it", () => {
       refusal(at("pipe"), "it is a named pipe, not a regular file"),
       refusal(at("socket"), "it is a socket, not a regular file"),
       refusal(at("nothing"), "it does not exist"),
-      refusal(at("file/below"), "something that is no folder stands in the path"),
+      refusal(at("file/below"), "a part of the path is not a folder"),
     ]);
   });
 

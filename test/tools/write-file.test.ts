@@ -68,7 +68,7 @@ describe("what a person is asked about", () => {
     ["../outside", /^cannot write .*outside: .*outside is outside of the working folder ~$/],
     ["pipe", /^cannot write ~\/pipe: it is a named pipe, not a regular file$/],
     ["dangling", /^cannot write ~\/dangling: ~\/dangling is a symbolic link that leads nowhere$/],
-    ["file/x", /^cannot write ~\/file\/x: something that is no folder stands in the path$/],
+    ["file/x", /^cannot write ~\/file\/x: a part of the path is not a folder$/],
   ])("is never what cannot be written, such as %s", async (path, problem) => {
     const context = await toolContext();
     execFileSync("mkfifo", [join(context.cwd, "pipe")]);
@@ -223,7 +223,7 @@ describe("what is no regular file", () => {
       ["cannot write ~/dangling: ~/dangling is a symbolic link that leads nowhere", false],
       ["cannot write ~/dangling/x: ~/dangling is a symbolic link that leads nowhere", false],
       ["cannot write ~/loop: too many symbolic links, or one that may not be followed", false],
-      ["cannot write ~/file/x: something that is no folder stands in the path", false],
+      ["cannot write ~/file/x: a part of the path is not a folder", false],
     ]);
     expect((await readdir(context.cwd)).toSorted()).toEqual(["dangling", "file", "folder", "loop", "pipe"]);
   });

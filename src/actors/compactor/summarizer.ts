@@ -19,7 +19,7 @@ type WireTarget = Extract<SummaryTarget, { kind: "wire" }>;
 export type SummaryBy =
   | Exclude<SummaryTarget, WireTarget>
   /** A thread is told the credential of one request; where it comes from stays here. */
-  | (Omit<WireTarget, "credential"> & { readonly access: Access })
+  | (Omit<WireTarget, "credential" | "origin"> & { readonly access: Access })
   | { readonly kind: "provider"; readonly provider: Provider };
 
 function providerOf(by: SummaryBy): string {
@@ -73,7 +73,7 @@ export class Summarizer {
     signal: AbortSignal,
   ): Promise<SummaryOutcome> {
     const ask = (credential: Credential | undefined): Promise<SummaryOutcome> =>
-      summarizeInThread(this.#io, { ...target, credential }, request, signal);
+      summarizeInThread(this.#io, { ...target, credential, origin: access.origin }, request, signal);
     try {
       const credential = await access.credential(signal);
       const outcome = await ask(credential);

@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { InvalidInputError } from "../../messages/errors.js";
+import { systemReason } from "../../messages/system-error.js";
 import type { InlineInput } from "../../messages/user-input.js";
 
 /** The largest image a submission may bring. */
@@ -27,7 +28,6 @@ export async function readLocalImage(path: string, cwd: string): Promise<InlineI
     return { type: "image", image_url: `data:${mediaType};base64,${bytes.toString("base64")}` };
   } catch (error) {
     if (error instanceof InvalidInputError) throw error;
-    const { code = "unknown error" } = error as NodeJS.ErrnoException;
-    throw new InvalidInputError(`image ${path}: cannot be read (${code})`);
+    throw new InvalidInputError(`image ${path}: cannot be read: ${systemReason(error)}`);
   }
 }

@@ -74,7 +74,9 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
   try {
     command = await call.tool.command(call.args, scopeOf(world));
   } catch (error) {
-    return failed(`${messageOf(error)}; nothing was run`);
+    const reason = messageOf(error);
+    // A reason of several lines ends with lines of a file.
+    return failed(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
   }
   const approval = await approveCall(call, command, world);
   if (approval.type !== "approved") return approval;

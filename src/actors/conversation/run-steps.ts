@@ -130,7 +130,7 @@ async function takeAcceptedStep(world: StepWorld, turn: ActiveTurn, thoughts: Th
   const step = await takeStep(world, turn, thoughts);
   const { outcome, request } = step;
   if (outcome.status !== "failed" || !refusesThoughts(outcome.failure, request)) return step;
-  const message = `${outcome.failure.message}; trying again without what the model has thought before`;
+  const message = `${clause(outcome.failure)}; trying again without what the model has thought before`;
   world.publish({ type: "warning", message });
   return await takeStep(world, turn, "left_out");
 }
@@ -142,7 +142,7 @@ function isOverflow(outcome: Sample): outcome is Overflow {
 }
 
 function tooLong({ status, failure }: Overflow): Overflow {
-  const message = `${failure.message}; go on with a model that takes more, or start a new conversation: cody new`;
+  const message = `${clause(failure)}; go on with a model that takes more, or start a new conversation: cody new`;
   return { status, failure: { ...failure, message } };
 }
 
@@ -245,7 +245,7 @@ function stepListener(
       const { maxRetries } = world.retry;
       world.publish({
         type: "stream_error",
-        message: `${failure.message}; trying again in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
+        message: `${clause(failure)}; trying again in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
         codex_error_info: failure.code,
         attempt,
         max_attempts: maxRetries,
@@ -263,6 +263,11 @@ const ownItems: ReadonlySet<string> = new Set([
   "custom_tool_call",
   "local_shell_call",
 ]);
+
+/** A failure's message without the full stop at its end, so that a sentence can continue. */
+function clause({ message }: Failure): string {
+  return message.replace(/[.!\s]+$/, "");
+}
 
 function shortSeconds(ms: number): number {
   return ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1000);

@@ -1,5 +1,6 @@
-import type { LoginName } from "../../config/logins.js";
-import { apiKey, type KeySources } from "../../config/vendors.js";
+import { loginFacts, type LoginName } from "../../config/logins.js";
+import { providerOfAuth } from "../../config/pick-provider.js";
+import { apiKey, keyVariable, type KeySources } from "../../config/vendors.js";
 import type { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Access, LoginToken } from "../../providers/credential.js";
@@ -30,8 +31,12 @@ export class AccessDesk {
 
   /** How a provider is told who asks: with the token of a login where one was chosen, else with a key. */
   accessTo({ provider, login }: { readonly provider: string; readonly login?: LoginName }): Access {
-    if (login === undefined) return { credential: (signal) => this.#key(provider, signal) };
+    if (login === undefined) {
+      return { origin: keyOrigin(provider, this.#keys), credential: (signal) => this.#key(provider, signal) };
+    }
+    const { title, remedy } = loginFacts(login);
     return {
+      origin: `The token comes from the ${title}. ${remedy}`,
       credential: async (signal) => tokenIn(await (await this.#ref()).ask({ type: "token", login }, signal)),
       renewed: async ({ token }, signal) =>
         tokenIn(await (await this.#ref()).ask({ type: "renew", login, refused: token }, signal)),
@@ -59,6 +64,23 @@ export class AccessDesk {
     const message = `there is no key in the keyring, or it is locked. Run: cody set-auth ${provider}-api-key - --keyring`;
     throw new FailureError({ code: "auth", message, retryable: false });
   }
+}
+
+function keyOrigin(provider: string, { env, providers = {} }: KeySources): string {
+  const method = Object.entries(providerOfAuth).find(
+    ([name, owner]) => owner === provider && name.endsWith("-api-key"),
+  );
+  const save = method === undefined ? `cody config set providers.${provider}.apiKey -` : `cody set-auth ${method[0]} -`;
+  const variable = keyVariable(provider);
+  if (providers[provider]?.keyring === true) {
+    return `The API key comes from the system keyring. To change it, run: ${save} --keyring`;
+  }
+  if (providers[provider]?.apiKey !== undefined) {
+    return `The API key comes from providers.${provider}.apiKey in the configuration. To change it, run: ${save}`;
+  }
+  return apiKey(provider, { env }) === undefined
+    ? `No API key is set. To set one, export ${variable} or run: ${save}`
+    : `The API key comes from ${variable}. To change it, set that variable or run: ${save}`;
 }
 
 function tokenIn(reply: TokenReply): LoginToken {

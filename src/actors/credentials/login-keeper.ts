@@ -6,6 +6,7 @@ import { findTokens, rootOf } from "./find-tokens.js";
 import { endedLogin, noLogin, refreshTokens } from "./token-endpoint.js";
 import { answeredTokens, fingerprint } from "./token-claims.js";
 import type { TokenStore } from "./token-file.js";
+import { systemReason } from "../../messages/system-error.js";
 
 /** A token is renewed so long before it ends, so that none ends on its way. */
 const marginMs = 5 * 60_000;
@@ -125,8 +126,7 @@ export class LoginKeeper {
       this.#isUnsaved = false;
     } catch (error) {
       this.#isUnsaved = true;
-      const reason =
-        error instanceof FailureError ? error.message : `${store.path}: ${(error as NodeJS.ErrnoException).code}`;
+      const reason = error instanceof FailureError ? error.message : `${store.path}: ${systemReason(error)}`;
       this.#parts.warn(
         `The new token of the ${facts.title} could not be written: ${reason}. ` +
           "Other processes, and later ones, may have to log in again",

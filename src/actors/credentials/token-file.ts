@@ -8,6 +8,7 @@ import { FailureError } from "../../messages/errors.js";
 import { McpLogin, TokenFile, type TokenSet } from "../../messages/tokens.js";
 import { readPrivate } from "./read-private.js";
 import { jsonOrUndefined } from "../../messages/parse.js";
+import { systemReason } from "../../messages/system-error.js";
 
 /** A token is renewed under the lock, over a network: a living process may keep it for so long. */
 const holdMs = 60_000;
@@ -35,7 +36,7 @@ export class TokenStore {
       const { code } = error as NodeJS.ErrnoException;
       if (error instanceof FailureError || code === undefined) throw error;
       // What could not be written afterwards must not be renewed: the others would be left with what is used up.
-      const message = `${this.path} cannot be changed (${code}), so no token was renewed`;
+      const message = `${this.path} cannot be changed (${systemReason(error)}), so no token was renewed`;
       throw new FailureError({ code: "not_saved", message, retryable: false }, { cause: error });
     }
   }

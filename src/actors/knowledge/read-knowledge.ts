@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnowledgeEntry } from "../../messages/knowledge.js";
-import { systemCode } from "../../messages/system-error.js";
+import { systemCode, systemReason } from "../../messages/system-error.js";
 import { visible } from "../../messages/visible.js";
 import { knowledgeLines } from "./knowledge-lines.js";
 
@@ -40,8 +40,9 @@ export async function readKnowledgeFile(directory: string, root?: string): Promi
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return nothing;
-    const reason = error instanceof UnfitFile ? error.message : code === "ELOOP" ? "it is a symbolic link" : code;
-    if (reason === undefined) throw error;
+    if (!(error instanceof UnfitFile) && code === undefined) throw error;
+    const system = code === "ELOOP" ? "it is a symbolic link" : systemReason(error);
+    const reason = error instanceof UnfitFile ? error.message : system;
     return { entries: [], problems: [`${visible(path)} was not read: ${reason}`] };
   }
 }

@@ -1,4 +1,4 @@
-import { systemCode } from "../../messages/system-error.js";
+import { systemCode, systemReason } from "../../messages/system-error.js";
 
 /** Something is wrong with the file that no errno names; the message is for people. */
 export class RolloutFileError extends Error {
@@ -27,5 +27,5 @@ const words: Readonly<Record<string, string>> = {
 export function reasonOf(error: unknown): string {
   if (error instanceof RolloutFileError) return error.message;
   const code = systemCode(error);
-  return code === undefined ? "unexpected error" : (words[code] ?? code);
+  return code === undefined ? "unexpected error" : (words[code] ?? systemReason(error));
 }

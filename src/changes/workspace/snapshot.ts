@@ -9,6 +9,7 @@ import { ContentStore } from "./content-store.js";
 import { readExcludes } from "./git-excludes.js";
 import { rulesBefore } from "./rules-before.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
+import { systemProblem } from "../../messages/system-error.js";
 import { sweepStray } from "./sweep-stray.js";
 import { takeAgain, takeTree, type TreeFile } from "./take-tree.js";
 import { folderAt, type FoundFolder, type Walk } from "./walk.js";
@@ -225,5 +226,5 @@ function forgetOld(workspaces: string, now: number): void {
 
 function reasonOf(error: unknown): string {
   if (error instanceof UntrackedError) return error.message;
-  return error instanceof Error ? error.message : String(error);
+  return systemProblem(error)?.message ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,6 +1,7 @@
 import { callLine, toolLine } from "../../messages/call-line.js";
 import type { EventMsg } from "../../messages/event.js";
 import { nobodyThere } from "../approval/refuse-approval.js";
+import { shownText } from "../../messages/shown-lines.js";
 import { shortLine } from "./short-line.js";
 
 /** Why a call did not run, where the person has said so or was told so when it was decided. */
@@ -11,6 +12,7 @@ export class FailedCalls {
   /** The lines of calls that are shown when they begin: one that is refused never does. */
   readonly #unshown = new Map<string, string>();
   readonly #told = new Set<string>();
+  readonly #patches = new Set<string>();
 
   textOf(msg: EventMsg): string {
     switch (msg.type) {
@@ -29,6 +31,7 @@ export class FailedCalls {
       case "task_complete":
       case "turn_aborted":
         this.#unshown.clear();
+        this.#patches.clear();
         this.#told.clear();
         return "";
       default:
@@ -41,6 +44,7 @@ export class FailedCalls {
     if (typeof callId !== "string") return "";
     if (type === "function_call_output" || type === "custom_tool_call_output") return this.#output(callId, item);
     const { name, arguments: args } = item;
+    if (name === "apply_patch") this.#patches.add(callId);
     const isHidden = typeof name === "string" && typeof args === "string" && callLine(item) === undefined;
     if (isHidden) this.#unshown.set(callId, `${toolLine(name, args)}\n`);
     return "";
@@ -48,11 +52,14 @@ export class FailedCalls {
 
   #output(callId: string, { success, output }: Record<string, unknown>): string {
     const line = this.#unshown.get(callId) ?? "";
-    const reason = firstLine(output);
+    const [reason = "", ...details] = textOf(output).split("\n");
     const isTold = this.#told.has(callId) || knownRefusals.some((end) => reason.endsWith(end));
     this.#unshown.delete(callId);
     this.#told.delete(callId);
-    return success !== false || isTold ? "" : `${line}${failedLine(reason)}`;
+    // The lines that a patch did not find follow its reason.
+    const isPatch = this.#patches.delete(callId);
+    const lines = isPatch ? shownText(details.map((detail) => `  ${detail}`).join("\n")) : "";
+    return success !== false || isTold ? "" : `${line}${failedLine(reason)}${lines}`;
   }
 }
 
@@ -61,8 +68,7 @@ export function failedLine(reason: string): string {
   return reason === "" ? "  failed\n" : `  failed: ${shortLine(reason)}\n`;
 }
 
-function firstLine(output: unknown): string {
+function textOf(output: unknown): string {
   const parts = Array.isArray(output) ? output.map((part) => Object(part)["text"] as unknown) : [output];
-  const text = parts.find((part) => typeof part === "string") ?? "";
-  return text.trimStart().split("\n", 1)[0] ?? "";
+  return (parts.find((part) => typeof part === "string") ?? "").trimStart();
 }

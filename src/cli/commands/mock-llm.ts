@@ -10,7 +10,7 @@ import { type CommandContext, printLine, printResult } from "../context.js";
 import { watchSignals } from "../interruption.js";
 import { openRequestLog, type RequestLogFile } from "../request-log-file.js";
 import { shortened } from "../../messages/shortened.js";
-import { systemCode } from "../../messages/system-error.js";
+import { systemReason } from "../../messages/system-error.js";
 import { visible } from "../../messages/visible.js";
 
 const maxRefusalChars = 200;
@@ -47,7 +47,7 @@ function portOf(text: string | undefined): number {
 
 async function scriptIn(file: string): Promise<MockScript> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw usageError(`--script ${file}: cannot be read (${systemCode(error)})`);
+    throw usageError(`--script ${file}: cannot be read: ${systemReason(error)}`);
   });
   return readScript(jsonValue(text, file), file);
 }
@@ -56,14 +56,14 @@ function logIn(file: string): RequestLogFile {
   try {
     return openRequestLog(file);
   } catch (error) {
-    throw usageError(`--log ${file}: cannot be written (${systemCode(error)})`);
+    throw usageError(`--log ${file}: cannot be written: ${systemReason(error)}`);
   }
 }
 
 /** A free port is always found; one that was named may be another's. */
 async function startedOn(port: number, options: MockLlmOptions): Promise<MockLlm> {
   return await startMockLlm({ ...options, port }).catch((error: unknown) => {
-    const text = `--port ${port}: cannot listen there (${systemCode(error)})`;
+    const text = `--port ${port}: cannot listen there: ${systemReason(error)}`;
     throw new CommandError(text, exitCodes.failed, ["Without --port a free one is taken"]);
   });
 }

@@ -13,7 +13,7 @@ export async function newCommand(context: CommandContext): Promise<number> {
   if (saved.status === "off") await context.tell("Not saved: persistence is off");
   if (saved.status === "not_saved") {
     context.log("warn", persistenceFailed(saved.reason));
-    await context.tell(`Not saved: ${saved.reason}`);
+    await context.tell(`Not saved: ${saved.reason}. Check the folder ${workspace.key.directory}`);
   }
   await workspace.makeActive(conversation);
   return 0;

@@ -1,15 +1,24 @@
-import { resolveProvider } from "../../config/resolve-provider.js";
-import { apiProblem } from "../../config/vendors.js";
+import { borrowedPlaces } from "../../actors/credentials/borrowed-tokens.js";
+import { findTokens } from "../../actors/credentials/find-tokens.js";
+import { TokenStore } from "../../actors/credentials/token-file.js";
+import { readConfigFile, salvageConfig } from "../../config/config-file.js";
+import { loginFacts } from "../../config/logins.js";
+import { resolveProvider, unknownProvider } from "../../config/resolve-provider.js";
+import { apiProblem, hasKey, vendorOf } from "../../config/vendors.js";
+import type { Config } from "../../messages/config.js";
 import { changeConfig } from "../change-config.js";
 import { usageError } from "../command-error.js";
 import { configFlags } from "../config-flags.js";
 import { type CommandContext, printResult } from "../context.js";
+import { loadSettings } from "../load-settings.js";
 import { inProcessProviders } from "../workspace.js";
 
 /** An API, a model and an address go with their provider, so those of the old one are taken out. */
 export async function setProviderCommand(context: CommandContext): Promise<number> {
-  const { provider, api, model, baseUrl } = configFlags({ ...context, flags: { ...context.flags, ...named(context) } });
-  const problem = provider === undefined || api === undefined ? undefined : apiProblem(provider, api);
+  const [provider = ""] = context.args;
+  const { api, model, baseUrl } = configFlags({ ...context, flags: { ...context.flags, provider } });
+  if (baseUrl === undefined) await checkKnown(context, provider);
+  const problem = api === undefined ? undefined : apiProblem(provider, api);
   if (problem !== undefined) throw usageError(problem);
   const config = await changeConfig(context, { provider, api, model, baseUrl });
   const lines = [
@@ -19,12 +28,40 @@ export async function setProviderCommand(context: CommandContext): Promise<numbe
     ...(baseUrl === undefined ? [] : [`  Base URL: ${baseUrl}`]),
   ];
   await printResult(context, { text: lines.join("\n"), json: { provider, api, model, baseUrl } });
-  const { env } = context.terminal;
-  const found = resolveProvider({ config, env, inProcess: inProcessProviders(context), command: "other" });
-  if (!found.ok) await context.tell(found.message);
+  await tellOfProblem(context, provider, config);
   return 0;
 }
 
-function named({ args }: CommandContext): { provider?: string } {
-  return args[0] === undefined ? {} : { provider: args[0] };
+/** A provider is a vendor, one in this process, or one that the user has configured. */
+async function checkKnown(context: CommandContext, provider: string): Promise<void> {
+  const inProcess = inProcessProviders(context);
+  if (vendorOf(provider) !== undefined || inProcess.has(provider)) return;
+  const file = await readConfigFile(context.home);
+  const { providers = {} } = file === undefined ? {} : await salvageConfig(file);
+  if (Object.hasOwn(providers, provider)) return;
+  throw usageError(...unknownProvider(provider, [...inProcess, ...Object.keys(providers)]));
+}
+
+/** Says what a conversation with this provider would still need. */
+async function tellOfProblem(context: CommandContext, provider: string, config: Config): Promise<void> {
+  const { env } = context.terminal;
+  // The login may also be chosen by the environment.
+  const { auth, providers, models } = (await loadSettings(context)).values;
+  const settings = { ...config, auth, providers, models };
+  const inProcess = inProcessProviders(context);
+  const found = resolveProvider({ config: settings, env, inProcess, command: "other" });
+  if (found.ok) return;
+  const isKeyMissing = vendorOf(provider)?.key !== undefined && !hasKey(provider, { env, providers });
+  const hasLogin = isKeyMissing && (await hasUnchosenLogin(context, provider));
+  const useLogin = `No API key for ${provider} is set. To use your ChatGPT login: cody set-auth chatgpt-oauth`;
+  await context.tell(hasLogin ? useLogin : found.message);
+}
+
+/** Not for Claude, whose vendor allows its tokens in few programs: nobody is led there. */
+async function hasUnchosenLogin({ home, terminal }: CommandContext, provider: string): Promise<boolean> {
+  const { name, provider: owner } = loginFacts("chatgpt");
+  if (provider !== owner) return false;
+  const places = borrowedPlaces(terminal.env, () => terminal.homedir);
+  const tokens = await findTokens(name, new TokenStore(home), places).catch(() => undefined);
+  return tokens !== undefined;
 }

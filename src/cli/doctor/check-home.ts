@@ -39,8 +39,8 @@ async function checkConfig(home: string): Promise<StoreFinding[]> {
   try {
     const file = await readConfigFile(home);
     path = file?.path ?? home;
-    if (file !== undefined) await parseConfig(file);
-    return [];
+    const { warnings } = file === undefined ? { warnings: [] } : await parseConfig(file);
+    return warnings.map((reason) => ({ kind: "unusable_config", path, reason }));
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return [{ kind: "unusable_config", path, reason: error.message }];

@@ -50,7 +50,7 @@ export async function addServer(context: CommandContext, name: string, command: 
 
 export async function removeServer(context: CommandContext, name: string): Promise<number> {
   const file = await readConfigFile(context.home);
-  const servers = file === undefined ? {} : ((await parseConfig(file)).mcp_servers ?? {});
+  const servers = file === undefined ? {} : ((await parseConfig(file)).config.mcp_servers ?? {});
   if (!Object.hasOwn(servers, name)) {
     throw new CommandError(`There is no MCP server named ${name} in your configuration`, exitCodes.failed, [
       "See: cody mcp list",
@@ -65,7 +65,11 @@ export async function removeServer(context: CommandContext, name: string): Promi
 async function ownServers(home: string): Promise<McpServerEntries> {
   const file = await readConfigFile(home);
   if (file === undefined) return {};
-  return (await parseConfig(file).catch(() => salvageConfig(file))).mcp_servers ?? {};
+  const config = await parseConfig(file).then(
+    (parsed) => parsed.config,
+    () => salvageConfig(file),
+  );
+  return config.mcp_servers ?? {};
 }
 
 /** The value of `NAME=-` is read from stdin: an argument can be read in the shell's history and in the list of processes. */

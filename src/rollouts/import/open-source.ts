@@ -8,6 +8,7 @@ import { Losses } from "./losses.js";
 import { readMessageSource } from "./message-source.js";
 import { readRolloutSource } from "./rollout-source.js";
 import { sourceFile } from "./source-file.js";
+import { systemReason } from "../../messages/system-error.js";
 import type { ReadSource, Source } from "./source.js";
 
 const readers = {
@@ -28,7 +29,7 @@ export async function openSource(path: string, from?: ImportFormat): Promise<Sou
     const losses = new Losses();
     return { file, format, losses, ...(await readers[format](file, losses)) };
   } catch (error) {
-    throw isOfDisk(error) ? new ImportError(path, `it cannot be read (${error.code})`) : error;
+    throw isOfDisk(error) ? new ImportError(path, `it cannot be read: ${systemReason(error)}`) : error;
   }
 }
 

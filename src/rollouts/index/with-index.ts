@@ -1,3 +1,4 @@
+import { systemProblem } from "../../messages/system-error.js";
 import { existsSync } from "node:fs";
 import { ConversationIndex } from "./conversation-index.js";
 import { NewerIndexError, openIndexFile, removeIndexFile } from "./index-file.js";
@@ -59,7 +60,7 @@ function attempt<T>(open: OpenSql, path: string, work: (index: ConversationIndex
     // The database and the disk say what went wrong by a code; anything else is a mistake of ours.
     if (!(error instanceof Error) || !("code" in error)) throw error;
     const code = String(error.code);
-    const reason = error.message;
+    const reason = systemProblem(error)?.message ?? error.message;
     if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return { status: "in_use", reason: "another process has it" };
     // An error in a statement of ours means that the tables are not what they should be.
     return { status: "failed", reason, isDamaged: /^SQLITE_(?:NOTADB|CORRUPT|ERROR|CONSTRAINT|MISMATCH)/.test(code) };

@@ -57,7 +57,7 @@ test("what cannot be saved is said, and the next one may be", async () => {
   await writeFile(join(root, ".cody"), "a file in the way");
   expect(await knowledge.add(root, said("a"), "conv_1")).toEqual({
     status: "not_saved",
-    reason: "something that is no folder stands in the path",
+    reason: "a part of the path is not a folder",
   });
   const gone = join(root, "gone");
   expect(await knowledge.add(gone, said("a"), "conv_1")).toEqual({ status: "not_saved", reason: "it does not exist" });

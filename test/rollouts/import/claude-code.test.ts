@@ -195,7 +195,7 @@ test("a damaged line, a torn one and one that comes twice cost only themselves",
   expect(items).toEqual([{ user: "one" }, { user: "two" }, { assistant: "kept" }]);
   expect(losses).toEqual({
     counts: { duplicates: 1, file_snapshots: 1, unknown_lines: 1 },
-    damaged: [{ line: 2, detail: "not valid JSON" }],
+    damaged: [{ line: 2, detail: "not valid JSON: Unterminated string in JSON at position 80" }],
     damagedCount: 1,
   });
 });

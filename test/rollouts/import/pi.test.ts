@@ -204,5 +204,8 @@ test("where an entry is lost the one before it goes on", async () => {
   ]);
   const { plain: items, result } = await read([header, first, JSON.stringify(second).slice(0, -9), third]);
   expect(items).toEqual([{ user: "one" }, { user: "two" }]);
-  expect(result.losses).toMatchObject({ damaged: [{ line: 3, detail: "not valid JSON" }], damagedCount: 1 });
+  expect(result.losses).toMatchObject({
+    damaged: [{ line: 3, detail: expect.stringContaining("not valid JSON: ") }],
+    damagedCount: 1,
+  });
 });

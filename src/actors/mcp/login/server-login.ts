@@ -1,5 +1,6 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { FailureError } from "../../../messages/errors.js";
+import { systemReason } from "../../../messages/system-error.js";
 import type { McpLogin } from "../../../messages/tokens.js";
 import { TokenStore } from "../../credentials/token-file.js";
 import { within } from "../../../tools/within.js";
@@ -94,7 +95,7 @@ export class ServerLogin implements AuthProvider {
       this.#usedUp = undefined;
     } catch (error) {
       this.#usedUp = replaced;
-      const why = error instanceof FailureError ? error.message : (error as NodeJS.ErrnoException).code;
+      const why = error instanceof FailureError ? error.message : systemReason(error);
       this.#parts.warn(`the new token of its login could not be written (${why}); others may have to log in again`);
     }
   }
