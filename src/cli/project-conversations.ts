@@ -1,21 +1,30 @@
 import { homePaths } from "../config/paths.js";
 import { codexSessions, type ConversationPlaces, everyDirectory } from "../config/places.js";
-import { listConversationsSync, type SyncListOptions } from "../rollouts/list-sync.js";
+import { listPageSync, type SyncListOptions } from "../rollouts/list-sync.js";
 import type { CommandContext } from "./context.js";
 import { namedConversations, type SavedConversation } from "./named-conversations.js";
 import { ProjectMembers } from "./project-members.js";
 
 /** The saved conversations, newest first. */
 export function savedConversations(
+  context: Pick<CommandContext, "home">,
+  places: Pick<ConversationPlaces, "directory" | "codexHome">,
+): SavedConversation[] {
+  return savedPage(context, places, {}).conversations;
+}
+
+/** A page of them, and how many there are in all. */
+export function savedPage(
   { home }: Pick<CommandContext, "home">,
   { directory, codexHome }: Pick<ConversationPlaces, "directory" | "codexHome">,
-  page: Pick<SyncListOptions, "limit" | "after"> = {},
-): SavedConversation[] {
+  page: Pick<SyncListOptions, "limit" | "after">,
+): { readonly conversations: SavedConversation[]; readonly total: number } {
   const { conversations, heads, codexHeads } = homePaths(home);
   const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
   const cached: SyncListOptions = isCodex ? { cache: codexHeads } : {};
   const own: SyncListOptions = directory === conversations ? { cache: heads, own: { now: Date.now() } } : cached;
-  return namedConversations(directory, { codexHome, home }, listConversationsSync(directory, { ...own, ...page }));
+  const { conversations: found, total } = listPageSync(directory, { ...own, ...page });
+  return { conversations: namedConversations(directory, { codexHome, home }, found), total };
 }
 
 /** Those of every place conversations are kept in; of two with one id the one `cody resume` would take. */

@@ -2,7 +2,7 @@ import { fstatSync, readFileSync, writeSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { configNames, maySayWhere, saysWhere } from "../config/config-names.js";
 import { codyHome, homePaths } from "../config/paths.js";
-import { knownList } from "../rollouts/known-list.js";
+import { knownPage } from "../rollouts/known-list.js";
 import { exitCodes } from "./command-error.js";
 import { pageText } from "./list-text.js";
 import { namedConversations } from "./named-conversations.js";
@@ -55,9 +55,10 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   if (saysWhere(env) || !isUsual(home)) return undefined;
   const { conversations, heads } = homePaths(home);
   const limit = flags.limit === undefined ? undefined : Number(flags.limit);
-  const found = knownList(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
+  const found = knownPage(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
   if (found === undefined) return undefined;
-  return pageText(namedConversations(conversations, { codexHome: undefined, home }, found), {
+  return pageText(namedConversations(conversations, { codexHome: undefined, home }, found.conversations), {
+    total: found.total,
     limit,
     order: "updated",
     flags,
