@@ -132,7 +132,7 @@ const definitions: readonly Definition[] = [
   ["auth [action]", "Show how you prove who you are, for whom and until when: status"],
   ["login", "Log in with ChatGPT, in a browser", loginFlags],
   ["logout", "Forget the tokens of cody's own login"],
-  ["models", "Show the models that are known, with their windows and prices"],
+  ["models", "Show the known models, with windows and prices where those are known"],
   ["config [action] [key] [value]", "Show the configuration; get KEY, set KEY VALUE, unset KEY, path", configFlags],
   [
     "knowledge [action] [...words]",

@@ -144,7 +144,10 @@ function unknown(provider: string, inProcess: ReadonlySet<string>): string {
 function unnamed(input: ResolveProviderInput): ResolvedProvider {
   const { providers, auth } = input.config;
   const provider = providerOfKey({ env: input.env, providers, auth });
-  if (provider !== undefined) return named(input, provider);
+  if (provider !== undefined) {
+    const model = auth === undefined ? vendorOf(provider)?.unnamedModel : undefined;
+    return named(model === undefined ? input : { ...input, config: { ...input.config, model } }, provider);
+  }
   const reason = `No ${suggested.map(keyVariable).join(" or ")} is set`;
   if (input.command === "other") {
     const pages = suggested.map((candidate) => `Get a key: ${vendorOf(candidate)?.key?.page}`);
