@@ -22,7 +22,7 @@ const cody = new ConversationManager({
   env: process.env,
   config: {
     provider: "openai",
-    model: "gpt-4o",
+    model: "gpt-5.4",
     providers: { openai: { apiKey: "mock", baseUrl: `${model.url}/v1` } },
   },
   tools: [weather],

@@ -2,31 +2,34 @@ import type { Flags } from "./flags.js";
 import { cursorBehind, type OrderName } from "./list-order.js";
 import { localTime } from "./local-time.js";
 import type { SavedConversation } from "./named-conversations.js";
+import { visible } from "../messages/visible.js";
 import { quotedCommand } from "../messages/quoted-command.js";
 
 export interface PageOptions {
   readonly limit: number | undefined;
+  /** How many conversations there are, on this page and on others. */
+  readonly total: number;
   readonly order: OrderName;
   /** Those it was asked for with. */
   readonly flags: Partial<Flags>;
 }
 
 /** A page of a list as it is printed. One conversation more than fits tells that the list goes on. */
-export function pageText(found: readonly SavedConversation[], { limit, order, flags }: PageOptions): string {
+export function pageText(found: readonly SavedConversation[], { limit, total, order, flags }: PageOptions): string {
   const page = found.slice(0, limit);
   const last = found.length > page.length ? page.at(-1) : undefined;
   const next = last === undefined ? undefined : cursorBehind(last, order);
-  return flags.json === true ? listJson(page, next) : listText(page, nextCommand(flags, next));
+  return flags.json === true ? listJson(page, total, next) : listText(page, total, nextCommand(flags, next));
 }
 
-/** A list for programs is an array; where it goes on stands in the last one, if it does. */
-function listJson(page: readonly SavedConversation[], next: string | undefined): string {
-  const last = page.length - 1;
-  return JSON.stringify(
-    page.map((conversation, index) =>
-      index === last && next !== undefined ? { ...conversation, nextCursor: next } : conversation,
-    ),
-  );
+/** A list for programs is an array; the last object of a page that is not all has the total, and where the list continues. */
+function listJson(page: readonly SavedConversation[], total: number, next: string | undefined): string {
+  const last = page.at(-1);
+  if (last === undefined || total === page.length) return JSON.stringify(page);
+  return JSON.stringify([
+    ...page.slice(0, -1),
+    { ...last, total, ...(next === undefined ? {} : { nextCursor: next }) },
+  ]);
 }
 
 function nextCommand(flags: PageOptions["flags"], next: string | undefined): string | undefined {
@@ -41,16 +44,18 @@ function nextCommand(flags: PageOptions["flags"], next: string | undefined): str
   ]);
 }
 
-function listText(conversations: readonly SavedConversation[], next: string | undefined): string {
-  if (conversations.length === 0) return "No saved conversations.\nCreate one: cody new";
+function listText(conversations: readonly SavedConversation[], total: number, next: string | undefined): string {
+  if (total === 0) return "No saved conversations.\nCreate one: cody new";
   const entries = conversations.map(entryText);
-  const total = `Total: ${conversations.length} conversation(s)`;
-  return ["Saved Conversations:", "", ...entries, total, ...(next === undefined ? [] : [`More: ${next}`])].join("\n");
+  const showing = total === entries.length ? "" : `, showing ${entries.length}`;
+  const count = `Total: ${total} conversation(s)${showing}`;
+  return ["Saved Conversations:", "", ...entries, count, ...(next === undefined ? [] : [`More: ${next}`])].join("\n");
 }
 
-function entryText({ id, name, pinned, provider, model, updatedAt, empty, damaged }: SavedConversation): string {
+function entryText({ id, name, title, pinned, provider, model, updatedAt, empty, damaged }: SavedConversation): string {
   const mark = (damaged ? " (damaged)" : empty ? " (empty)" : "") + (pinned ? " (pinned)" : "");
   const labels = `${provider ?? "unknown"} (${model ?? "unknown"})`;
   const called = name === undefined ? "" : `    Name: ${name}\n`;
-  return `  ${id}${mark}\n${called}    Provider: ${labels}\n    Updated: ${localTime(updatedAt)}\n`;
+  const about = title === undefined ? "" : `    Title: ${visible(title)}\n`;
+  return `  ${id}${mark}\n${called}${about}    Provider: ${labels}\n    Updated: ${localTime(updatedAt)}\n`;
 }

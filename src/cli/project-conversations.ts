@@ -1,7 +1,7 @@
 import { homePaths } from "../config/paths.js";
 import { codexSessions, type ConversationPlaces, everyDirectory } from "../config/places.js";
 import { registeredInSync } from "../rollouts/codex-register.js";
-import { listConversationsSync, type SyncListOptions } from "../rollouts/list-sync.js";
+import { listPageSync, type SyncListOptions } from "../rollouts/list-sync.js";
 import type { CommandContext } from "./context.js";
 import { type ListOrder, ordered } from "./list-order.js";
 import { namedConversations, type SavedConversation } from "./named-conversations.js";
@@ -13,15 +13,31 @@ type Page = Pick<SyncListOptions, "limit" | "after">;
 export function savedConversations(
   context: Pick<CommandContext, "home">,
   places: Pick<ConversationPlaces, "directory" | "alsoListed" | "codexHome">,
-  page: Page = {},
 ): SavedConversation[] {
+  return savedPage(context, places, {}).conversations;
+}
+
+interface SavedPage {
+  readonly conversations: SavedConversation[];
+  /** How many there are in all, not only on this page. */
+  readonly total: number;
+}
+
+/** A page of them, and how many there are in all. */
+export function savedPage(
+  context: Pick<CommandContext, "home">,
+  places: Pick<ConversationPlaces, "directory" | "alsoListed" | "codexHome">,
+  page: Page,
+): SavedPage {
   const { codexHome } = places;
-  const own = conversationsIn(context, places, page);
-  const ids = new Set(own.map(({ id }) => id));
-  const others = places.alsoListed.flatMap((directory) =>
-    conversationsIn(context, { directory, codexHome, isOther: true }, page).filter(({ id }) => !ids.has(id)),
-  );
-  return others.length === 0 ? own : ordered([...own, ...others], newestFirst).slice(0, page.limit);
+  const own = pageIn(context, places, page);
+  const others = places.alsoListed.map((directory) => pageIn(context, { directory, codexHome, isOther: true }, page));
+  const ids = new Set(own.conversations.map(({ id }) => id));
+  const elsewhere = others.flatMap(({ conversations }) => conversations);
+  const added = elsewhere.filter(({ id }) => !ids.has(id));
+  const total = others.reduce((sum, other) => sum + other.total, own.total) - (elsewhere.length - added.length);
+  if (added.length === 0) return { conversations: own.conversations, total };
+  return { conversations: ordered([...own.conversations, ...added], newestFirst).slice(0, page.limit), total };
 }
 
 const newestFirst: ListOrder = { name: "updated", after: undefined };
@@ -31,11 +47,11 @@ interface OneDirectory extends Pick<ConversationPlaces, "directory" | "codexHome
   readonly isOther?: boolean;
 }
 
-function conversationsIn(
+function pageIn(
   { home }: Pick<CommandContext, "home">,
   { directory, codexHome, isOther = false }: OneDirectory,
   page: Page = {},
-): SavedConversation[] {
+): SavedPage {
   const { conversations, heads, codexHeads, codexRegister, registeredHeads } = homePaths(home);
   const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
   const cached: SyncListOptions = isCodex ? { cache: codexHeads } : {};
@@ -43,12 +59,12 @@ function conversationsIn(
   const registered: SyncListOptions =
     isCodex && isOther ? { cache: registeredHeads, files: registeredInSync(codexRegister, directory) } : {};
   try {
-    const found = listConversationsSync(directory, { ...own, ...registered, ...page });
-    return namedConversations(directory, { codexHome, home }, found);
+    const { conversations: found, total } = listPageSync(directory, { ...own, ...registered, ...page });
+    return { conversations: namedConversations(directory, { codexHome, home }, found), total };
   } catch (error) {
     // A directory that cannot be read must not hide the conversations of the others.
     if (!isOther) throw error;
-    return [];
+    return { conversations: [], total: 0 };
   }
 }
 
@@ -67,7 +83,7 @@ export function conversationsEverywhere(
 
   function savedIn(directory: string): SavedConversation[] {
     try {
-      return conversationsIn(context, { directory, codexHome: places.codexHome });
+      return pageIn(context, { directory, codexHome: places.codexHome }).conversations;
     } catch (error) {
       // Another program's directory that cannot be read must not keep anybody from their own conversations.
       if (directory === places.directory) throw error;

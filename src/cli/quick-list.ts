@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { configNames, maySayWhere, saysWhere } from "../config/config-names.js";
 import { codyHome, homePaths } from "../config/paths.js";
 import { harmless } from "../messages/harmless.js";
-import { knownList } from "../rollouts/known-list.js";
+import { knownPage } from "../rollouts/known-list.js";
 import { exitCodes } from "./command-error.js";
 import { pageText } from "./list-text.js";
 import { namedConversations } from "./named-conversations.js";
@@ -59,9 +59,10 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   // What lies in Codex's directory is found by the command itself.
   if (existsSync(codexRegister)) return undefined;
   const limit = flags.limit === undefined ? undefined : Number(flags.limit);
-  const found = knownList(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
+  const found = knownPage(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
   if (found === undefined) return undefined;
-  return pageText(namedConversations(conversations, { codexHome: undefined, home }, found), {
+  return pageText(namedConversations(conversations, { codexHome: undefined, home }, found.conversations), {
+    total: found.total,
     limit,
     order: "updated",
     flags,

@@ -5,9 +5,8 @@ import { targetOf } from "./choose-conversation.js";
 import type { CommandContext } from "./context.js";
 import { placesOf } from "./conversation-directory.js";
 
-/** The file of the conversation a command names first, by its id, its name, or the file itself. */
-export async function savedRollout(context: CommandContext): Promise<RolloutName> {
-  const [text = ""] = context.args;
+/** The file of the conversation a command names first, or of another it names, by id, name, or the file itself. */
+export async function savedRollout(context: CommandContext, text = context.args[0] ?? ""): Promise<RolloutName> {
   const places = await placesOf(context);
   if (!text.endsWith(".jsonl")) return await findSaved(namedDirectories(places), text);
   const { id, path = text } = await targetOf(context, places, text);

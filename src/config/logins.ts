@@ -42,7 +42,7 @@ const claude: LoginFacts = {
   provider: "anthropic",
   baseUrl: undefined,
   api: "messages",
-  model: "claude-sonnet-4-20250514",
+  model: "claude-sonnet-5-5",
   issuer: "https://claude.ai",
   tokenUrl: "https://console.anthropic.com/v1/oauth/token",
   clientId: "9d1c250a-e61b-44d9-88ed-5944d1962f5e",

@@ -1,11 +1,11 @@
 /** What is known about a model. */
 export interface ModelFacts {
   readonly provider: string;
-  /** How many tokens it takes, question and answer together. */
-  readonly contextWindow: number;
-  /** How many tokens an answer may have. */
-  readonly maxOutput: number;
-  /** Absent where nobody has said it. */
+  /** How many tokens it takes, question and answer together. Undefined where it is not known. */
+  readonly contextWindow?: number | undefined;
+  /** How many tokens an answer may have. Undefined where it is not known. */
+  readonly maxOutput?: number | undefined;
+  /** Undefined where it is not known. */
   readonly price?: ModelPrice | undefined;
   /** What it can do besides text and tools. */
   readonly abilities: readonly Ability[];
@@ -72,7 +72,7 @@ const rows: readonly Row[] = [
   ["claude-opus-4-5-20251101", "anthropic", 200_000, 64_000, 5, 25, 0.5, both, ["claude-opus-4-5"]],
   ["claude-sonnet-4-6", "anthropic", 1_000_000, 64_000, 3, 15, 0.3, both, []],
   ["claude-opus-4-6", "anthropic", 1_000_000, 128_000, 5, 25, 0.5, both, []],
-  ["claude-opus-4-7", "anthropic", 1_000_000, 128_000, 5, 25, 0.5, both, ["claude-opus", "opus"]],
+  ["claude-opus-4-7", "anthropic", 1_000_000, 128_000, 5, 25, 0.5, both, []],
   ["gpt-4o", "openai", 128_000, 16_384, 2.5, 10, 1.25, sees, ["4o"]],
   ["gpt-4o-mini", "openai", 128_000, 16_384, 0.15, 0.6, 0.075, sees, ["4o-mini"]],
   ["o3", "openai", 200_000, 100_000, 10, 40, 2.5, both, []],
@@ -92,14 +92,41 @@ const rows: readonly Row[] = [
   ["gpt-5.2", "openai", 400_000, 128_000, 1.75, 14, 0.175, both, []],
   ["gpt-5.2-codex", "openai", 400_000, 128_000, 1.75, 14, 0.175, both, []],
   ["gpt-5.3-codex", "openai", 400_000, 128_000, 1.75, 14, 0.175, both, []],
-  ["gpt-5.4", "openai", 272_000, 128_000, 2.5, 15, 0.25, both, []],
-  ["gpt-5.4-mini", "openai", 400_000, 128_000, 0.75, 4.5, 0.075, both, []],
+  ["gpt-5.4", "openai", 272_000, 128_000, 2.5, 15, 0.25, both, ["gpt-latest"]],
+  ["gpt-5.4-mini", "openai", 400_000, 128_000, 0.75, 4.5, 0.075, both, ["gpt-mini-latest"]],
   ["gpt-5.5", "openai", 272_000, 128_000, 5, 30, 0.5, both, []],
 ];
 
+/**
+ * Models that the vendors' SDKs list and of which no figures are known: a missing number is better than a wrong one.
+ * `sonnet` and `haiku` are names of older models, so the newest ones are `sonnet-latest` and `haiku-latest`.
+ */
+const namesOnly: readonly (readonly [id: string, provider: string, aliases: readonly string[]])[] = [
+  ["claude-sonnet-5-5", "anthropic", ["claude-sonnet-latest", "sonnet-latest"]],
+  ["claude-haiku-5-5", "anthropic", ["claude-haiku-latest", "haiku-latest"]],
+  ["claude-opus-5-5", "anthropic", ["claude-opus", "opus", "claude-opus-latest", "opus-latest"]],
+  ["claude-fable-5-2", "anthropic", ["claude-fable", "fable"]],
+  ["claude-mythos-5-2", "anthropic", ["claude-mythos", "mythos"]],
+  ["claude-fable-5-1", "anthropic", []],
+  ["claude-mythos-5-1", "anthropic", []],
+  ["claude-sonnet-5", "anthropic", []],
+  ["claude-fable-5", "anthropic", []],
+  ["claude-mythos-5", "anthropic", []],
+  ["claude-opus-5", "anthropic", []],
+  ["claude-opus-4-8", "anthropic", []],
+  ["claude-mythos-preview", "anthropic", []],
+  ["gpt-5.6-sol", "openai", ["sol"]],
+  ["gpt-5.6-terra", "openai", ["terra"]],
+  ["gpt-5.6-luna", "openai", ["luna"]],
+  ["gpt-5.4-nano", "openai", ["gpt-nano-latest"]],
+  ["gpt-5.2-pro", "openai", []],
+  ["gpt-5.1-codex-max", "openai", []],
+  ["gpt-5-pro", "openai", []],
+];
+
 /** The models cody knows by name. Whoever has others says so under `models` in the configuration. */
-export const modelTable: readonly NamedModel[] = rows.map(
-  ([id, provider, contextWindow, maxOutput, input, output, cachedInput, abilities, aliases]) => ({
+export const modelTable: readonly NamedModel[] = [
+  ...rows.map(([id, provider, contextWindow, maxOutput, input, output, cachedInput, abilities, aliases]) => ({
     id,
     provider,
     contextWindow,
@@ -107,5 +134,6 @@ export const modelTable: readonly NamedModel[] = rows.map(
     price: { input, output, cachedInput },
     abilities,
     aliases,
-  }),
-);
+  })),
+  ...namesOnly.map(([id, provider, aliases]) => ({ id, provider, abilities: both, aliases })),
+];

@@ -1,4 +1,4 @@
-import { modelTable } from "./model-table.js";
+import { modelTable, type NamedModel } from "./model-table.js";
 
 /** How many tokens a model takes, question and answer together. */
 export interface ContextWindow {
@@ -9,6 +9,9 @@ export interface ContextWindow {
 
 /** What a model is taken for that we do not know: nearly every current one has at least this. */
 const assumedWindow = 128_000;
+
+/** What the models of a provider are taken for that say no more than their names. */
+export const assumedWindows = { anthropic: 200_000, openai: 128_000 } as const;
 
 /** By how names begin, the longer beginning before the shorter. */
 const families: readonly (readonly [beginning: string, tokens: number])[] = [
@@ -43,12 +46,15 @@ const families: readonly (readonly [beginning: string, tokens: number])[] = [
 
 /** The window of a model; `said` is what the configuration has about it, and counts before what we know. */
 export function contextWindow(model: string, said?: number): ContextWindow {
-  const tokens = said ?? namedWindow(model) ?? namedWindow(plainName(model)) ?? familyWindow(model);
-  return tokens === undefined ? { tokens: assumedWindow, isAssumed: true } : { tokens, isAssumed: false };
+  const named = modelNamed(model) ?? modelNamed(plainName(model));
+  // A newer model may take less than others of its family, so those say nothing about one without a window of its own.
+  const tokens = said ?? (named === undefined ? familyWindow(model) : named.contextWindow);
+  if (tokens !== undefined) return { tokens, isAssumed: false };
+  return { tokens: named?.provider === "anthropic" ? assumedWindows.anthropic : assumedWindow, isAssumed: true };
 }
 
-function namedWindow(model: string): number | undefined {
-  return modelTable.find(({ id, aliases }) => id === model || aliases.includes(model))?.contextWindow;
+function modelNamed(model: string): NamedModel | undefined {
+  return modelTable.find(({ id, aliases }) => id === model || aliases.includes(model));
 }
 
 /** The window of the models whose names begin like this one's. */

@@ -2,33 +2,46 @@ import type { ModelEntry } from "../messages/config.js";
 import type { KnownFacts } from "../messages/model.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import { type ModelFacts, type ModelPrice, modelTable, type NamedModel } from "./model-table.js";
-import { familyWindow, plainName } from "./model-windows.js";
+import { assumedWindows, contextWindow, familyWindow, plainName } from "./model-windows.js";
 
 /** What the configuration says about models, by their names. */
 export type ModelEntries = Readonly<Record<string, ModelEntry>>;
 
 export interface ResolvedModel extends ModelFacts {
+  /** What it is taken for where it is not known. */
+  readonly contextWindow: number;
+  /** What it is taken for where it is not known. */
+  readonly maxOutput: number;
   /** The name its provider knows it by. */
   readonly id: string;
   /** How it was found: by its name, by another of its names, by how that begins, or not at all. */
   readonly foundBy: "name" | "alias" | "prefix" | "default";
 }
 
+type Guess = Omit<ResolvedModel, "id" | "foundBy">;
+
+const { anthropic, openai } = assumedWindows;
+const assumedMaxOutput = 16_384;
 /** What a model is taken for of which only the provider is known, from how its name begins. */
-const guesses: readonly (readonly [RegExp, ModelFacts])[] = [
-  [/^claude-/, { provider: "anthropic", contextWindow: 200_000, maxOutput: 16_384, abilities: ["images"] }],
-  [/^(?:gpt-|o\d)/, { provider: "openai", contextWindow: 128_000, maxOutput: 16_384, abilities: ["images"] }],
+const guesses: readonly (readonly [RegExp, Guess])[] = [
+  [/^claude-/, { provider: "anthropic", contextWindow: anthropic, maxOutput: assumedMaxOutput, abilities: ["images"] }],
+  [/^(?:gpt-|o\d)/, { provider: "openai", contextWindow: openai, maxOutput: assumedMaxOutput, abilities: ["images"] }],
 ];
-const nothingKnown: ModelFacts = { provider: "anthropic", contextWindow: 200_000, maxOutput: 16_384, abilities: [] };
+const nothingKnown: Guess = {
+  provider: "anthropic",
+  contextWindow: anthropic,
+  maxOutput: assumedMaxOutput,
+  abilities: [],
+};
 
 const tableById: ReadonlyMap<string, NamedModel> = new Map(modelTable.map((model) => [model.id, model]));
 
 /** What is known about a model, whatever it is called: there is always an answer. */
 export function resolveModel(name: string, entries: ModelEntries = {}): ResolvedModel {
   const exact = named(name, entries);
-  if (exact !== undefined) return { ...facts(exact), id: name, foundBy: "name" };
+  if (exact !== undefined) return { ...resolvedFacts(exact), id: name, foundBy: "name" };
   const called = calledSo(name, entries);
-  if (called !== undefined) return { ...facts(called), id: called.id, foundBy: "alias" };
+  if (called !== undefined) return { ...resolvedFacts(called), id: called.id, foundBy: "alias" };
   const guess = guesses.find(([beginning]) => beginning.test(name))?.[1];
   if (guess === undefined) return { ...nothingKnown, id: name, foundBy: "default" };
   return { ...guess, contextWindow: familyWindow(name) ?? guess.contextWindow, id: name, foundBy: "prefix" };
@@ -63,9 +76,12 @@ export function priceOf(name: string, entries: ModelEntries = {}): ModelPrice | 
 
 /** What is known of a model by name, also where a vendor stands before it; undefined where it would be a guess. */
 export function factsOf(name: string, entries: ModelEntries = {}): KnownFacts | undefined {
-  const found = [name, plainName(name)].map((candidate) => resolveModel(candidate, entries));
-  const known = found.find(({ foundBy }) => foundBy === "name" || foundBy === "alias");
-  return known && { reasons: known.abilities.includes("reasoning"), maxOutput: known.maxOutput };
+  const known = [name, plainName(name)]
+    .map((candidate) => named(candidate, entries) ?? calledSo(candidate, entries))
+    .find((model) => model !== undefined);
+  if (known === undefined) return undefined;
+  const { abilities, maxOutput } = known;
+  return { reasons: abilities.includes("reasoning"), ...(maxOutput === undefined ? {} : { maxOutput }) };
 }
 
 const perMillion = 1_000_000;
@@ -89,6 +105,12 @@ function withEntry(model: NamedModel, entry: ModelEntry | undefined): NamedModel
   };
 }
 
-function facts({ provider, contextWindow, maxOutput, price, abilities }: NamedModel): ModelFacts {
-  return { provider, contextWindow, maxOutput, price, abilities };
+function resolvedFacts({ id, provider, contextWindow: window, maxOutput, price, abilities }: NamedModel): Guess {
+  return {
+    provider,
+    contextWindow: window ?? contextWindow(id).tokens,
+    maxOutput: maxOutput ?? assumedMaxOutput,
+    price,
+    abilities,
+  };
 }

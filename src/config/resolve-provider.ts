@@ -150,7 +150,10 @@ export function unknownProvider(provider: string, others: Iterable<string>): [st
 function unnamed(input: ResolveProviderInput): ResolvedProvider {
   const { providers, auth } = input.config;
   const provider = providerOfKey({ env: input.env, providers, auth });
-  if (provider !== undefined) return named(input, provider);
+  if (provider !== undefined) {
+    const model = auth === undefined ? vendorOf(provider)?.unnamedModel : undefined;
+    return named(model === undefined ? input : { ...input, config: { ...input.config, model } }, provider);
+  }
   const reason = `No ${suggested.map(keyVariable).join(" or ")} is set`;
   if (input.command === "other") {
     const pages = suggested.map((candidate) => `Get a key: ${vendorOf(candidate)?.key?.page}`);

@@ -13,8 +13,10 @@ export interface Vendor {
   readonly baseUrlOf?: { readonly variable: string; readonly read: (value: string) => string };
   /** For who answers nobody without a key. */
   readonly key?: { readonly missing: string; readonly page: string };
-  /** Undefined where there is none that everybody has. */
+  /** Answers when the provider is named and the model is not. Undefined where there is none that everybody has. */
   readonly model?: string;
+  /** Answers instead when neither is named, and only a key tells which provider is meant. */
+  readonly unnamedModel?: string;
 }
 
 const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
@@ -27,7 +29,7 @@ const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
         missing: "OPENAI_API_KEY environment variable is required for OpenAI models.",
         page: "https://platform.openai.com/api-keys",
       },
-      model: "gpt-4o",
+      model: "gpt-5.4",
     },
   ],
   [
@@ -39,7 +41,8 @@ const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
         missing: "ANTHROPIC_API_KEY environment variable is required.",
         page: "https://console.anthropic.com/settings/keys",
       },
-      model: "claude-sonnet-4-20250514",
+      model: "claude-sonnet-5-5",
+      unnamedModel: "claude-sonnet-4-20250514",
     },
   ],
   [

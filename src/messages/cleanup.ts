@@ -4,14 +4,19 @@ import * as z from "zod";
 export interface ConversationDeleteResult {
   readonly success: boolean;
   readonly sessionId: string;
-  /** How many bytes it took where it was; zero when it is still there. */
+  /** How many bytes its files have; zero when it could not be deleted. */
+  readonly size: number;
+  /** How many bytes are gone from the disk: none as long as the trash, or another hard link, has them. */
   readonly sizeFreed: number;
+  /** The files that were removed but not overwritten, because they have another hard link. */
+  readonly hardLinked?: readonly string[];
   readonly error?: string;
 }
 
 /** What became of several: those that could not be deleted do not keep the others. */
 export interface CleanupResult {
   readonly deletedCount: number;
+  readonly totalSize: number;
   readonly totalSizeFreed: number;
   readonly successes: readonly ConversationDeleteResult[];
   readonly failures: readonly ConversationDeleteResult[];
@@ -49,6 +54,7 @@ export function cleanupResult(results: readonly ConversationDeleteResult[]): Cle
   const successes = results.filter(({ success }) => success);
   return {
     deletedCount: successes.length,
+    totalSize: successes.reduce((sum, { size }) => sum + size, 0),
     totalSizeFreed: successes.reduce((sum, { sizeFreed }) => sum + sizeFreed, 0),
     successes,
     failures: results.filter(({ success }) => !success),

@@ -6,7 +6,7 @@ import type { OutputSchema } from "./output-schema.js";
 import { ToolSpec } from "./tool.js";
 
 /** What the table of models or the configuration says about one. */
-export const KnownFacts = z.object({ reasons: z.boolean(), maxOutput: z.number().int().positive() });
+export const KnownFacts = z.object({ reasons: z.boolean(), maxOutput: z.number().int().positive().optional() });
 export type KnownFacts = z.infer<typeof KnownFacts>;
 
 /** What a provider is asked: everything the model gets to see. */

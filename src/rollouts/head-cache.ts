@@ -25,8 +25,8 @@ const maxCacheBytes = 32 * 1024 * 1024;
 
 /**
  * What `cody list` read the last time, so that it need not open a thousand files again: a line for each file, the
- * newest first. Only a cache: rollouts are appended to and never rewritten, so the head of a file stays what it was;
- * without it everything is read.
+ * newest first. Only a cache: rollouts are appended to and never rewritten, so the head of a file stays what it was,
+ * except for the model of its last turn; without it everything is read.
  */
 export class HeadCache {
   readonly #path: string;
@@ -45,25 +45,27 @@ export class HeadCache {
     }
   }
 
-  /** The head of a file, read only when it is not known or may have changed. */
-  get({ name, stats }: SeenFile, read: () => Head): Head {
+  /** The head of a file, read only when it is not known or may have changed; `read` is given what was known of its start. */
+  get({ name, stats }: SeenFile, read: (known: Head | undefined) => Head): Head {
     const known = this.#known(name, stats);
-    if (known !== undefined) return known;
-    const head = read();
+    if (known?.size === stats.size) return known.head;
+    const head = read(known?.head);
     this.#read.set(name, head);
     return head;
   }
 
   /** Replaces the file whole, if it would say something else; where nobody can write there is no cache. */
-  save(files: readonly SeenFile[], header: CacheHeader): void {
-    const first = headerLine(header);
+  save(files: readonly SeenFile[], header: Omit<CacheHeader, "count">): void {
+    const first = headerLine({ ...header, count: files.length });
     let changed = first !== this.#header || files.length !== this.#old.size;
     const lines = files.map(({ name, stats }) => {
       const old = this.#old.get(name);
       const head = this.#read.get(name);
       if (head === undefined && old?.startsWith(startOf(name, stats)) === true) return old;
       changed = true;
-      return lineOf(name, stats, head ?? this.#known(name, stats));
+      // What has grown may have another model now, so only a head of the same size is kept.
+      const known = this.#known(name, stats);
+      return lineOf(name, stats, head ?? (known?.size === stats.size ? known.head : undefined));
     });
     if (!changed) return;
     const temporary = `${this.#path}.${process.pid}.tmp`;
@@ -76,13 +78,14 @@ export class HeadCache {
     }
   }
 
-  #known(name: string, { ino, size }: SeenFile["stats"]): Head | undefined {
+  #known(name: string, { ino, size }: SeenFile["stats"]): { readonly head: Head; readonly size: number } | undefined {
     const line = this.#old.get(name);
     const known = line === undefined ? undefined : knownFile(line);
     if (known?.head === undefined || known.inode !== ino) return undefined;
     // An empty conversation, or a damaged file, may have become another with every byte.
     const { empty, damaged } = known.head;
-    return (empty || damaged ? known.size === size : known.size <= size) ? known.head : undefined;
+    const isUsable = empty || damaged ? known.size === size : known.size <= size;
+    return isUsable ? { head: known.head, size: known.size } : undefined;
   }
 }
 

@@ -15,16 +15,18 @@ export interface KnownFile {
 
 /** What must be as it was for the next list to believe the order of the files. */
 export interface CacheHeader {
+  /** How many files there are. */
+  readonly count: number;
   /** The folders by their names below the directory, and when each of them last changed; none when it is not to be believed. */
   readonly folders: readonly (readonly [name: string, mtimeMs: number])[];
   /** The files somebody has open. */
   readonly open: readonly (readonly [name: string, inode: number, size: number, mtimeMs: number])[];
 }
 
-const version = 2;
+const version = 3;
 
-export function headerLine({ folders, open }: CacheHeader): string {
-  return JSON.stringify({ version, folders, open });
+export function headerLine({ count, folders, open }: CacheHeader): string {
+  return JSON.stringify({ version, count, folders, open });
 }
 
 export function isCacheHeader(line: string | undefined): boolean {
@@ -35,9 +37,9 @@ export function isCacheHeader(line: string | undefined): boolean {
 export function parsedHeader(line: string): CacheHeader | undefined {
   const value = jsonOrUndefined(line);
   if (!isRecord(value) || value["version"] !== version) return undefined;
-  const { folders, open } = value;
-  if (!isTable(folders, 2) || !isTable(open, 4)) return undefined;
-  return { folders, open } as unknown as CacheHeader;
+  const { count, folders, open } = value;
+  if (typeof count !== "number" || !isTable(folders, 2) || !isTable(open, 4)) return undefined;
+  return { count, folders, open } as unknown as CacheHeader;
 }
 
 export function lineOf(name: string, stats: Pick<Stats, "ino" | "size" | "mtimeMs">, head: Head | undefined): string {

@@ -11,6 +11,12 @@ export interface ListPosition {
   readonly id: string;
 }
 
+/** Conversations of a list, and how many it has in all. */
+export interface ConversationPage {
+  readonly conversations: readonly ConversationSummary[];
+  readonly total: number;
+}
+
 export interface KnownListOptions {
   readonly limit?: number;
   readonly after?: ListPosition;
@@ -23,29 +29,29 @@ const newline = 0x0a;
  * A page as the last list had it, if it still must be so: the folders have not changed, so nobody has taken a lock or
  * made a file since, and whatever is shown and whatever was open is as it was. Undefined when anything is different.
  */
-export function knownList(
+export function knownPage(
   directory: string,
   cache: string,
   { limit = Number.POSITIVE_INFINITY, after }: KnownListOptions,
-): ConversationSummary[] | undefined {
+): ConversationPage | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(cache, openFlags);
     const lines = linesOf(fd);
     const header = parsedHeader(lines.next().value ?? "");
     if (header === undefined || !isCurrent(directory, header)) return undefined;
-    const page: ConversationSummary[] = [];
+    const conversations: ConversationSummary[] = [];
     for (const line of lines) {
-      if (page.length >= limit) break;
+      if (conversations.length >= limit) break;
       const known = knownFile(line);
       const id = known === undefined ? undefined : idOfName(basename(known.name));
       if (known === undefined || id === undefined || known.name.split(sep).includes("..")) return undefined;
       if (after !== undefined && !comesAfter(after, id, known)) continue;
       const summary = summaryOf(directory, id, known);
       if (summary === undefined) return undefined;
-      page.push(summary);
+      conversations.push(summary);
     }
-    return page;
+    return { conversations, total: header.count };
   } catch {
     return undefined;
   } finally {

@@ -1,10 +1,11 @@
 import type { Stats } from "node:fs";
 import * as fs from "node:fs";
+import { type CurrentModel, currentModelIn, nextTailBytes } from "./current-model.js";
 import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
 import { openFlags, updatedAt } from "./open-flags.js";
 
-/** One saved conversation, as far as the start of its file and its inode tell. */
+/** One saved conversation, as far as the start and the end of its file and its inode tell. */
 export interface ConversationSummary extends Head {
   readonly id: string;
   readonly path: string;
@@ -40,19 +41,19 @@ export async function listConversations(directory: string, options: ListOptions 
   }));
 }
 
-/** What the start of a file tells; never rejects. */
+/** What the start of a file tells, with the provider and model its end names; never rejects. */
 export async function readHead(path: string, size: number): Promise<Head> {
   try {
     const fd = await openNoFollow(path);
     try {
-      let bytes = await readStart(fd, Math.min(size, headBytes));
+      let bytes = await readAt(fd, 0, Math.min(size, headBytes));
       for (let more = moreBytes(bytes, size); more !== undefined; more = moreBytes(bytes, size)) {
-        const longer = await readStart(fd, more);
+        const longer = await readAt(fd, 0, more);
         // The file has become shorter since its size was asked for.
         if (longer.length <= bytes.length) break;
         bytes = longer;
       }
-      return headOf(bytes, size);
+      return { ...headOf(bytes, size), ...(bytes.length >= size ? currentModelIn(bytes) : await modelAtEnd(fd, size)) };
     } finally {
       fs.close(fd, () => {});
     }
@@ -67,10 +68,19 @@ function openNoFollow(path: string): Promise<number> {
   });
 }
 
-function readStart(fd: number, length: number): Promise<Buffer> {
+async function modelAtEnd(fd: number, size: number): Promise<CurrentModel | undefined> {
+  let found: CurrentModel | undefined;
+  for (let length = nextTailBytes(size); length !== undefined; length = nextTailBytes(size, length)) {
+    found = currentModelIn(await readAt(fd, size - length, length));
+    if (found !== undefined) break;
+  }
+  return found;
+}
+
+function readAt(fd: number, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   return new Promise((resolve, reject) => {
-    fs.read(fd, buffer, 0, length, 0, (error, bytesRead) =>
+    fs.read(fd, buffer, 0, length, position, (error, bytesRead) =>
       error === null ? resolve(buffer.subarray(0, bytesRead)) : reject(error),
     );
   });

@@ -34,7 +34,7 @@ test("list --codex shows what Codex wrote, of any version, and leaves Codex's ho
   const models = (JSON.parse(stdout) as { model: string }[]).map(({ model }) => model);
   expect(models.toSorted()).toEqual(["gpt-5.1-codex", "gpt-5.5", "gpt-5.5"]);
   expect((await cli.run(["--list", "--codex"])).stdout).toContain("Total: 3 conversation(s)");
-  expect((await cli.run(["list", "--codex", "--limit", "1"])).stdout).toContain("Total: 1 conversation(s)");
+  expect((await cli.run(["list", "--codex", "--limit", "1"])).stdout).toContain("Total: 3 conversation(s), showing 1");
   expect((await cli.run(["list"])).stdout).toContain("No saved conversations.");
   expect(await readdir(codex, { recursive: true })).toEqual(before);
 });

@@ -509,7 +509,7 @@ test("a variable that is nearly one of a setting is told once, and is no error",
   const warning = "CODY_MODLE is not known and not used. Did you mean CODY_MODEL?\n";
   expect(await cli.run(["config", "get", "model"], { env })).toMatchObject({
     code: 0,
-    stdout: "gpt-4o\n",
+    stdout: "gpt-5.4\n",
     stderr: warning,
   });
   const { stderr } = await cli.run(["chat", "--provider", "offline", "hello"], { env });

@@ -29,7 +29,8 @@ test.each([
   const before = await readFile(path, "utf8");
   const id = `conv_${uuid}`;
   const list = (await cli.run(["list"])).stdout;
-  expect(list).toContain(`  ${id}\n    Provider: ${labels}\n`);
+  expect(list).toContain(`  ${id}\n    Title: `);
+  expect(list).toContain(`    Provider: ${labels}\n`);
   expect(await cli.run(["resume", id, ...offline])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`✓ Resumed conversation: ${id}\n`),

@@ -28,7 +28,9 @@ test("a session of Claude Code is carried over, listed, and gone on with", async
       "",
     ].join("\n"),
   });
-  expect((await cli.run(["list"])).stdout).toContain(`${claudeId}\n    Provider: anthropic (claude-sonnet-4-5)`);
+  expect((await cli.run(["list"])).stdout).toMatch(
+    new RegExp(`${claudeId}\\n    Title: .*\\n    Provider: anthropic \\(claude-sonnet-4-5\\)`),
+  );
   const asked = await cli.run(["chat", "--resume", claudeId, "--provider", "offline", "hello"]);
   expect(asked).toMatchObject({ code: 0 });
   expect(await cli.said(claudeId)).toEqual(["What do a.txt and b.txt say?", "Which word is longer?", "hello"]);

@@ -27,14 +27,17 @@ test("conversations are listed newest first, with what is known about them", asy
   expect(stdout).toBe(`Saved Conversations:
 
   conv_a
+    Title: hi
     Provider: offline (offline)
     Updated: 2026-11-16 01:02:04
 
   conv_b
+    Title: hi
     Provider: openai (gpt-4o)
     Updated: 2026-11-16 01:02:03
 
   conv_c
+    Title: hi
     Provider: unknown (unknown)
     Updated: 2026-11-16 01:02:02
 
@@ -112,8 +115,39 @@ test("a list goes on where it was cut, in whatever order", async () => {
     expect(pages).toEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4)]);
   }
   const { stdout } = await cli.run(["list", "--limit", "4"]);
-  const [, more = ""] = /\nTotal: 4 conversation\(s\)\nMore: cody (list --limit 4 --cursor \S+)\n$/.exec(stdout) ?? [];
-  expect((await cli.run(more.split(" "))).stdout).toMatch(/ {2}conv_0\n[^]+\nTotal: 1 conversation\(s\)\n$/);
+  const [, more = ""] =
+    /\nTotal: 5 conversation\(s\), showing 4\nMore: cody (list --limit 4 --cursor \S+)\n$/.exec(stdout) ?? [];
+  expect((await cli.run(more.split(" "))).stdout).toMatch(/ {2}conv_0\n[^]+\nTotal: 5 conversation\(s\), showing 1\n$/);
+});
+
+test("a list shows the title, the model used last and how many there are in all", async () => {
+  const cli = await Cli.open();
+  await mkdir(cli.conversations, { recursive: true });
+  const first = [meta({ provider: "openai", model: "gpt-4o" }), said("Fix \u001b[31mthe\u202e build")];
+  await save(cli, "conv_a", "2026-11-16T01:02:03Z", [...first, used("openai", "gpt-4o")]);
+  await save(cli, "conv_b", "2026-11-16T01:02:02Z", [meta({}), said("hi")]);
+  await save(cli, "conv_c", "2026-11-16T01:02:01Z", [meta({}), said("hi")]);
+  const page = async () => (await cli.run(["list", "--limit", "1"])).stdout;
+  expect(await page()).toContain(
+    "  conv_a\n    Title: Fix \\033[31mthe\\342\\200\\256 build\n    Provider: openai (gpt-4o)\n",
+  );
+  await save(cli, "conv_a", "2026-11-16T01:02:04Z", [...first, used("openai", "gpt-4o"), used("anthropic", "opus")]);
+  for (const _ of ["looked up", "from the cache"]) {
+    expect(await page()).toMatch(
+      / {4}Provider: anthropic \(opus\)\n[^]+\nTotal: 3 conversation\(s\), showing 1\nMore: cody list .*\n$/,
+    );
+    // The cache is used once the folder has not changed for a while.
+    await utimes(cli.conversations, 1_000, 1_000);
+    expect(JSON.parse((await cli.run(["list", "--limit", "2", "--json"])).stdout)).toMatchObject([
+      { id: "conv_a", provider: "anthropic", model: "opus" },
+      { id: "conv_b", title: "hi", total: 3, nextCursor: expect.any(String) },
+    ]);
+  }
+  for (const args of [["--all"], ["--sort", "created"]]) {
+    expect((await cli.run(["list", "--limit", "2", ...args])).stdout).toContain("Total: 3 conversation(s), showing 2");
+  }
+  expect((await cli.run(["list", "--limit", "3"])).stdout).toMatch(/\nTotal: 3 conversation\(s\)\n$/);
+  expect(JSON.parse((await cli.run(["list", "--json"])).stdout)[2]).not.toHaveProperty("total");
 });
 
 test("--all lists every place, and what lies in two of them once", async () => {
@@ -210,4 +244,9 @@ function meta(metadata: { provider?: string; model?: string }): string {
 function said(message: string): string {
   const payload = { type: "user_message", message };
   return JSON.stringify({ timestamp: "2026-11-16T00:00:00.000Z", type: "event_msg", payload });
+}
+
+function used(provider: string, model: string): string {
+  const payload = { cwd: "/", approval_policy: "never", sandbox_policy: { mode: "read-only" }, model, provider };
+  return JSON.stringify({ timestamp: "2026-11-16T00:00:00.000Z", type: "turn_context", payload });
 }

@@ -8,6 +8,7 @@ test("models are shown with their windows, prices and other names, and those of 
   const { code, stdout } = await cli.run(["models"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^claude-sonnet-4-20250514 +anthropic +200k +16k +3 +15 +claude-sonnet, sonnet/m);
+  expect(stdout).toMatch(/^claude-sonnet-5-5 +anthropic +- +- +- +- +claude-sonnet-latest, sonnet-latest$/m);
   expect(stdout).toMatch(/^o3 +openai +200k +100k +10 +40$/m);
   await mkdir(cli.home, { recursive: true });
   const models = { "lab-1": { provider: "my-lab", contextWindow: 32_000, price: { input: 1, output: 2 } } };
@@ -21,6 +22,12 @@ test("models are shown with their windows, prices and other names, and those of 
     price: { input: 1, output: 2 },
     abilities: [],
     aliases: [],
+  });
+  expect(listed).toContainEqual({
+    id: "gpt-5.6-sol",
+    provider: "openai",
+    abilities: ["reasoning", "images"],
+    aliases: ["sol"],
   });
   expect(listed).toContainEqual(
     expect.objectContaining({ id: "gpt-4o", price: { input: 2.5, output: 10, cachedInput: 1.25 } }),

@@ -9,7 +9,7 @@ test("a conversation is begun with a name, listed with it and resumed by it", as
   const id = (await cli.run(["new", "--name", " Fix the build "])).stdout.trim();
   await cli.run(["chat", "hello"]);
   expect((await cli.run(["list"])).stdout).toContain(
-    `  ${id}\n    Name: Fix the build\n    Provider: offline (offline)\n`,
+    `  ${id}\n    Name: Fix the build\n    Title: hello\n    Provider: offline (offline)\n`,
   );
   expect(JSON.parse((await cli.run(["list", "--json"])).stdout)).toMatchObject([{ id, name: "Fix the build" }]);
   expect(await cli.run(["resume", "Fix the build"])).toMatchObject({

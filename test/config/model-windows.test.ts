@@ -48,6 +48,17 @@ test.each(["llama3.3", "o11", "gpt-4orange", "my-gpt-4o", "openrouter/auto", "gp
   },
 );
 
+test.each([
+  ["claude-sonnet-5-5", 200_000],
+  ["anthropic/claude-sonnet-5-5", 200_000],
+  ["opus", 200_000],
+  ["gpt-5.6-sol", 128_000],
+  ["sol", 128_000],
+])("the window of %s, of which only the name is known, is assumed", (model, tokens) => {
+  expect(contextWindow(model)).toEqual({ tokens, isAssumed: true });
+  expect(contextWindow(model, 64_000)).toEqual({ tokens: 64_000, isAssumed: false });
+});
+
 test("what the configuration says counts, for known and unknown models", () => {
   expect(contextWindow("gpt-4o", 32_000)).toEqual({ tokens: 32_000, isAssumed: false });
   expect(contextWindow("llama3.3", 8_000)).toEqual({ tokens: 8_000, isAssumed: false });

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { modelTable } from "../../src/config/model-table.js";
-import { costOf, knownModels, priceOf, resolveModel } from "../../src/config/models.js";
+import { costOf, factsOf, knownModels, priceOf, resolveModel } from "../../src/config/models.js";
+import { vendorOf } from "../../src/config/vendors.js";
 import { noTokens } from "../../src/messages/token-usage.js";
 
 test.each([
@@ -13,6 +16,60 @@ test.each([
   const facts = { contextWindow, maxOutput, price: { input, output } };
   expect(resolveModel(id)).toMatchObject({ id, foundBy: "name", ...facts });
   for (const alias of aliases) expect(resolveModel(alias)).toMatchObject({ id, foundBy: "alias", ...facts });
+});
+
+test.each([
+  ["claude-sonnet-5-5", "claude-sonnet-latest", "sonnet-latest"],
+  ["claude-haiku-5-5", "claude-haiku-latest", "haiku-latest"],
+  ["claude-opus-5-5", "claude-opus-latest", "opus-latest", "claude-opus", "opus"],
+  ["claude-fable-5-2", "claude-fable", "fable"],
+  ["claude-mythos-5-2", "claude-mythos", "mythos"],
+  ["gpt-5.6-sol", "sol"],
+  ["gpt-5.6-terra", "terra"],
+  ["gpt-5.6-luna", "luna"],
+  ["gpt-5.4", "gpt-latest"],
+  ["gpt-5.4-mini", "gpt-mini-latest"],
+  ["gpt-5.4-nano", "gpt-nano-latest"],
+])("%s is known, also by its short names", (id, ...aliases) => {
+  expect(resolveModel(id)).toMatchObject({ id, foundBy: "name" });
+  for (const alias of aliases) expect(resolveModel(alias)).toMatchObject({ id, foundBy: "alias" });
+});
+
+test("a model of which only the name is known has no window, answer size or price, and is resolved to safe ones", () => {
+  expect(knownModels().find(({ id }) => id === "claude-sonnet-5-5")).toEqual({
+    id: "claude-sonnet-5-5",
+    provider: "anthropic",
+    contextWindow: undefined,
+    maxOutput: undefined,
+    price: undefined,
+    abilities: ["reasoning", "images"],
+    aliases: ["claude-sonnet-latest", "sonnet-latest"],
+  });
+  expect(resolveModel("claude-sonnet-5-5")).toMatchObject({ contextWindow: 200_000, maxOutput: 16_384 });
+  expect(resolveModel("gpt-5.6-sol")).toMatchObject({ contextWindow: 128_000, maxOutput: 16_384 });
+  expect(factsOf("gpt-5.6-sol")).toEqual({ reasons: true });
+  expect(factsOf("gpt-5")).toEqual({ reasons: true, maxOutput: 128_000 });
+  expect(priceOf("claude-sonnet-5-5")).toBeUndefined();
+  const entries = { "gpt-5.6-sol": { contextWindow: 500_000, maxOutput: 64_000, price: { input: 1, output: 2 } } };
+  expect(resolveModel("sol", entries)).toMatchObject({ id: "gpt-5.6-sol", ...entries["gpt-5.6-sol"] });
+  expect(factsOf("sol", entries)).toEqual({ reasons: true, maxOutput: 64_000 });
+});
+
+test("models without figures and the vendors' defaults are in the lists of the vendors' SDKs, and not deprecated", () => {
+  const require = createRequire(import.meta.url);
+  const sources = {
+    anthropic: [require.resolve("@anthropic-ai/sdk/resources/messages/messages.js"), /^export type Model = .*$/m],
+    openai: [require.resolve("openai/resources/shared.js"), /^export type (?:ChatModel|ResponsesModel) = .*$/gm],
+  } as const;
+  for (const [provider, [path, declaration]] of Object.entries(sources)) {
+    const types = readFileSync(path.replace(/\.js$/, ".d.ts"), "utf8").match(declaration)?.join("\n") ?? "";
+    const deprecated = /DEPRECATED_MODELS = \{[^}]*\}/.exec(readFileSync(path, "utf8"))?.[0] ?? "";
+    const newer = modelTable.filter((model) => model.provider === provider && model.contextWindow === undefined);
+    for (const name of [...newer.map(({ id }) => id), vendorOf(provider)?.model]) {
+      expect(types).toContain(`'${name}'`);
+      expect(deprecated).not.toContain(`'${name}'`);
+    }
+  }
 });
 
 test("no name stands for two models", () => {

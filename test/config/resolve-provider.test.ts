@@ -17,7 +17,7 @@ test.each([
   [{ model: "gpt-4o-mini" }, openai, { ...atOpenai, model: "gpt-4o-mini" }],
   [{ model: "o3" }, openai, { ...atOpenai, model: "o3" }],
   [{ model: "o4-mini" }, openai, { ...atOpenai, model: "o4-mini" }],
-  [{ model: "opus" }, anthropic, { ...atAnthropic, model: "claude-opus-4-7" }],
+  [{ model: "opus" }, anthropic, { ...atAnthropic, model: "claude-opus-5-5" }],
   [{ model: "sonnet" }, { ...openai, ...anthropic }, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
   [{ model: "4o" }, { ...openai, ...anthropic }, { ...atOpenai, model: "gpt-4o" }],
   [{ model: "haiku", provider: "ollama" }, {}, { ...atOllama, model: "haiku" }],
@@ -38,16 +38,16 @@ test.each([
   ],
   [{ model: "mine", models: { "gpt-4o": { aliases: ["mine"] } } }, openai, { ...atOpenai, model: "gpt-4o" }],
   [{ model: "offline" }, {}, { provider: "offline", model: "offline" }],
-  [{ provider: "openai" }, openai, { ...atOpenai, model: "gpt-4o" }],
-  [{ provider: "openai", api: "chat" as const }, openai, { ...atOpenai, api: "chat", model: "gpt-4o" }],
-  [{ provider: "anthropic" }, anthropic, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
+  [{ provider: "openai" }, openai, { ...atOpenai, model: "gpt-5.4" }],
+  [{ provider: "openai", api: "chat" as const }, openai, { ...atOpenai, api: "chat", model: "gpt-5.4" }],
+  [{ provider: "anthropic" }, anthropic, { ...atAnthropic, model: "claude-sonnet-5-5" }],
   [{ provider: "openrouter", model: "x/y" }, openrouter, { ...atOpenrouter, model: "x/y" }],
   [{ provider: "ollama", model: "qwen3" }, {}, { ...atOllama, model: "qwen3" }],
   [{ provider: "offline" }, openai, { provider: "offline", model: "offline" }],
-  [{}, openai, { ...atOpenai, model: "gpt-4o" }],
+  [{}, openai, { ...atOpenai, model: "gpt-5.4" }],
   [{}, anthropic, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
   [{}, openrouter, { ...atOpenrouter, model: "openrouter/auto" }],
-  [{}, { ...openai, ...anthropic }, { ...atOpenai, model: "gpt-4o" }],
+  [{}, { ...openai, ...anthropic }, { ...atOpenai, model: "gpt-5.4" }],
 ])("%j with the keys %j is %j", (config, env, expected) => {
   expect(resolveProvider({ config, env, inProcess, command: "other" })).toEqual({ ok: true, ...expected });
 });
@@ -58,11 +58,11 @@ const configured = {
 const atLab = { ...atOpenai, baseUrl: "http://lab/v1" };
 
 test.each([
-  [configured, {}, { ...atLab, model: "gpt-4o" }],
+  [configured, {}, { ...atLab, model: "gpt-5.4" }],
   [{ ...configured, model: "claude-x" }, {}, { ...atAnthropic, model: "claude-x" }],
-  [{ ...configured, provider: "anthropic" }, openai, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
+  [{ ...configured, provider: "anthropic" }, openai, { ...atAnthropic, model: "claude-sonnet-5-5" }],
   [{ providers: { anthropic: { apiKey: "sk-3" } } }, openai, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
-  [{ providers: { openai: { baseUrl: "http://lab/v1" } } }, openai, { ...atLab, model: "gpt-4o" }],
+  [{ providers: { openai: { baseUrl: "http://lab/v1" } } }, openai, { ...atLab, model: "gpt-5.4" }],
   [
     { model: "unheard-of", providers: { openrouter: { apiKey: "k" } } },
     openai,
@@ -212,7 +212,7 @@ test("a login stands in for the key of its own provider, over its own API and at
   expect(resolveProvider({ config: other, env: anthropic, inProcess, command })).toEqual({
     ok: true,
     ...atAnthropic,
-    model: "claude-sonnet-4-20250514",
+    model: "claude-sonnet-5-5",
   });
   expect(resolveProvider({ config: { ...config, api: "chat" }, env, inProcess, command })).toMatchObject({ ok: false });
 });

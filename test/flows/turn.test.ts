@@ -253,4 +253,10 @@ test("what a turn costs is said where the price of its model is known, and goes 
   await resumed.submit("More");
   expect((await log.until("task_complete")).cost_usd).toBeCloseTo(0.06, 10);
   expect(resumed.usage?.cost?.total_usd).toBeCloseTo(0.18, 10);
+  await next.manager.shutdown();
+  const unpriced = await openManager({ home, providers: [scripted([says("Three")])] });
+  const later = await unpriced.manager.resumeConversation(conversationId);
+  const laterLog = new EventLog(later);
+  await later.submit("More");
+  expect(await laterLog.until("task_complete")).not.toHaveProperty("cost_usd");
 });

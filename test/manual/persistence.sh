@@ -14,7 +14,17 @@ export HOME="$folder/home" CODY_HOME="$folder/home/.cody" NO_COLOR=1
 mkdir -p "$HOME/project"
 cd "$HOME/project"
 mock=
-trap 'kill "$mock" 2>/dev/null || true; rm -rf "$folder"' EXIT
+# Runs on every way out: the end, a failed step, Ctrl-C, SIGTERM, SIGHUP.
+clean_up() {
+  if [ -n "$mock" ]; then
+    # SIGKILL, so that waiting for it always ends; the server has nothing to save.
+    kill -KILL "$mock" 2>/dev/null || true
+    wait "$mock" 2>/dev/null || true
+  fi
+  chmod -R u+w "$folder" 2>/dev/null || true
+  rm -rf "$folder"
+}
+trap clean_up EXIT
 
 cody() { "$node" "$root/dist/cli/main.cjs" "$@"; }
 scenario() { printf '\n== %s\n' "$1"; }
@@ -24,7 +34,8 @@ expect() { # what, text, pattern
   printf '   ok: %s\n' "$1"
 }
 
-cody mock-llm >"$folder/mock.log" 2>&1 &
+# Not through the function above: $! would be the subshell it runs in, and killing that leaves the server.
+"$node" "$root/dist/cli/main.cjs" mock-llm >"$folder/mock.log" 2>&1 &
 mock=$!
 for _ in $(seq 200); do
   url=$(grep -oE 'http://127.0.0.1:[0-9]+' "$folder/mock.log" | head -n 1 || true)

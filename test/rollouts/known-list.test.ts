@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { knownList } from "../../src/rollouts/known-list.js";
+import { knownPage } from "../../src/rollouts/known-list.js";
 import { listConversationsSync } from "../../src/rollouts/list-sync.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -31,6 +31,10 @@ function later(): { now: number } {
   return { now: Math.max(...["", 'a "project"'].map((name) => statSync(join(directory, name)).mtimeMs)) + 3_000 };
 }
 
+function knownList(...args: Parameters<typeof knownPage>) {
+  return knownPage(...args)?.conversations;
+}
+
 function list(options: { limit?: number; after?: { updatedAt: number; id: string } } = {}) {
   return listConversationsSync(directory, { cache, own: later(), ...options });
 }
@@ -40,6 +44,7 @@ test("a page is known from the last list, and the same as when everything is loo
   const all = listConversationsSync(directory);
   expect(list()).toEqual(all);
   expect(knownList(directory, cache, {})).toEqual(all);
+  expect(knownPage(directory, cache, { limit: 3 })?.total).toBe(count);
   expect(list({ limit: 3 })).toEqual(all.slice(0, 3));
   const [, , third] = all;
   expect(knownList(directory, cache, { limit: 2, ...(third === undefined ? {} : { after: third }) })).toEqual(
@@ -80,7 +85,7 @@ test("who has a conversation open says so with a lock, and moves it to the top",
 
 test("a folder that has changed just now may change again without a trace, and is not believed", () => {
   listConversationsSync(directory, { cache, own: { now: later().now - 2_000 } });
-  expect(readFileSync(cache, "utf8")).toMatch(/^\{"version":2,"folders":\[\],/);
+  expect(readFileSync(cache, "utf8")).toMatch(/^\{"version":3,"count":60,"folders":\[\],/);
   expect(knownList(directory, cache, { limit: 1 })).toBeUndefined();
 });
 

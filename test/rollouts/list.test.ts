@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import {
+  appendFileSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -54,7 +55,7 @@ function save(id: string, content: string, updatedAt = 1_000_000): string {
   return path;
 }
 
-const header = '{"version":2,"folders":[],"open":[]}';
+const header = '{"version":3,"count":1,"folders":[],"open":[]}';
 
 function cacheOf(...entries: readonly unknown[]): string {
   return `${[header, ...entries.map((entry) => JSON.stringify(entry))].join("\n")}\n`;
@@ -122,7 +123,14 @@ test("what was listed before is not read again, and what has changed is", async 
 test("a cache that is no cache is made anew, and one that cannot be written is done without", async () => {
   save("conv_one", firstLine() + userLine);
   const older = '{"version":1,"entries":[["conv_one",1,1,{}]]}';
-  for (const content of ["", "{", "[]", older, '{"version":3,"folders":[],"open":[]}', `${header}\n{\n\n["`]) {
+  for (const content of [
+    "",
+    "{",
+    "[]",
+    older,
+    '{"version":4,"count":1,"folders":[],"open":[]}',
+    `${header}\n{\n\n["`,
+  ]) {
     writeFileSync(join(directory, ".heads.json"), content);
     expect(listConversationsSync(directory)).toHaveLength(1);
   }
@@ -197,14 +205,40 @@ test("a long first line is read whole, up to a megabyte", async () => {
   expect(longer).toMatchObject({ id: "conv_longer", empty: false, damaged: false });
 });
 
-test("who names the model some lines further down is read on, but not for ever", async () => {
+test("the model is that of the last turn, also after a long one and when the file has grown since the last list", async () => {
+  const turn = (payload: object) => `${JSON.stringify({ timestamp: created, type: "turn_context", payload })}\n`;
+  const long = userLine.replace("hello", "x".repeat(20_000)).repeat(10);
+  const said = titled('"turn_context" is a word, and {"type":"turn_context"} too');
+  const path = save("conv_one", firstLine() + userLine + turn({ provider: "anthropic", model: "first" }) + long + said);
+  expect(await listConversations(directory)).toMatchObject([{ provider: "anthropic", model: "first" }]);
+  appendFileSync(path, turn({ model: "second" }) + long);
+  expect(await listConversations(directory)).toMatchObject([{ provider: "openai", model: "second", title: "hello" }]);
+  // A line that is still being written says nothing yet.
+  appendFileSync(path, turn({ provider: "openai", model: "third" }).slice(0, -1));
+  expect(await listConversations(directory)).toMatchObject([{ provider: "openai", model: "second" }]);
+  appendFileSync(path, "\n");
+  expect(await listConversations(directory)).toMatchObject([{ provider: "openai", model: "third" }]);
+});
+
+test("a file that has grown unseen is looked at again when it comes into view", () => {
+  const turn = `${JSON.stringify({ timestamp: created, type: "turn_context", payload: { model: "later" } })}\n`;
+  const path = save("conv_old", firstLine() + userLine, 1_000_000);
+  save("conv_new", firstLine() + userLine, 2_000_000);
+  expect(listConversationsSync(directory)).toMatchObject([{ id: "conv_new" }, { model: "gpt-4o" }]);
+  appendFileSync(path, turn);
+  utimesSync(path, 1_000, 1_000);
+  expect(listConversationsSync(directory, { limit: 1 })).toMatchObject([{ id: "conv_new" }]);
+  expect(listConversationsSync(directory)).toMatchObject([{ id: "conv_new" }, { model: "later" }]);
+});
+
+test("who names the model some lines further down is read on, and from the end", async () => {
   const context = `${JSON.stringify({ timestamp: created, type: "turn_context", payload: { model: "gpt-5" } })}\n`;
   const filler = userLine.replace("hello", "x".repeat(20_000));
   save("conv_near", firstLine({}, "x".repeat(30_000)) + filler + context + userLine, 2_000_000);
   save("conv_far", firstLine({}) + filler.repeat(5) + context + userLine, 1_000_000);
   expect((await listConversations(directory)).map(({ model, cwd }) => ({ model, cwd }))).toEqual([
     { model: "gpt-5", cwd: "/project" },
-    { cwd: "/project" },
+    { model: "gpt-5", cwd: "/project" },
   ]);
 });
 

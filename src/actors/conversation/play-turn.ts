@@ -176,7 +176,7 @@ async function playOn(
   cell.before = settings;
   // The answer is there: an interrupt from now on ends the compaction, not the turn.
   if (decided.status === "completed") await compaction.whenDue("end", budget.signal);
-  const spent = cell.state.usage?.cost?.total_usd;
+  const spent = parts.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
   await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
 }

@@ -129,7 +129,9 @@ export class ConversationPersistence implements AsyncDisposable {
   /** Moves a conversation into the trash; what is wrong stands in the result. */
   async deleteConversation(sessionId: string): Promise<ConversationDeleteResult> {
     const { successes, failures } = await this.deleteConversations([sessionId]);
-    return successes[0] ?? failures[0] ?? { success: false, sessionId, sizeFreed: 0, error: "unexpected error" };
+    return (
+      successes[0] ?? failures[0] ?? { success: false, sessionId, size: 0, sizeFreed: 0, error: "unexpected error" }
+    );
   }
 
   async deleteConversations(sessionIds: readonly string[]): Promise<CleanupResult> {
@@ -147,7 +149,7 @@ export class ConversationPersistence implements AsyncDisposable {
     for (const sessionId of sessionIds) {
       const rollout = await this.#find(sessionId);
       if (rollout === undefined)
-        results.push({ success: false, sessionId, sizeFreed: 0, error: "there is no such conversation" });
+        results.push({ success: false, sessionId, size: 0, sizeFreed: 0, error: "there is no such conversation" });
       else {
         const { successes, failures } = await bin.delete([rollout], { why: "asked" });
         results.push(...[...successes, ...failures].map((result) => ({ ...result, sessionId })));

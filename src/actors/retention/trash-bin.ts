@@ -107,9 +107,9 @@ export class TrashBin implements AsyncDisposable {
     for (const entry of entries) {
       results.push(
         await attempted(entry.id, async () => {
-          await removeForGood(nodeTrashFiles, entry, this.#socket.owner);
+          const { bytes, hardLinked } = await removeForGood(nodeTrashFiles, entry, this.#socket.owner);
           await this.#audit("removed", { ...entry, why });
-          return entry.bytes;
+          return { size: entry.bytes, sizeFreed: bytes, ...(hardLinked.length === 0 ? {} : { hardLinked }) };
         }),
       );
     }
@@ -145,7 +145,7 @@ export class TrashBin implements AsyncDisposable {
         ...(keepIf === undefined ? {} : { keepIf: () => keepIf(rollout) }),
       });
       await this.#audit("trashed", entry);
-      return entry.bytes;
+      return { size: entry.bytes, sizeFreed: 0 };
     });
   }
 
@@ -181,12 +181,14 @@ function idsOf({ successes }: CleanupResult): string[] {
   return successes.map(({ sessionId }) => sessionId);
 }
 
+type Sizes = Pick<ConversationDeleteResult, "size" | "sizeFreed" | "hardLinked">;
+
 /** The size it had, or why it is still there. */
-async function attempted(sessionId: string, work: () => Promise<number>): Promise<ConversationDeleteResult> {
+async function attempted(sessionId: string, work: () => Promise<Sizes>): Promise<ConversationDeleteResult> {
   try {
-    return { success: true, sessionId, sizeFreed: await work() };
+    return { success: true, sessionId, ...(await work()) };
   } catch (error) {
-    return { success: false, sessionId, sizeFreed: 0, error: explained(error) };
+    return { success: false, sessionId, size: 0, sizeFreed: 0, error: explained(error) };
   }
 }
 

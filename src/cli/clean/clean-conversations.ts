@@ -2,7 +2,8 @@ import { TrashBin, trashDays } from "../../actors/retention/trash-bin.js";
 import { type ConversationPlaces, isCodexs } from "../../config/places.js";
 import { type CleanupResult, cleanupResult } from "../../messages/cleanup.js";
 import { conversationFiles } from "../../rollouts/conversation-files.js";
-import { shownConversation } from "../../rollouts/shown-conversation.js";
+import { type Called, shownConversation } from "../../rollouts/shown-conversation.js";
+import type { RolloutName } from "../../rollouts/layout-files.js";
 import { ageText, counted } from "../age.js";
 import { byteText } from "../byte-text.js";
 import { CommandError, exitCodes } from "../command-error.js";
@@ -54,7 +55,7 @@ export async function candidatesOf(
 export async function cleaned(
   context: CommandContext,
   places: ConversationPlaces,
-  { going }: Candidates,
+  going: readonly RolloutName[],
 ): Promise<CleanupResult> {
   if (going.length === 0) return cleanupResult([]);
   const now = (): Date => new Date(nowOf(context));
@@ -92,21 +93,28 @@ export async function sizesOf({ going }: Candidates): Promise<{ sessionId: strin
 
 export function cleanedText(
   result: CleanupResult,
-  { going, pinned }: Candidates,
+  { going, pinned }: { readonly going: readonly Called[]; readonly pinned: readonly SavedConversation[] },
   { olderThanMs }: CleanWish,
 ): string[] {
-  const { successes, failures, deletedCount, totalSizeFreed } = result;
+  const { successes, failures, deletedCount, totalSize } = result;
   if (successes.length + failures.length === 0) return [nothingText(olderThanMs), ...pinnedText(pinned)];
   const shown = new Map(going.map((conversation) => [conversation.id, shownConversation(conversation)]));
   const shownAs = (id: string): string => shown.get(id) ?? id;
-  const moved = `Moved ${counted(deletedCount, "conversation")} to the trash (${byteText(totalSizeFreed)})`;
+  const moved = `Moved ${counted(deletedCount, "conversation")} to the trash (${byteText(totalSize)})`;
   return [
     ...(deletedCount === 0 ? [] : [`✓ ${moved}`, ...successes.map(({ sessionId }) => `  ${shownAs(sessionId)}`)]),
     ...(failures.length === 0 ? [] : [`✗ ${counted(failures.length, "conversation")} could not be moved:`]),
     ...failures.map(({ sessionId, error }) => `  ${shownAs(sessionId)}: ${error}`),
     ...pinnedText(pinned),
-    ...(deletedCount === 0 ? [] : [`They can be brought back for ${trashDays} days: cody undelete <id>`]),
+    ...undeleteHint(successes.map(({ sessionId }) => sessionId)),
   ];
+}
+
+function undeleteHint(ids: readonly string[]): string[] {
+  const [id] = ids;
+  if (id === undefined) return [];
+  const [they, which] = ids.length === 1 ? ["It", id] : ["They", "<id>"];
+  return [`${they} can be brought back for ${trashDays} days: cody undelete ${which}`];
 }
 
 export function dryRunText(

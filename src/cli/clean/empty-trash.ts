@@ -1,6 +1,7 @@
 import { TrashBin } from "../../actors/retention/trash-bin.js";
 import type { ConversationPlaces } from "../../config/places.js";
 import type { CleanupResult } from "../../messages/cleanup.js";
+import { visible } from "../../messages/visible.js";
 import { shownConversation } from "../../rollouts/shown-conversation.js";
 import { counted } from "../age.js";
 import { byteText } from "../byte-text.js";
@@ -9,8 +10,8 @@ import { type CommandContext, printResult } from "../context.js";
 import { nowOf } from "../now.js";
 
 /** What nobody can promise about what was on a disk. */
-export const honestly =
-  "Their bytes were written over, but a disk, its journal, a snapshot or a backup may still have copies.";
+const overwritten =
+  "The bytes were overwritten, but a disk, its journal, a snapshot or a backup may still have copies.";
 
 /** Removes for good what has been in the trash for long enough, or all of it; only says so without `--yes`. */
 export async function emptyTrash(context: CommandContext, places: ConversationPlaces): Promise<number> {
@@ -33,10 +34,21 @@ export async function emptyTrash(context: CommandContext, places: ConversationPl
   return result.failures.length > 0 ? exitCodes.failed : 0;
 }
 
-function removedText({ deletedCount, totalSizeFreed, failures }: CleanupResult): string[] {
-  const removed = `✓ Removed ${counted(deletedCount, "conversation")} for good (${byteText(totalSizeFreed)})`;
+function removedText({ deletedCount, totalSizeFreed, successes, failures }: CleanupResult): string[] {
+  const removed = `✓ Removed ${counted(deletedCount, "conversation")} for good (${byteText(totalSizeFreed)} freed)`;
   return [
-    ...(deletedCount === 0 ? [] : [removed, honestly]),
+    ...(deletedCount === 0 ? [] : [removed]),
+    ...(totalSizeFreed === 0 ? [] : [overwritten]),
+    ...hardLinkedText(successes.flatMap(({ hardLinked = [] }) => hardLinked)),
     ...failures.map(({ sessionId, error }) => `✗ ${sessionId}: ${error}`),
+  ];
+}
+
+function hardLinkedText(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const [have, contents] = names.length === 1 ? ["has", "its contents"] : ["have", "their contents"];
+  return [
+    `${counted(names.length, "file")} ${have} another hard link, so ${contents} are still on the disk and were not overwritten:`,
+    ...names.map((name) => `  ${visible(name)}`),
   ];
 }

@@ -37,7 +37,7 @@ export async function cleanCommand(context: CommandContext): Promise<number> {
     await printResult(context, { text, json: { dryRun: true, wouldDelete, kept, inUse } });
     return 0;
   }
-  const result = await cleaned(context, places, candidates);
+  const result = await cleaned(context, places, candidates.going);
   const text = cleanedText(result, candidates, wish).join("\n");
   await printResult(context, { text, json: { dryRun: false, ...result, kept } });
   return result.failures.length > 0 ? exitCodes.failed : 0;

@@ -21,15 +21,18 @@ function tableText(models: readonly NamedModel[]): string {
       .join("  ")
       .trimEnd(),
   );
-  return [...lines, "", "Prices are US dollars for a million tokens. Others: `models` in the configuration."].join(
-    "\n",
-  );
+  return [
+    ...lines,
+    "",
+    "Prices are US dollars for a million tokens; - means unknown. Others: `models` in the configuration.",
+  ].join("\n");
 }
 
+const unknown = "-";
 const header = ["MODEL", "PROVIDER", "WINDOW", "ANSWER", "IN", "OUT", "ALSO CALLED"];
 
 function rowOf({ id, provider, contextWindow, maxOutput, price, aliases }: NamedModel): string[] {
-  const [input, output] = [price?.input, price?.output].map((value) => (value === undefined ? "?" : String(value)));
-  const sizes = [contextWindow, maxOutput].map(tokenText);
-  return [id, provider, ...sizes, input ?? "?", output ?? "?", aliases.join(", ")];
+  const sizes = [contextWindow, maxOutput].map((size) => (size === undefined ? unknown : tokenText(size)));
+  const prices = [price?.input, price?.output].map((value) => (value === undefined ? unknown : String(value)));
+  return [id, provider, ...sizes, ...prices, aliases.join(", ")];
 }

@@ -36,7 +36,7 @@ export async function conversationsText(
   if (wish === undefined) return ["Usage: /conversations, /conversations clean or /conversations clean-all"];
   const candidates = await candidatesOf(context, places, wish);
   const stays = current.begun === undefined ? [] : ["The conversation you are in stays."];
-  return [...cleanedText(await cleaned(context, places, candidates), candidates, wish), ...stays];
+  return [...cleanedText(await cleaned(context, places, candidates.going), candidates, wish), ...stays];
 }
 
 async function listText(all: readonly SavedConversation[]): Promise<string[]> {

@@ -41,7 +41,10 @@ async function isSettled(files: TrashFiles, folder: string): Promise<boolean> {
 
 async function settle(files: TrashFiles, entry: Trashed): Promise<void> {
   const [from, to] = placesOf(entry, basename(entry.path));
-  if ((await files.stats(join(entry.folder, removingName))) !== undefined) return await finishRemoving(files, entry);
+  if ((await files.stats(join(entry.folder, removingName))) !== undefined) {
+    await finishRemoving(files, entry);
+    return;
+  }
   const [isThere, isTrashed] = [(await files.stats(from)) !== undefined, (await files.stats(to)) !== undefined];
   if (isThere && isTrashed && !(await isSameFile(files, from, to))) return;
   if (isThere) await putBack(files, entry);

@@ -117,13 +117,18 @@ test("of three conversations two are deleted although one cannot be, and come ba
   const [first = "", second = ""] = ids;
   expect(await looking.deleteConversations([first, linked, second])).toEqual({
     deletedCount: 2,
-    totalSizeFreed: sizes.reduce((sum, size) => sum + size, 0),
-    successes: ids.map((sessionId, index) => ({ success: true, sessionId, sizeFreed: sizes[index] })),
-    failures: [{ success: false, sessionId: linked, sizeFreed: 0, error: `${linked}.jsonl is not a regular file` }],
+    totalSize: sizes.reduce((sum, size) => sum + size, 0),
+    // The trash still has every byte.
+    totalSizeFreed: 0,
+    successes: ids.map((sessionId, index) => ({ success: true, sessionId, size: sizes[index], sizeFreed: 0 })),
+    failures: [
+      { success: false, sessionId: linked, size: 0, sizeFreed: 0, error: `${linked}.jsonl is not a regular file` },
+    ],
   });
   expect(await looking.deleteConversation("nothing")).toEqual({
     success: false,
     sessionId: "nothing",
+    size: 0,
     sizeFreed: 0,
     error: "there is no such conversation",
   });

@@ -129,7 +129,8 @@ test("what is removed for good is written over first, but not what has another n
       blanked.push(path);
     },
   };
-  await removeForGood(seen, moved, owner);
+  const bytes = moved.bytes - (await stat(kept)).size;
+  expect(await removeForGood(seen, moved, owner)).toEqual({ bytes, hardLinked: [`${id}.jsonl.torn-1`] });
   expect(blanked).toContain(rollout);
   expect(blanked).not.toContain(torn);
   expect(await readFile(kept, "utf8")).toBe('{"half');
