@@ -222,20 +222,21 @@ test("when the writer has failed for good everything says so", async () => {
   expect(await rollout.close()).toMatchObject({ status: "not_saved" });
 });
 
+function throwBug(): never {
+  throw new Error("a bug");
+}
+
 test("stopping releases the locks of a writer that has failed for good", async () => {
   const writer = createRolloutWriter(nodeFileSystem);
-  const failing: RolloutWriter = {
+  const broken: RolloutWriter = {
     ...writer,
     start: async (options, context) => {
       const { open } = await writer.start(options, context);
-      const fail = (): never => {
-        throw new Error("a bug");
-      };
-      return { open, append: fail, flush: fail, close: fail };
+      return { open, append: throwBug, flush: throwBug, close: throwBug };
     },
   };
   const outbox = start(nodeFileSystem, {
-    spawnWriter: (options) => spawn(failing, null, { ...options, budget: { restarts: 1, windowMs: 60_000 } }),
+    spawnWriter: (options) => spawn(broken, null, { ...options, budget: { restarts: 1, windowMs: 60_000 } }),
   });
   const { rollout } = await outbox.open(request("a"));
   rollout.append(said("one"));
