@@ -14,6 +14,7 @@ import {
   globalFlags,
   indexFlags,
   importFlags,
+  interactiveFlags,
   knowledgeFlags,
   listFlags,
   loginFlags,
@@ -155,7 +156,7 @@ const definitions: readonly Definition[] = [
   ["scrub <id>", "Show where secrets stand in a saved conversation; with --write, take them out", scrubFlags],
   ["doctor", "Check everything that is kept, and say what helps; changes nothing", doctorFlags],
   ["mock-llm", "Serve the three wire APIs on this machine, to test agents against", mockLlmFlags],
-  ["", "Talk interactively, or answer each line of stdin", [["--list", "The same as: cody list"], ...listFlags]],
+  ["", "Talk interactively, or answer each line of stdin", interactiveFlags],
 ];
 
 export function defineCommands(): CAC {

@@ -70,6 +70,7 @@ const nothingGiven: Flags = {
   codex: false,
   last: false,
   fork: false,
+  recordedCwd: false,
   write: false,
   dryRun: false,
   undo: false,
