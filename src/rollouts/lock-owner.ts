@@ -32,6 +32,8 @@ export async function isDead(owner: LockOwner, us: LockOwner): Promise<boolean> 
   if (!isSocketPath(owner.socket)) return false;
   const answer = await answers(owner.socket);
   if (answer === "alive") return false;
+  // A pid means nothing when its namespace is unknown; a socket that refuses was listened on by a process that ended.
+  if (owner.pidNamespace === "") return answer === "refused";
   const state = await processState(owner.pid, owner.startTime);
   // Locks of older versions name no start time. Their owner has ended if its socket is there and refuses; if the socket
   // is missing, the pid may still be the owner's.
@@ -42,6 +44,7 @@ export async function isDead(owner: LockOwner, us: LockOwner): Promise<boolean> 
 export function shownOwner(owner: LockOwner, us: LockOwner): string {
   if (!isSameMachine(owner, us)) return `pid ${owner.pid} on another machine`;
   if (owner.pidNamespace !== us.pidNamespace) return `pid ${owner.pid} in another container`;
+  if (owner.pidNamespace === "") return `pid ${owner.pid}, perhaps in another container`;
   return owner.pid === us.pid ? `this process (pid ${owner.pid})` : `pid ${owner.pid}`;
 }
 

@@ -182,6 +182,32 @@ test("a lock is dead when another process has its pid by now, and alive when tha
   await us.close();
 });
 
+test("the pid of an owner proves nothing in another pid namespace, or where namespaces are unknown", async () => {
+  const us = await openOwnerSocket(run());
+  const { child, owner } = await start();
+  await child.kill();
+  const missing = join(run(), "missing.sock");
+  const unknown = { ...us.owner, pidNamespace: "" };
+  const container = { status: "in_use", owner: `pid ${owner.pid} in another container` };
+  const cases = [
+    [{ ...owner, pidNamespace: "pid:[1]" }, us.owner, container],
+    [{ ...owner, pidNamespace: "pid:[1]", socket: missing }, us.owner, container],
+    [{ ...owner, pidNamespace: "", socket: missing }, us.owner, container],
+    [
+      { ...owner, pidNamespace: "", socket: missing },
+      unknown,
+      { status: "in_use", owner: `pid ${owner.pid}, perhaps in another container` },
+    ],
+    [{ ...owner, pidNamespace: "" }, unknown, { status: "taken" }],
+  ] as const;
+  for (const [left, taker, outcome] of cases) {
+    writeFileSync(lock, JSON.stringify(left));
+    expect(await takeLock(rollout, taker, gentle)).toEqual(outcome);
+    rmSync(lock);
+  }
+  await us.close();
+});
+
 test("a killed owner whose parent has not noticed yet is dead", async () => {
   const us = await openOwnerSocket(run());
   // After `exec` nobody waits for the first of the two.

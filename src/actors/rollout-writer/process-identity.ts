@@ -5,12 +5,18 @@ import { commandOutput, processStartTime } from "../../rollouts/process-liveness
 
 /** Identifies this process and its machine, so that others can find out whether it still runs. */
 export async function processIdentity(): Promise<Omit<LockOwner, "token" | "socket">> {
-  const [startTime, machine, pidNamespace] = await Promise.all([
+  const [startTime, machine, namespace] = await Promise.all([
     processStartTime(process.pid),
     process.platform === "darwin" ? macIdentity() : linuxIdentity(),
-    readlink("/proc/self/ns/pid").catch(() => ""),
+    pidNamespace(),
   ]);
-  return { pid: process.pid, startTime, ...machine, pidNamespace };
+  return { pid: process.pid, startTime, ...machine, pidNamespace: namespace };
+}
+
+/** Only Linux has pid namespaces; empty if ours cannot be determined. */
+async function pidNamespace(): Promise<string> {
+  if (process.platform !== "linux") return process.platform;
+  return await readlink("/proc/self/ns/pid").catch(() => "");
 }
 
 /** One that looks at the locks of others and has none: nothing is made for it. */
