@@ -172,8 +172,7 @@ export class ConversationManager implements AsyncDisposable {
     const { allowEmpty: _, force: __, ...changes } = config;
     const parent = await readParent(this.#store, conversationId, undefined);
     const copied = `Only Codex may add to ${conversationId}, so this is a copy of it`;
-    const notice = [copied, parent.notice].filter((text) => text !== undefined).join("\n");
-    return (await this.#opener.create(changes, { ...parent, notice, isResumed: true })).conversation;
+    return (await this.#opener.create(changes, { ...parent, notice: copied, isResumed: true })).conversation;
   }
 
   /** A conversation of this manager that has not ended. */

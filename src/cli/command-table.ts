@@ -14,6 +14,7 @@ import {
   globalFlags,
   indexFlags,
   importFlags,
+  interactiveFlags,
   knowledgeFlags,
   listFlags,
   loginFlags,
@@ -159,7 +160,7 @@ const definitions: readonly Definition[] = [
   ["mock-llm", "Serve the three wire APIs on this machine, to test agents against", mockLlmFlags],
   ["help [command]", "Show help for cody or for one command"],
   ["version", "Print the version"],
-  ["", "Talk interactively, or answer each line of stdin", [["--list", "The same as: cody list"], ...listFlags]],
+  ["", "Talk interactively, or answer each line of stdin", interactiveFlags],
 ];
 
 export function defineCommands(): CAC {

@@ -61,6 +61,8 @@ export interface Flags {
   readonly codex: boolean;
   readonly last: boolean;
   readonly fork: boolean;
+  /** Continue in the folder the conversation was in. */
+  readonly recordedCwd: boolean;
   /** Change something that would otherwise only be looked at. */
   readonly write: boolean;
   /** Only say what would be done. */
@@ -121,6 +123,11 @@ export const globalFlags: readonly Definition[] = [
 
 const codexFlag: Definition = ["--codex", "Conversations of Codex, in $CODEX_HOME or ~/.codex, instead of cody's"];
 
+const recordedCwdFlag: Definition = [
+  "--recorded-cwd",
+  "Continue in the folder the conversation was in, instead of the current folder",
+];
+
 const allFlag: Definition = ["--all", "Conversations of every place: cody's own, the configured one, and Codex's"];
 
 export const listFlags: readonly Definition[] = [
@@ -149,11 +156,13 @@ export const resumeFlags: readonly Definition[] = [
   codexFlag,
   ["--last", "The newest conversation of this project, as without an id"],
   ["--fork", "Go on in a copy, and leave the conversation as it is"],
+  recordedCwdFlag,
 ];
 
 export const forkFlags: readonly Definition[] = [
   ["--after-turn <n>", "Take over this many turns, counted from the first; without it all of them"],
   ["--name <name>", "Call the copy so: 1 to 100 printable characters"],
+  recordedCwdFlag,
   codexFlag,
 ];
 
@@ -219,6 +228,13 @@ export const chatFlags: readonly Definition[] = [
   ...nameFlags,
   ["--output-schema <file>", "Let the answer be JSON that fits the JSON Schema in this file"],
   ["--no-stdin", "Do not read stdin, as for cron, CI and while-read loops"],
+  recordedCwdFlag,
+];
+
+export const interactiveFlags: readonly Definition[] = [
+  ["--list", "The same as: cody list"],
+  recordedCwdFlag,
+  ...listFlags,
 ];
 
 export const renameFlags: readonly Definition[] = [codexFlag];

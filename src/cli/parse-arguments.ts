@@ -79,6 +79,7 @@ const nothingGiven: Flags = {
   codex: false,
   last: false,
   fork: false,
+  recordedCwd: false,
   write: false,
   dryRun: false,
   undo: false,

@@ -82,7 +82,7 @@ export class Workspace implements AsyncDisposable {
   async resume({ id, path }: Target, options: Pick<ResumeConfig, "allowEmpty" | "withoutKey">): Promise<Conversation> {
     this.#context.about(id);
     const { force } = this.#context.flags;
-    const config = { ...this.#changes, ...options, force };
+    const config = { ...this.#changes, ...this.#folder(), ...options, force };
     const resuming =
       path === undefined ? this.#manager.resumeConversation(id, config) : this.#manager.resumeRollout(path, config);
     const conversation = await explainedAsync(resuming);
@@ -92,7 +92,7 @@ export class Workspace implements AsyncDisposable {
 
   /** A copy of a conversation that was found. */
   async fork({ id, path }: Target, said: ForkWish = {}): Promise<NewConversation> {
-    const config = { ...this.#changes, ...said };
+    const config = { ...this.#changes, ...this.#folder(), ...said };
     const forking =
       path === undefined ? this.#manager.forkConversation(id, config) : this.#manager.forkRollout(path, config);
     const forked = await explainedAsync(forking);
@@ -148,6 +148,10 @@ export class Workspace implements AsyncDisposable {
       await this.#context.tell(`${id} could not be made the active conversation: ${reasonOf(error)}`);
       return false;
     }
+  }
+
+  #folder(): Pick<ConversationConfig, "cwd"> {
+    return this.#context.flags.recordedCwd ? { cwd: "recorded" } : {};
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

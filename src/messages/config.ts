@@ -97,7 +97,7 @@ export const TurnLimits = z.strictObject({
   /** Tokens sent and received, as the provider counts them. */
   tokens: z.number().int().positive().optional(),
   /** Text, reasoning and items of one answer of the model; a summary is an answer too. */
-  answerBytes: byteLimit.optional(),
+  answerBytes: byteLimit.max(128 * 1024 * 1024).optional(),
   /** The same of all answers of a turn together. */
   turnBytes: byteLimit.optional(),
   /** How long an approval request waits for its answer, in seconds. */

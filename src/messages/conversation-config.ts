@@ -14,7 +14,10 @@ const own = {
   id: z.string().optional(),
   /** How a new one is called: 1 to 100 printable characters. */
   name: z.string().optional(),
-  /** Where it works; a relative one starts at the manager's. */
+  /**
+   * The folder it works in, where tools may write; a relative one starts at the manager's, which is used without it.
+   * On resuming and forking `recorded` means the folder of the last turn, as the file says it.
+   */
   cwd: z.string().min(1).optional(),
   effort: z.string().optional(),
   /** Open it also where the key of its provider is missing: to look at it, or to copy it. */

@@ -90,7 +90,10 @@ const transient = {
     rollout_path: z.string().nullable(),
     approval_policy: z.string(),
     sandbox_mode: z.string(),
+    /** Where it works: tools may write there. */
     cwd: z.string(),
+    /** Where the last turn of a resumed or forked conversation was, as its file says it. */
+    recorded_cwd: z.string().optional(),
     session_source: SessionSource,
   }),
   agent_message_delta: z.object({ ...type("agent_message_delta"), delta: z.string(), item_id: z.string() }),

@@ -5,6 +5,8 @@ export const LockOwner = z.object({
   /** Random, one for each writing manager. */
   token: z.string().regex(/^[0-9a-f]{32}$/),
   pid: z.number().int(),
+  /** When the process was started, so that a later one with its pid is not taken for it; empty if unknown. */
+  startTime: z.string(),
   /** The machine and its name; empty where the machine has no id of its own. */
   host: z.string(),
   bootId: z.string(),

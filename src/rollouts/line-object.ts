@@ -4,7 +4,7 @@ import { formOf } from "./forms/form-of.js";
 import { visible } from "../messages/visible.js";
 
 /** Longer lines are damage: nothing cody or Codex writes comes near it, and a line must fit in memory. */
-export const maxLineBytes = 64 * 1024 * 1024;
+export const maxLineBytes = 256 * 1024 * 1024;
 
 /** Deeper lines are damage as well: nobody could write them again. Codex reads nothing that is deeper than 128. */
 export const maxLineDepth = 500;

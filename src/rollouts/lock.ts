@@ -3,7 +3,7 @@ import { link, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { LockOwner } from "../messages/rollout-command.js";
 import { besideRollout } from "./layout.js";
-import { isDead, readLock, shownOwner } from "./lock-owner.js";
+import { answers, isDead, readLock, shownOwner } from "./lock-owner.js";
 
 export type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; readonly owner: string };
 
@@ -13,7 +13,7 @@ const maxChain = 64;
 
 /**
  * One writer per rollout, across processes. The lock is linked into place whole and names its owner; it dies with
- * the owner's socket. To take over from a dead owner a process first links `<lock>.after.<token of the dead>`, which
+ * the owner's process. To take over from a dead owner a process first links `<lock>.after.<token of the dead>`, which
  * only one can, and only then replaces the lock.
  */
 export async function takeLock(
@@ -111,8 +111,13 @@ async function replaceLock(
   await rename(temporary, lock);
   await clearMarks(lock);
   const sockets = gone.map((owner) => owner.socket).filter((socket) => dirname(socket) === dirname(us.socket));
-  await Promise.all(sockets.map((socket) => rm(socket, { force: true })));
+  await Promise.all(sockets.map(removeUnanswered));
   return { status: "taken" };
+}
+
+/** A lock file may name any socket, also one that somebody else listens on by now. */
+async function removeUnanswered(socket: string): Promise<void> {
+  if ((await answers(socket)) === "refused") await rm(socket, { force: true });
 }
 
 /** Only while the lock is ours: late takers find out by reading it again. */

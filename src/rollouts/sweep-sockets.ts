@@ -1,30 +1,41 @@
 import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { answers } from "./lock-owner.js";
+import { pidInUse } from "./process-liveness.js";
+import { otherRuntimeDirectory, socketPid } from "./runtime-directory.js";
 
-/** A socket that is so old is listened on, or nobody ever will: its process is not just about to. */
+/** How old a socket must be when its name does not say which process made it. */
 const settledMs = 60 * 60 * 1000;
-/** A killed process leaves one socket; whoever starts later removes a few. */
-const maxSwept = 32;
+/** Bounds the work of one start; the next one removes more. */
+const maxSwept = 256;
 
-/** Removes the sockets of processes that were killed and left no lock by which they would be found. */
+/** Removes the sockets of processes that ended without removing them, also in the directory used without a login. */
 export async function sweepSockets(directory: string, now: number): Promise<void> {
-  const names = (await readdir(directory)).filter((name) => name.endsWith(".sock"));
+  const other = await otherRuntimeDirectory(directory);
   let left = maxSwept;
-  for (const name of names) {
-    if (left === 0) return;
-    if (await sweep(join(directory, name), now).catch(() => false)) left -= 1;
+  for (const place of other === undefined ? [directory] : [directory, other]) {
+    const names = (await readdir(place).catch(() => [])).filter((name) => name.endsWith(".sock"));
+    for (const name of names) {
+      if (left === 0) return;
+      if (await removeIfLeft(join(place, name), now).catch(() => false)) left -= 1;
+    }
   }
 }
 
-/** Whether the process that listened on a socket is certainly gone. */
+/**
+ * Whether the process that listened on a socket is certainly gone. A process is alive, and does not answer yet, between
+ * making its socket and listening on it.
+ */
 export async function isLeftSocket(path: string, now: number): Promise<boolean> {
-  const { mtimeMs } = await stat(path);
-  return now - mtimeMs > settledMs && (await answers(path)) === "refused";
+  const stats = await stat(path);
+  if (!stats.isSocket()) return false;
+  const pid = socketPid(basename(path));
+  const hasEnded = pid !== undefined && !pidInUse(pid);
+  return (hasEnded || now - stats.mtimeMs > settledMs) && (await answers(path)) === "refused";
 }
 
-/** Says whether it was removed. */
-async function sweep(path: string, now: number): Promise<boolean> {
+/** Returns whether the socket was removed. */
+async function removeIfLeft(path: string, now: number): Promise<boolean> {
   if (!(await isLeftSocket(path, now))) return false;
   await rm(path, { force: true });
   return true;

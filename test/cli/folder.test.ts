@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, realpath, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,16 +26,53 @@ test.each(["", "relative", "./home"])("HOME %j is no place to keep things: the u
   expect(stdout).toBe(`${join(userInfo().homedir, ".cody/config.json")}\n`);
 });
 
-test("a conversation goes on in the folder it was recorded in, and in the present one when that is gone", async () => {
+test("a conversation continues in the current folder; with --recorded-cwd in the one it was in", async () => {
   const cli = await Cli.open();
-  const old = join(cli.project, "old");
-  const present = join(cli.project, "present");
+  const [old, present] = [join(cli.project, "old"), join(cli.project, "present")];
   await Promise.all([old, present].map((folder) => mkdir(folder)));
   const id = (await cli.run(["new"], { cwd: old })).stdout.trim();
-  await cli.run(["chat", "--resume", id, "one"], { cwd: present });
+  const run = async (args: string[]) => await cli.run(args, { cwd: present });
+  const back = await run(["chat", "--resume", id, "--recorded-cwd", "one"]);
+  expect(back.stderr).toContain(`continues in its recorded folder ${old}, not in ${present}`);
+  expect((await run(["resume", id])).stderr).toContain(`was in ${old}. It continues in ${present}`);
+  const here = await run(["chat", "--resume", id, "two"]);
+  expect(here.stderr).toContain(`was in ${old}. It continues in ${present}`);
+  expect((await run(["chat", "--resume", id, "three"])).stderr).not.toContain("continues in");
+  expect(await foldersOf(cli, id)).toEqual([old, present, present]);
+});
+
+test.each([["resume", "--fork"], ["fork"]])("a copy made by %s %s works in the current folder", async (...command) => {
+  const cli = await Cli.open();
+  const [old, present] = [join(cli.project, "old"), join(cli.project, "present")];
+  await Promise.all([old, present].map((folder) => mkdir(folder)));
+  await cli.run(["chat", "one"], { cwd: old });
+  const [id = ""] = await cli.ids();
+  for (const [flags, folder] of [
+    [[], present],
+    [["--recorded-cwd"], old],
+  ] as const) {
+    const known = await cli.ids();
+    await cli.run([...command, id, ...flags], { cwd: present });
+    const copy = (await cli.ids()).find((each) => !known.includes(each)) ?? "";
+    expect((await cli.lines(copy))[0]).toMatchObject({ type: "session_meta", payload: { cwd: folder } });
+  }
+});
+
+test("a recorded folder that is gone is named, and --recorded-cwd says what to do", async () => {
+  const cli = await Cli.open();
+  const old = join(cli.project, "old");
+  await mkdir(old);
+  await cli.run(["chat", "one"], { cwd: old });
   await rm(old, { recursive: true });
-  await cli.run(["chat", "--resume", id, "two"], { cwd: present });
-  expect(await foldersOf(cli, id)).toEqual([old, await realpath(present)]);
+  const [id = ""] = await cli.ids();
+  expect(await cli.run(["resume", id, "--recorded-cwd"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`cannot be read: ${old}. To continue in your own folder, leave out --recorded-cwd`),
+  });
+  expect(await cli.run(["resume", id])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`cannot be read: ${old}. It continues in ${cli.project}.`),
+  });
 });
 
 /** Where its turns were played. */

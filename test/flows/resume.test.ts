@@ -1,8 +1,9 @@
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { ResumeConfig } from "../../src/messages/conversation-config.js";
 import type { Config } from "../../src/messages/config.js";
+import { visible } from "../../src/messages/visible.js";
 import { createMockRecorder } from "../support/mock-recorder.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
@@ -140,21 +141,107 @@ test("a file that was made and never written to gets its first line when it is g
   expect(first).toMatchObject({ type: "session_meta", metadata: { provider: "offline", model: "offline" } });
 });
 
-test("a conversation goes on in the folder it was in, and elsewhere with a notice when that is gone", async () => {
-  const cwd = await temporaryFolder();
-  const first = await openManager();
-  const { conversation, conversationId } = await first.manager.newConversation({ cwd });
+/** A saved conversation of one turn in a folder of its own, and a manager in another folder. */
+async function savedElsewhere() {
+  const [recorded, callers] = [await temporaryFolder(), await temporaryFolder()];
+  const { manager, home } = await openManager({ cwd: recorded });
+  const { conversation, conversationId } = await manager.newConversation();
   await conversation.processMessage("my name is Alice");
-  await first.manager.shutdown();
-  const second = await openManager({ home: first.home });
-  const there = await second.manager.resumeConversation(conversationId);
-  expect(there.settings.cwd).toBe(cwd);
-  await second.manager.shutdown();
-  await rm(cwd, { recursive: true });
-  const third = await openManager({ home: first.home, cwd: first.home });
-  const elsewhere = await third.manager.resumeConversation(conversationId);
-  expect(elsewhere.settings.cwd).toBe(first.home);
-  expect(elsewhere.notice).toContain(`The folder this conversation was in is gone: ${cwd}`);
+  await manager.shutdown();
+  const open = async (replies: Parameters<typeof scripted>[0] = []) =>
+    (await openManager({ home, cwd: callers, providers: [scripted(replies)] })).manager;
+  return { recorded, callers, conversationId, path: conversation.rolloutPath ?? "", open };
+}
+
+test("tools of a resumed conversation write in the caller's folder, not in the one its file names", async () => {
+  const { recorded, callers, conversationId, open } = await savedElsewhere();
+  const manager = await open([
+    calls("write_file", "call_1", { path: "inside.txt", content: "one" }),
+    calls("write_file", "call_2", { path: join(recorded, "outside.txt"), content: "two" }),
+    says("done"),
+  ]);
+  const resumed = await manager.resumeConversation(conversationId, { provider: "scripted", model: "m" });
+  const events = new EventLog(resumed);
+  expect(await events.until("session_configured")).toMatchObject({ cwd: callers, recorded_cwd: recorded });
+  expect(resumed.notice).toContain(`was in ${recorded}. It continues in ${callers}, where its tools may write`);
+  await resumed.submit("write");
+  for (;;) {
+    const msg = await events.untilAny(["exec_approval_request", "apply_patch_approval_request", "task_complete"]);
+    if (msg.type === "task_complete") break;
+    await resumed.submit({ type: "exec_approval", id: msg.approval_id, decision: "approved" });
+  }
+  expect({ callers: await readdir(callers), recorded: await readdir(recorded) }).toEqual({
+    callers: ["inside.txt"],
+    recorded: [],
+  });
+});
+
+test('cwd: "recorded" continues in the folder the file names, a path in that folder, and a notice says which', async () => {
+  const { recorded, callers, conversationId, path, open } = await savedElsewhere();
+  const manager = await open();
+  const notice = `This conversation continues in its recorded folder ${recorded}, not in ${callers}`;
+  const other = await temporaryFolder();
+  const ways = [
+    () => manager.resumeConversation(conversationId, { cwd: "recorded" }),
+    () => manager.resumeRollout(path, { cwd: "recorded" }),
+    async () => (await manager.forkConversation(conversationId, { cwd: "recorded" })).conversation,
+    async () => (await manager.forkRollout(path, { cwd: "recorded" })).conversation,
+  ];
+  for (const way of ways) {
+    const conversation = await way();
+    expect(conversation.settings.cwd).toBe(recorded);
+    expect(conversation.notice).toContain(notice);
+    await conversation.shutdown();
+  }
+  const asked = await manager.resumeConversation(conversationId, { cwd: other });
+  expect(asked.settings.cwd).toBe(other);
+  expect(asked.notice ?? "").not.toContain(recorded);
+  await expect(manager.newConversation({ cwd: "recorded" })).rejects.toThrow('cwd: "recorded" is only for resuming');
+});
+
+test("a fork works in the caller's folder, and its file says so", async () => {
+  const { recorded, callers, conversationId, open } = await savedElsewhere();
+  const manager = await open();
+  const { conversation } = await manager.forkConversation(conversationId);
+  expect(conversation.settings.cwd).toBe(callers);
+  expect(conversation.notice).toContain(`was in ${recorded}. It continues in ${callers}`);
+  expect(await new EventLog(conversation).until("session_configured")).toMatchObject({
+    cwd: callers,
+    recorded_cwd: recorded,
+  });
+  expect((await rolloutLines(conversation.rolloutPath))[0]).toMatchObject({ payload: { cwd: callers } });
+});
+
+test("no notice about folders when the recorded one is the caller's, also by a symbolic link", async () => {
+  const { recorded, conversationId, path, open } = await savedElsewhere();
+  await (await open()).shutdown();
+  const link = join(await temporaryFolder(), "link");
+  await symlink(recorded, link);
+  for (const cwd of [recorded, link]) {
+    const { manager } = await openManager({ home: dirname(dirname(path)), cwd });
+    const { settings, notice } = await manager.resumeConversation(conversationId);
+    expect(settings.cwd).toBe(cwd);
+    expect(notice ?? "").not.toContain("folder");
+    expect(notice ?? "").not.toContain("This conversation");
+    await manager.shutdown();
+  }
+});
+
+test("a recorded folder that is gone or no absolute path is named, and cannot be asked for", async () => {
+  const { recorded, callers, conversationId, path, open } = await savedElsewhere();
+  await rm(recorded, { recursive: true });
+  const text = await readFile(path, "utf8");
+  for (const folder of [recorded, "..", "/etc/hosts", "/nowhere\u001b[2J"]) {
+    await writeFile(path, text.replaceAll(JSON.stringify(recorded), JSON.stringify(folder)));
+    const manager = await open();
+    await expect(manager.resumeConversation(conversationId, { cwd: "recorded" })).rejects.toThrow(
+      `does not exist or cannot be read: ${visible(folder)}. To continue in your own folder, leave out --recorded-cwd`,
+    );
+    const { settings, notice } = await manager.resumeConversation(conversationId);
+    expect(settings.cwd).toBe(callers);
+    expect(notice).toContain(`does not exist or cannot be read: ${visible(folder)}. It continues in ${callers}.`);
+    await manager.shutdown();
+  }
 });
 
 test("the policies a conversation was played with hold where they are the stricter ones, and it is told", async () => {

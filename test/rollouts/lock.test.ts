@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -12,10 +14,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
 import type { LockOwner } from "../../src/messages/rollout-command.js";
 import { releaseLock, takeLock } from "../../src/rollouts/lock.js";
+import { answers } from "../../src/rollouts/lock-owner.js";
+import { processStartTime } from "../../src/rollouts/process-liveness.js";
 import { runtimeDirectory, socketPath } from "../../src/rollouts/runtime-directory.js";
 import { bundleModule } from "../support/bundle.js";
 import { Child } from "./child.js";
@@ -121,6 +125,121 @@ test("eight processes fight for the lock of a dead one, and one wins", async () 
     await Promise.all(fighters.map(({ child }) => child.ask("release")));
     expect(existsSync(lock)).toBe(false);
   }
+});
+
+/** `CODY_LOCK_ROUNDS=200 npx vitest run test/rollouts/lock.test.ts` tries eight takers so many times. */
+const rounds = Number(process.env["CODY_LOCK_ROUNDS"] ?? 5);
+
+test("nobody takes the lock of a live owner whose socket was deleted; when it is killed, one does", async () => {
+  const takers = await Promise.all(Array.from({ length: 8 }, start));
+  const take = async (): Promise<LockOwner[]> => {
+    const outcomes = await Promise.all(takers.map(({ child }) => child.ask("take")));
+    return takers.flatMap(({ owner }, index) =>
+      (outcomes[index] as { status: string }).status === "taken" ? [owner] : [],
+    );
+  };
+  let thefts = 0;
+  let winners = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const { child, owner } = await start();
+    expect(await child.ask("take")).toEqual({ status: "taken" });
+    rmSync(owner.socket);
+    thefts += (await take()).length;
+    await Promise.all(takers.map((taker) => taker.child.ask("release")));
+    leave(lock, owner);
+    await child.kill();
+    const won = await take();
+    winners += won.length;
+    expect(won).toEqual([locked()]);
+    await Promise.all(takers.map((taker) => taker.child.ask("release")));
+  }
+  expect({ attempts: rounds * takers.length, thefts, winners }).toEqual({
+    attempts: rounds * 8,
+    thefts: 0,
+    winners: rounds,
+  });
+}, 600_000);
+
+test("a lock is dead when another process has its pid by now, and alive when that cannot be known", async () => {
+  const us = await openOwnerSocket(run());
+  const { owner } = await start();
+  const { child: killed, owner: refusing } = await start();
+  await killed.kill();
+  const [missing, refused] = [join(run(), "missing.sock"), refusing.socket];
+  const { startTime: _, ...old } = owner;
+  const inUse = { status: "in_use", owner: `pid ${owner.pid}` };
+  const cases = [
+    [{ ...owner, socket: missing, startTime: "1" }, { status: "taken" }],
+    [{ ...owner, socket: refused }, inUse],
+    [{ ...old, socket: missing }, inUse],
+    [{ ...old, socket: refused }, { status: "taken" }],
+  ] as const;
+  for (const [left, outcome] of cases) {
+    writeFileSync(lock, JSON.stringify(left));
+    expect(await takeLock(rollout, us.owner, gentle)).toEqual(outcome);
+    rmSync(lock);
+  }
+  await us.close();
+});
+
+test("the pid of an owner proves nothing in another pid namespace, or where namespaces are unknown", async () => {
+  const us = await openOwnerSocket(run());
+  const { child, owner } = await start();
+  await child.kill();
+  const missing = join(run(), "missing.sock");
+  const unknown = { ...us.owner, pidNamespace: "" };
+  const container = { status: "in_use", owner: `pid ${owner.pid} in another container` };
+  const cases = [
+    [{ ...owner, pidNamespace: "pid:[1]" }, us.owner, container],
+    [{ ...owner, pidNamespace: "pid:[1]", socket: missing }, us.owner, container],
+    [{ ...owner, pidNamespace: "", socket: missing }, us.owner, container],
+    [
+      { ...owner, pidNamespace: "", socket: missing },
+      unknown,
+      { status: "in_use", owner: `pid ${owner.pid}, perhaps in another container` },
+    ],
+    [{ ...owner, pidNamespace: "" }, unknown, { status: "taken" }],
+  ] as const;
+  for (const [left, taker, outcome] of cases) {
+    writeFileSync(lock, JSON.stringify(left));
+    expect(await takeLock(rollout, taker, gentle)).toEqual(outcome);
+    rmSync(lock);
+  }
+  await us.close();
+});
+
+test("a killed owner whose parent has not noticed yet is dead", async () => {
+  const us = await openOwnerSocket(run());
+  // After `exec` nobody waits for the first of the two.
+  const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void parent.kill("SIGKILL"));
+  const [line] = (await once(parent.stdout, "data")) as [Buffer];
+  const pid = Number(line.toString());
+  const owner = { ...us.owner, token: "0".repeat(32), pid, startTime: await processStartTime(pid) };
+  leave(lock, { ...owner, socket: join(run(), "missing.sock") });
+  expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner: `pid ${pid}` });
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => takeLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  await us.close();
+});
+
+test("a lock that names no process can only be forced", async () => {
+  const us = await openOwnerSocket(run());
+  for (const pid of [0, -1, 1.5, 2 ** 40]) {
+    leave(lock, { ...us.owner, token: "0".repeat(32), pid });
+    expect(await takeLock(rollout, us.owner, gentle)).toMatchObject({ status: "in_use" });
+  }
+  await us.close();
+});
+
+test("an owner makes its socket again when it was deleted, also with its directory", async () => {
+  const us = await openOwnerSocket(run(), 5);
+  for (const path of [us.owner.socket, run()]) {
+    rmSync(path, { recursive: true });
+    await expect.poll(() => answers(us.owner.socket)).toBe("alive");
+  }
+  await us.close();
+  expect(readdirSync(run())).toEqual([]);
 });
 
 test("takers that were killed half way do not block the next one", async () => {

@@ -172,7 +172,7 @@ test("a line that is too long is passed, and what comes behind it kept", async (
   await file.write(`\n${said("two")}\n`);
   await file.close();
   const bytes = maxLineBytes + block.length;
-  expect((await scan()).damaged.listed).toEqual([{ number: 3, bytes, reason: "longer than 64 MiB", rescued: 0 }]);
+  expect((await scan()).damaged.listed).toEqual([{ number: 3, bytes, reason: "longer than 256 MiB", rescued: 0 }]);
   await repair();
   expect(await texts()).toEqual(["one", "two"]);
 });

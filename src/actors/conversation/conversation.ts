@@ -21,6 +21,8 @@ import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "
 export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
   readonly rollout: Rollout;
+  /** The folder a resumed or forked conversation was in, as its rollout records it. */
+  readonly recordedCwd: string | undefined;
   /** Whether a turn that waited for an approval goes on: a copy, or what is not saved, would be played by two. */
   readonly goesOn: boolean;
   /** When its file is longer, nothing new begins. */
@@ -257,7 +259,8 @@ export function lostInput({ playing, turn }: ConversationCell): QueuedWork | und
   return turn?.submissionId === playing.submissionId && hasEnded[turn.status.status] ? undefined : playing;
 }
 
-function sessionConfigured({ conversationId, cell, rollout, sessionSource }: ConversationOptions): EventMsg {
+function sessionConfigured(options: ConversationOptions): EventMsg {
+  const { conversationId, cell, rollout, recordedCwd, sessionSource } = options;
   const { settings, state, shown } = cell;
   return {
     type: "session_configured",
@@ -272,6 +275,7 @@ function sessionConfigured({ conversationId, cell, rollout, sessionSource }: Con
     approval_policy: settings.approvalPolicy,
     sandbox_mode: settings.sandbox,
     cwd: settings.cwd,
+    ...(recordedCwd === undefined ? {} : { recorded_cwd: recordedCwd }),
     session_source: sessionSource,
   };
 }

@@ -14,7 +14,7 @@ import { recordedConfig } from "./resolve-settings.js";
 import { isPaginated } from "./read-parent.js";
 import { namedLine } from "./rename-saved.js";
 import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";
-import { existingFolder, skippedNotice, tornNotice } from "./resume-notices.js";
+import { skippedNotice, tornNotice, workingFolder, type WorkingFolder } from "./resume-notices.js";
 import { type Settings, turnContext } from "./settings.js";
 import { isEmpty, isNewChoice } from "./resumed-state.js";
 import { apply, type ConversationState, emptyState } from "./state.js";
@@ -42,6 +42,9 @@ export interface Parent {
   readonly isResumed?: boolean;
 }
 
+const recordedOfNew =
+  'cwd: "recorded" is only for resuming and forking. For a new conversation in a folder of that name, pass "./recorded"';
+
 /** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
 export class ConversationOpener {
   readonly #parts: OpenerParts;
@@ -67,7 +70,9 @@ export class ConversationOpener {
       throw new InvalidInputError(`conversation ${conversationId} exists already`);
     }
     const name = config.name === undefined ? undefined : conversationName(config.name);
-    const { settings, notice } = this.#spawner.settings(recorded, config);
+    if (parent === undefined && config.cwd === "recorded") throw new InvalidInputError(recordedOfNew);
+    const working = parent === undefined ? undefined : await this.#workingFolder(recorded, config);
+    const { settings, notice } = this.#spawner.settings(recorded, { ...config, ...(working && { cwd: working.cwd }) });
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
     const [{ outcome, notice: openNotice, ...opened }, git, prompt] = await Promise.all([
@@ -104,7 +109,8 @@ export class ConversationOpener {
       lease,
       sessionSource: resumes === undefined ? source : { resume: resumes },
       goesOn: false,
-      notice: joined([notice, openNotice, parentNotice, unlisted, serverNotice]),
+      notice: joined([notice, openNotice, parentNotice, working?.notice, unlisted, serverNotice]),
+      recordedCwd: recorded.cwd,
       ...this.#listing(conversationId, state),
     });
     return { conversation, conversationId, saved };
@@ -119,8 +125,9 @@ export class ConversationOpener {
     const before = await this.#parts.store.load(conversationId);
     if (isEmpty(before.state) && !allowEmpty) throw new EmptyRolloutError(conversationId);
     if (isPaginated(before.state) && this.#parts.config.persistence?.enabled !== false) return "codex_only";
-    const recorded = await existingFolder(recordedConfig(before.state));
-    const { settings, notice } = this.#spawner.settings(recorded.config, changes);
+    const recorded = recordedConfig(before.state);
+    const working = await this.#workingFolder(recorded, changes);
+    const { settings, notice } = this.#spawner.settings(recorded, { ...changes, cwd: working.cwd });
     const { provider, model, cwd } = settings;
     const {
       outcome,
@@ -147,7 +154,7 @@ export class ConversationOpener {
     await this.#indexName(conversationId, state, "mend");
     await this.#indexPin(conversationId, state, "mend");
     const { lease, notice: serverNotice } = await this.#spawner.leaseServers(cwd);
-    const notices = [notice, openNotice, recorded.notice, tornNotice(outcome), skippedNotice(skipped), serverNotice];
+    const notices = [notice, openNotice, working.notice, tornNotice(outcome), skippedNotice(skipped), serverNotice];
     return await this.#spawner.spawn({
       conversationId,
       state,
@@ -159,8 +166,13 @@ export class ConversationOpener {
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
       notice: joined(notices),
+      recordedCwd: recorded.cwd,
       ...this.#listing(conversationId, state),
     });
+  }
+
+  #workingFolder(recorded: ConversationConfig, asked: ConversationConfig): Promise<WorkingFolder> {
+    return workingFolder({ recorded: recorded.cwd, asked: asked.cwd, callers: this.#spawner.cwd });
   }
 
   #listing(id: string, state: ConversationState): Pick<SpawnInput, "onRenamed" | "onPinned"> {

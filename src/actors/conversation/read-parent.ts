@@ -4,7 +4,6 @@ import { legacyLines } from "../../rollouts/legacy-lines.js";
 import { TurnEnds } from "../../rollouts/turn-ends.js";
 import type { Parent } from "./opener.js";
 import { recordedConfig } from "./resolve-settings.js";
-import { existingFolder } from "./resume-notices.js";
 import { apply, type ConversationState, emptyState } from "./state.js";
 import type { Store } from "./store.js";
 
@@ -14,9 +13,12 @@ export async function readParent(store: Store, id: string, afterTurn: number | u
   const state = emptyState();
   for (const line of lines) apply(state, line);
   if (state.history.length === 0) throw new EmptyRolloutError(id);
-  const { config: recorded, notice } = await existingFolder(recordedConfig(state));
   const inherited = lines.filter(isInherited);
-  return { id, lines: isPaginated(state) ? inherited.flatMap(legacyLines) : inherited, recorded, notice };
+  return {
+    id,
+    lines: isPaginated(state) ? inherited.flatMap(legacyLines) : inherited,
+    recorded: recordedConfig(state),
+  };
 }
 
 async function linesUpTo(store: Store, id: string, afterTurn: number | undefined): Promise<OwnLine[]> {

@@ -44,7 +44,7 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
     settings: {
       ...found,
       // Kept in the file, and read by processes that are elsewhere.
-      cwd: conversation.cwd === undefined ? (recorded.cwd ?? resolve(input.cwd)) : resolve(input.cwd, conversation.cwd),
+      cwd: resolve(input.cwd, conversation.cwd ?? ""),
       ...policies,
       effort: conversation.effort ?? recorded.effort ?? null,
       summary: "auto",

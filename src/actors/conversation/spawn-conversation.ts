@@ -27,6 +27,7 @@ export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   readonly settings: Settings;
   readonly rollout: Rollout;
   readonly sessionSource: SessionSource;
+  readonly recordedCwd: string | undefined;
   /** What a person should know before the first turn. */
   readonly notice: string | undefined;
   /** Hears every event, before the conversation's own readers. */

@@ -68,6 +68,7 @@ export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "s
   readonly settings: Settings;
   readonly prompt: ToldPrompt;
   readonly sessionSource: SessionSource;
+  readonly recordedCwd: string | undefined;
   readonly goesOn: boolean;
   readonly notice: string | undefined;
   readonly lease: Lease | undefined;
@@ -119,8 +120,13 @@ export class ConversationSpawner {
       conversation,
       env: this.#parts.options.env ?? {},
       inProcess: this.#providers.inProcess,
-      cwd: this.#parts.options.cwd ?? process.cwd(),
+      cwd: this.cwd,
     });
+  }
+
+  /** The caller's folder. */
+  get cwd(): string {
+    return this.#parts.options.cwd ?? process.cwd();
   }
 
   /** What the model of a new conversation will be told, already looked up. */

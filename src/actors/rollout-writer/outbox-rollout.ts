@@ -37,6 +37,8 @@ export interface Outgoing {
   /** So many bytes more, or fewer, are waiting. */
   count(bytes: number): void;
   forget(rollout: OutboxRollout): void;
+  /** The writer did not say that it let go of this file. */
+  closedUnanswered(path: string): void;
 }
 
 interface Waiter {
@@ -198,10 +200,11 @@ export class OutboxRollout implements Rollout {
     this.#outbox.count(-this.#lines.clear());
     if (reached) {
       const closing = this.#outbox.writer().ask({ type: "close", conversationId: this.conversationId });
-      await this.#bounded<unknown>(
+      const answer = await this.#bounded<SaveOutcome | undefined>(
         closing.catch(() => undefined),
         () => undefined,
       );
+      if (answer === undefined) this.#outbox.closedUnanswered(this.path);
     }
     this.#outbox.forget(this);
     return outcome;

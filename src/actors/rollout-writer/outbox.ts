@@ -1,5 +1,5 @@
 import type { LockOwner, OpenOutcome, RolloutEvent } from "../../messages/rollout-command.js";
-import { lockHolder } from "../../rollouts/lock.js";
+import { lockHolder, releaseLock } from "../../rollouts/lock.js";
 import type { SpawnOptions } from "../system/actor.js";
 import { OutboxRollout, type OpenRequest, type Outgoing, type RolloutWriterRef } from "./outbox-rollout.js";
 import type { Rollout } from "./rollout.js";
@@ -25,6 +25,8 @@ const defaultDeadlineMs = 10_000;
 export class RolloutOutbox implements Outgoing {
   readonly #options: RolloutOutboxOptions;
   readonly #rollouts = new Map<string, OutboxRollout>();
+  /** Rollouts that were closed without an answer of the writer, which may have left their locks. */
+  readonly #perhapsLocked = new Set<string>();
   readonly #limitBytes: number;
   readonly deadlineMs: number;
   #writer: RolloutWriterRef | undefined;
@@ -71,6 +73,7 @@ export class RolloutOutbox implements Outgoing {
     await Promise.all(Array.from(this.#rollouts.values(), (rollout) => rollout.close()));
     this.#failed("the writer was stopped");
     await this.#writer?.stop();
+    await this.#releaseLocks();
     await this.#options.onStopped?.();
   }
 
@@ -104,8 +107,21 @@ export class RolloutOutbox implements Outgoing {
     this.#waitingBytes += bytes;
   }
 
+  closedUnanswered(path: string): void {
+    this.#perhapsLocked.add(path);
+  }
+
   forget(rollout: OutboxRollout): void {
     if (this.#rollouts.get(rollout.conversationId) === rollout) this.#rollouts.delete(rollout.conversationId);
+  }
+
+  /** Nobody else could take them for as long as this process runs. */
+  async #releaseLocks(): Promise<void> {
+    if (this.#perhapsLocked.size === 0) return;
+    const owner = await this.#owner?.catch(() => undefined);
+    if (owner === undefined) return;
+    for (const path of this.#perhapsLocked) await releaseLock(path, owner).catch(() => undefined);
+    this.#perhapsLocked.clear();
   }
 
   #heard(event: RolloutEvent): void {

@@ -1,15 +1,22 @@
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { LockOwner } from "../../messages/rollout-command.js";
+import { commandOutput, processStartTime } from "../../rollouts/process-liveness.js";
 
-/** Which process this is, on which machine: what others need to find out whether it still lives. */
+/** Identifies this process and its machine, so that others can find out whether it still runs. */
 export async function processIdentity(): Promise<Omit<LockOwner, "token" | "socket">> {
-  return {
-    pid: process.pid,
-    host: await hostIdentity(),
-    bootId: (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "")).trim(),
-    pidNamespace: await readlink("/proc/self/ns/pid").catch(() => ""),
-  };
+  const [startTime, machine, namespace] = await Promise.all([
+    processStartTime(process.pid),
+    process.platform === "darwin" ? macIdentity() : linuxIdentity(),
+    pidNamespace(),
+  ]);
+  return { pid: process.pid, startTime, ...machine, pidNamespace: namespace };
+}
+
+/** Only Linux has pid namespaces; empty if ours cannot be determined. */
+async function pidNamespace(): Promise<string> {
+  if (process.platform !== "linux") return process.platform;
+  return await readlink("/proc/self/ns/pid").catch(() => "");
 }
 
 /** One that looks at the locks of others and has none: nothing is made for it. */
@@ -17,8 +24,23 @@ export async function onlooker(): Promise<LockOwner> {
   return { token: "", socket: "", ...(await processIdentity()) };
 }
 
+type MachineIdentity = Pick<LockOwner, "host" | "bootId">;
+
 /** A machine id alone may be that of an image many machines were made from. */
-async function hostIdentity(): Promise<string> {
-  const id = (await readFile("/etc/machine-id", "utf8").catch(() => "")).trim();
-  return id === "" ? "" : `${id} ${hostname()}`;
+async function linuxIdentity(): Promise<MachineIdentity> {
+  const [id, bootId] = await Promise.all([
+    readFile("/etc/machine-id", "utf8").catch(() => ""),
+    readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => ""),
+  ]);
+  if (id.trim() !== "") return { host: `${id.trim()} ${hostname()}`, bootId: bootId.trim() };
+  // Without a boot id, on other systems than Linux, the name is all that tells two machines apart.
+  return { host: bootId === "" ? hostname() : "", bootId: bootId.trim() };
+}
+
+async function macIdentity(): Promise<MachineIdentity> {
+  const [device, bootId] = await Promise.all([
+    commandOutput("ioreg", ["-rd1", "-c", "IOPlatformExpertDevice"]),
+    commandOutput("sysctl", ["-n", "kern.bootsessionuuid"]),
+  ]);
+  return { host: /"IOPlatformUUID" = "([^"]+)"/.exec(device)?.[1] ?? hostname(), bootId: bootId.trim() };
 }

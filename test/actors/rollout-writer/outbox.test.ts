@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -220,6 +220,30 @@ test("when the writer has failed for good everything says so", async () => {
   expect(await rollout.flush()).toMatchObject({ status: "not_saved" });
   expect((await outbox.open(request("b"))).outcome).toMatchObject({ status: "not_saved" });
   expect(await rollout.close()).toMatchObject({ status: "not_saved" });
+});
+
+function throwBug(): never {
+  throw new Error("a bug");
+}
+
+test("stopping releases the locks of a writer that has failed for good", async () => {
+  const writer = createRolloutWriter(nodeFileSystem);
+  const broken: RolloutWriter = {
+    ...writer,
+    start: async (options, context) => {
+      const { open } = await writer.start(options, context);
+      return { open, append: throwBug, flush: throwBug, close: throwBug };
+    },
+  };
+  const outbox = start(nodeFileSystem, {
+    spawnWriter: (options) => spawn(broken, null, { ...options, budget: { restarts: 1, windowMs: 60_000 } }),
+  });
+  const { rollout } = await outbox.open(request("a"));
+  rollout.append(said("one"));
+  expect(await rollout.close()).toMatchObject({ status: "not_saved" });
+  expect(existsSync(join(directory, "a.jsonl.lock"))).toBe(true);
+  await outbox.stop();
+  expect(existsSync(join(directory, "a.jsonl.lock"))).toBe(false);
 });
 
 test("stopping saves what waits, and nothing can be opened afterwards", async () => {
