@@ -159,7 +159,7 @@ function unnamed(input: ResolveProviderInput): ResolvedProvider {
     const pages = suggested.map((candidate) => `Get a key: ${vendorOf(candidate)?.key?.page}`);
     return refused([`${reason}.`, ...pages, useOffline].join("\n"));
   }
-  const notice = `${reason}: using the built-in offline model.`;
+  const notice = `${reason}: using the built-in offline model. To add a key: cody set-auth openai-api-key -`;
   return { ok: true, provider: "offline", model: "offline", notice };
 }
 

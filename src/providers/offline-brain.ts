@@ -13,6 +13,8 @@ const earlierSummary = /^\s*(?:Summary of earlier conversation|\[Session Summary
 const previousSummary = /<previous_summary>\n([^]*?)\n<\/previous_summary>/;
 const maxEchoChars = 300;
 const self = "I am cody's offline model, a small program and no language model.";
+const addKey =
+  "To use a real model, add an API key: cody set-auth openai-api-key - (or anthropic-api-key, openrouter-api-key)";
 const help = `${self} I can:
 - remember what you tell me ("my name is Alice") and tell it back ("what is my name?")
 - calculate ("what is 12 * (3 + 4)?")
@@ -20,7 +22,8 @@ const help = `${self} I can:
 - remember for later conversations ("remember for this project that tests run with vitest")
 - use tools ("list files in src", "read README.md", "search for TODO in src", "run npm test", "write notes.txt: some text",
   or a patch from *** Begin Patch to *** End Patch)
-For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY.`;
+${addKey}
+The variables OPENAI_API_KEY, ANTHROPIC_API_KEY and OPENROUTER_API_KEY work too.`;
 
 /** What the offline model answers; it depends on the request alone. */
 export function offlineReply(request: ModelRequest): OfflineReply {
@@ -77,7 +80,7 @@ function converse(message: string, told: readonly string[], before: readonly str
     first((sentence) => calculate(expressionIn(sentence) ?? "")) ??
     (facts.length > 0
       ? `Noted: ${facts.join(", ")}.`
-      : `${self} I heard: ${echo(message)}\nSay "help" for what I can do.`)
+      : `${self} I heard: ${echo(message)}\nSay "help" for what I can do. ${addKey}`)
   );
 }
 

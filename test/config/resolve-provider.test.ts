@@ -184,7 +184,8 @@ test("with nothing named and no key people fall back to the offline model and ar
     ok: true,
     provider: "offline",
     model: "offline",
-    notice: "No OPENAI_API_KEY or ANTHROPIC_API_KEY is set: using the built-in offline model.",
+    notice:
+      "No OPENAI_API_KEY or ANTHROPIC_API_KEY is set: using the built-in offline model. To add a key: cody set-auth openai-api-key -",
   });
 });
 

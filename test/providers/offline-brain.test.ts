@@ -150,7 +150,7 @@ test("a second summary keeps the goal of the first", () => {
 
 test("what it cannot do it says, and that it is no language model", () => {
   expect(answerTo("Write me a poem")).toBe(
-    'I am cody\'s offline model, a small program and no language model. I heard: Write me a poem\nSay "help" for what I can do.',
+    'I am cody\'s offline model, a small program and no language model. I heard: Write me a poem\nSay "help" for what I can do. To use a real model, add an API key: cody set-auth openai-api-key - (or anthropic-api-key, openrouter-api-key)',
   );
   expect(answerTo("help").split("\n")[0]).toBe(
     "I am cody's offline model, a small program and no language model. I can:",
