@@ -46,6 +46,10 @@ function titled(text: string): string {
   return userLine.replace('"hello"', JSON.stringify(text));
 }
 
+function turn(payload: object): string {
+  return `${JSON.stringify({ timestamp: created, type: "turn_context", payload })}\n`;
+}
+
 const contextLine = userLine.replace("hello", "<environment_context>x</environment_context>");
 
 function save(id: string, content: string, updatedAt = 1_000_000): string {
@@ -206,7 +210,6 @@ test("a long first line is read whole, up to a megabyte", async () => {
 });
 
 test("the model is that of the last turn, also after a long one and when the file has grown since the last list", async () => {
-  const turn = (payload: object) => `${JSON.stringify({ timestamp: created, type: "turn_context", payload })}\n`;
   const long = userLine.replace("hello", "x".repeat(20_000)).repeat(10);
   const said = titled('"turn_context" is a word, and {"type":"turn_context"} too');
   const path = save("conv_one", firstLine() + userLine + turn({ provider: "anthropic", model: "first" }) + long + said);
@@ -221,11 +224,10 @@ test("the model is that of the last turn, also after a long one and when the fil
 });
 
 test("a file that has grown unseen is looked at again when it comes into view", () => {
-  const turn = `${JSON.stringify({ timestamp: created, type: "turn_context", payload: { model: "later" } })}\n`;
   const path = save("conv_old", firstLine() + userLine, 1_000_000);
   save("conv_new", firstLine() + userLine, 2_000_000);
   expect(listConversationsSync(directory)).toMatchObject([{ id: "conv_new" }, { model: "gpt-4o" }]);
-  appendFileSync(path, turn);
+  appendFileSync(path, turn({ model: "later" }));
   utimesSync(path, 1_000, 1_000);
   expect(listConversationsSync(directory, { limit: 1 })).toMatchObject([{ id: "conv_new" }]);
   expect(listConversationsSync(directory)).toMatchObject([{ id: "conv_new" }, { model: "later" }]);
