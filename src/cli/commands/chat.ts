@@ -23,7 +23,7 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   const wanted = await schemaOf(context);
   await using workspace = await openWorkspace(context);
   const said = await withMessageOfResume(context, workspace);
-  const text = await textOf(said, interruption.signal);
+  const { text, isPiped } = await messageOf(said, interruption.signal);
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   if (text.trim() === "")
     throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
@@ -37,7 +37,7 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   const player = new TurnPlayer(conversation, Object.assign(keepAnswer, { stop: async () => await render.stop?.() }));
   const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
   const before = await player.open(options);
-  const outcome = await player.play(inputOf(text, wanted), options);
+  const outcome = await player.play(inputOf(text, isPiped, wanted), options);
   const isAnswered = outcome === "answered" || outcome === "truncated" || outcome === "refused";
   const fits = !isAnswered || wanted === undefined || (await tellUnfit(context, answer, wanted));
   // Half an answer fits no schema: that it is half says more.
@@ -73,12 +73,21 @@ async function withMessageOfResume(context: CommandContext, workspace: Workspace
 }
 
 /** Without a text in the arguments stdin is the message; with one, piped stdin is appended to it. */
-async function textOf(context: CommandContext, signal: AbortSignal): Promise<string> {
+async function messageOf(context: CommandContext, signal: AbortSignal): Promise<Message> {
   const { args, flags, terminal } = context;
   const prompt = args.join(" ");
-  if (prompt.trim() !== "") return await withPipedInput(context, prompt, signal);
-  if (args.length > 0 || !flags.stdin) return "";
-  return terminal.stdin.isTTY === true ? "" : await readAll(terminal.stdin, signal);
+  if (prompt.trim() !== "") {
+    const text = await withPipedInput(context, prompt, signal);
+    return { text, isPiped: text !== prompt };
+  }
+  const isRead = args.length === 0 && flags.stdin && terminal.stdin.isTTY !== true;
+  return { text: isRead ? await readAll(terminal.stdin, signal) : "", isPiped: false };
+}
+
+interface Message {
+  readonly text: string;
+  /** Whether another program's output follows the prompt; it may tell the model what to save. */
+  readonly isPiped: boolean;
 }
 
 /** The schema is looked at before anything else is done: a turn that cannot be asked for must not begin. */
@@ -87,9 +96,10 @@ async function schemaOf({ flags, terminal }: CommandContext): Promise<SchemaInFi
   return await outputSchemaIn(resolve(terminal.cwd, flags.outputSchema));
 }
 
-function inputOf(text: string, wanted: SchemaInFile | undefined): Op {
+function inputOf(text: string, isPiped: boolean, wanted: SchemaInFile | undefined): Op {
   const schema = wanted === undefined ? {} : { final_output_json_schema: wanted.schema };
-  return { type: "user_input", items: [{ type: "text", text }], ...schema };
+  const outside = isPiped ? { outside_content: true } : {};
+  return { type: "user_input", items: [{ type: "text", text }], ...outside, ...schema };
 }
 
 /** Says what does not fit in the answer, which is shown all the same; gives whether it fits. */
