@@ -286,10 +286,10 @@ test.each([
   ["custom_tool_call", { input: patch }],
 ])("a failed patch shows the lines that were not found: %s", (type, given) => {
   const activity = new ToolActivity();
-  const call = { type, call_id: "c", name: "apply_patch", ...given };
-  expect(activity.textOf({ type: "raw_response_item", item: call } as EventMsg)).toBe("apply_patch a.ts\n");
-  const output = `apply_patch verification failed: a.ts: these lines are not in it:\nif (a)\n  b();\u001b[2J`;
-  expect(activity.textOf(failed(output))).toBe(
+  const item = { type, call_id: "c", name: "apply_patch", ...given };
+  expect(activity.textOf({ type: "raw_response_item", item })).toBe("apply_patch a.ts\n");
+  const reason = `apply_patch verification failed: a.ts: these lines are not in it:\nif (a)\n  b();\u001b[2J`;
+  expect(activity.textOf(failed(reason))).toBe(
     "  failed: apply_patch verification failed: a.ts: these lines are not in it:\n    if (a)\n      b();␛[2J\n",
   );
 });

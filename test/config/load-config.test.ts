@@ -213,12 +213,15 @@ test.each([
 });
 
 test("a wrong value is refused beside an unknown key, and so is a server that is of two kinds", async () => {
-  const load = async (config: object) => loadConfig({ home: await homeWith(config), env: {}, flags: {} });
-  await expect(load({ colour: "red", model: 7 })).rejects.toThrow("config.json: model: expected string. Correct");
-  await expect(load({ mcp_servers: { a: { command: "a", url: "https://a.example" } } })).rejects.toThrow(
+  await expect(loadedFrom({ colour: "red", model: 7 })).rejects.toThrow("config.json: model: expected string. Correct");
+  await expect(loadedFrom({ mcp_servers: { a: { command: "a", url: "https://a.example" } } })).rejects.toThrow(
     "mcp_servers.a",
   );
 });
+
+async function loadedFrom(config: object) {
+  return loadConfig({ home: await homeWith(config), env: {}, flags: {} });
+}
 
 test.each([
   ["it is a folder, and should be a file", (path: string) => mkdir(path)],
