@@ -62,6 +62,8 @@ const putRightLater: Readonly<Record<string, readonly string[]>> = {
 /** Lines that Codex drops and we do not, in the history and in requests. */
 const keptByUs: Readonly<Record<string, readonly string[]>> = {
   "no line timestamp except meta": whole,
+  // The founding documents write text parts like this.
+  'content type "text"': whole,
 };
 
 /** Where our requests differ from those of Codex, on purpose. */

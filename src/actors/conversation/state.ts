@@ -5,7 +5,7 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import type { RolloutLine, SessionMeta } from "../../messages/rollout-line.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { TurnContext } from "../../messages/turn-context.js";
-import { applyToHistory } from "../../rollouts/history.js";
+import { applyToHistory, replacesHistory } from "../../rollouts/history.js";
 import { applyToMarks, type TurnMark } from "./turn-marks.js";
 
 /** What a conversation knows about itself: a fold over the lines of its rollout and nothing else. */
@@ -25,7 +25,7 @@ export interface ConversationState {
   counted: { readonly tokens: number; readonly items: number } | undefined;
   /** What was noted when the history was last compacted. */
   compaction: CompactionNotes | undefined;
-  /** Whether the history was ever replaced from outside, be it by nothing. */
+  /** Whether the history was ever replaced as a whole, be it by nothing. */
   isReplaced: boolean;
   /** How many turns have begun. */
   turns: number;
@@ -75,6 +75,7 @@ export function emptyState(): ConversationState {
 /** The only place where a conversation's state changes, in live play and on resume alike. */
 export function apply(state: ConversationState, line: RolloutLine): void {
   applyToHistory(state.history, line);
+  if (replacesHistory(line)) state.isReplaced = true;
   switch (line.type) {
     case "session_meta":
       // A fork copied by Codex holds its parent's meta line too; only the first counts.
@@ -131,7 +132,6 @@ function applyName(state: ConversationState, name: string, timestamp: string): v
 
 function applyRecord(state: ConversationState, payload: Extract<RolloutLine, { type: "cody" }>["payload"]): void {
   if (payload.type === "history_replaced") {
-    state.isReplaced = true;
     state.counted = undefined;
     state.compaction = undefined;
   } else if (payload.type === "approval_requested") {
