@@ -38,7 +38,7 @@ test("what has changed since is listed, wherever conversations are", async () =>
   await cli.run(["list"]);
   await cli.run(["rename", "conv_7", "lucky"]);
   expect((await cli.run(["list"])).stdout).toContain("  conv_7\n    Name: lucky\n");
-  await cli.run(["chat", "--resume", "conv_7", "hello"]);
+  await cli.run(["chat", "--provider", "offline", "--resume", "conv_7", "hello"]);
   expect((await cli.run(["list", "--limit", "1"])).stdout).toMatch(
     /^Saved Conversations:\n\n {2}conv_7\n {4}Name: lucky\n/,
   );
