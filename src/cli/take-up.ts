@@ -52,12 +52,13 @@ export async function takeUp(
 }
 
 /** Tells which flags the next `cody chat` will not know: a rollout neither says where the key is sent nor raises rights. */
-async function tellTemporary({ flags, tell }: CommandContext): Promise<void> {
+async function tellTemporary(context: CommandContext): Promise<void> {
+  const { flags } = context;
   const temporary = [
     ...(flags.baseUrl === undefined ? [] : [["--base-url", "cody set-provider <provider> --base-url <url>"]]),
     ...(flags.sandbox === "danger-full-access" ? [["--sandbox", `cody config set sandbox ${flags.sandbox}`]] : []),
   ];
   for (const [flag, command] of temporary) {
-    await tell(`${flag} holds for this command only. Pass it to cody chat too, or keep it with: ${command}`);
+    await context.tell(`${flag} holds for this command only. Pass it to cody chat too, or keep it with: ${command}`);
   }
 }

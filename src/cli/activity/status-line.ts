@@ -50,10 +50,10 @@ export class StatusLine {
     this.#frame = (this.#frame + 1) % frames.length;
     this.#isDrawn = true;
     this.#isWriting = true;
-    void stderr.write(`${frames[this.#frame]} ${text}`).then(() => {
-      this.#isWriting = false;
-    });
+    void stderr.write(`${frames[this.#frame]} ${text}`).then(this.#onWritten);
   }
+
+  readonly #onWritten = (): void => void (this.#isWriting = false);
 
   /** What takes more than one row cannot be erased. */
   #fits(text: string): boolean {
