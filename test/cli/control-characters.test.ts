@@ -52,7 +52,7 @@ test.each([[], ["--raw"]])("what is printed on stderr is neutralised: %j", async
   const terminal = await FakeTerminal.open(failing, { ...pipes, env: { PATH: process.env["PATH"] ?? "" } });
   expect(await terminal.run(...flags, "--sandbox", "danger-full-access", "chat", "go")).not.toBe(0);
   expect(terminal.errors).toContain("  a\u241b[2J\n");
-  expect(terminal.errors).toContain(`✗ No ${shown}`);
+  expect(terminal.errors).toContain(`✗ No ${shown.replace("\n", "\n  ")}`);
   expect(terminal.errors).not.toMatch(/\p{Cc}(?<![\n\t])|[\u202a-\u202e\u2066-\u2069]/u);
 });
 

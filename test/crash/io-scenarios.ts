@@ -93,8 +93,9 @@ async function leaveCrash({ directory, runtimeDirectory }: Scene): Promise<void>
   const path = join(directory, "a.jsonl");
   writeFileSync(path, Buffer.concat([numberedLines("a", upTo(3)), tornTail]));
   const [dead, taker] = [await openOwnerSocket(runtimeDirectory), await openOwnerSocket(runtimeDirectory)];
-  writeFileSync(`${path}.lock`, JSON.stringify(dead.owner));
-  writeFileSync(`${path}.lock.after.${dead.owner.token}`, JSON.stringify(taker.owner));
+  // This process lives: a start time that is not its own says that its pid was another's before.
+  writeFileSync(`${path}.lock`, JSON.stringify({ ...dead.owner, startTime: "0" }));
+  writeFileSync(`${path}.lock.after.${dead.owner.token}`, JSON.stringify({ ...taker.owner, startTime: "0" }));
   await dead.close();
   await taker.close();
 }

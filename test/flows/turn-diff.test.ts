@@ -133,7 +133,9 @@ test("a folder that is not there any more costs a warning, and no turn", async (
   await rm(cwd, { recursive: true });
   const msgs = await playTurn(opened, "one");
   expect(ofType(msgs, "warning").map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^Changes in .* are not tracked, and cannot be shown or taken back: ENOENT/),
+    expect.stringMatching(
+      /^Changes in .* are not tracked, and cannot be shown or taken back: Cannot read .*: it does not exist/,
+    ),
   ]);
   expect(ofType(msgs, "task_complete")).toMatchObject([{ last_agent_message: "one" }]);
   expect(ofType(await playTurn(opened, "two"), "warning")).toEqual([]);

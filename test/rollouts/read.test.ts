@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConversationNotFoundError, CorruptedRolloutError, InvalidInputError } from "../../src/messages/errors.js";
 import type { Compacted, OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/encode.js";
-import { maxLineDepth } from "../../src/rollouts/line-object.js";
+import { maxLineBytes, maxLineDepth } from "../../src/rollouts/line-object.js";
 import { readRollout } from "../../src/rollouts/read.js";
 
 let directory = "";
@@ -200,7 +200,7 @@ test("keys we do not know stay in the line", async () => {
 test("a line over the bound is damage, not memory", async () => {
   const path = join(directory, "conv.jsonl");
   writeFileSync(path, encodeLine(said("one")));
-  execFileSync("truncate", ["-s", String(70 * 1024 * 1024), path]);
+  execFileSync("truncate", ["-s", String(maxLineBytes + 1024 * 1024), path]);
   await expect(drain(path)).rejects.toThrow("line 2: the line is too long");
 });
 

@@ -13,7 +13,7 @@ export class BoundedLines {
   readonly #listener: LineListener;
   #parts: Buffer[] = [];
   #length = 0;
-  #head: string | undefined;
+  #head: Buffer | undefined;
   #tail: Buffer = Buffer.alloc(0);
 
   constructor(maxBytes: number, listener: LineListener) {
@@ -38,11 +38,11 @@ export class BoundedLines {
       return;
     }
     if (this.#head === undefined) {
-      const known = Buffer.concat(this.#parts);
-      this.#head = Buffer.concat([known, bytes.subarray(0, endBytes)]).toString("utf8", 0, endBytes);
-      this.#tail = known.subarray(-endBytes);
+      this.#head = Buffer.concat(this.#parts).subarray(0, endBytes);
+      this.#tail = Buffer.concat(this.#parts).subarray(-endBytes);
       this.#parts = [];
     }
+    if (this.#head.length < endBytes) this.#head = Buffer.concat([this.#head, bytes]).subarray(0, endBytes);
     // A copy: a part of a large buffer would keep all of it.
     this.#tail = Buffer.concat([this.#tail, bytes.subarray(-endBytes)].map((part) => Buffer.from(part))).subarray(
       -endBytes,
@@ -55,7 +55,7 @@ export class BoundedLines {
     this.#tail = Buffer.alloc(0);
     this.#parts = [];
     this.#length = 0;
-    if (head !== undefined) return this.#listener.tooLong(head, tail.toString());
+    if (head !== undefined) return this.#listener.tooLong(head.toString(), tail.toString());
     const [first] = parts;
     const text = (parts.length === 1 && first !== undefined ? first : Buffer.concat(parts)).toString();
     if (text.trim() !== "") this.#listener.line(text);
