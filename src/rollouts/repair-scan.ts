@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { shownId } from "../messages/conversation-id.js";
 import { CorruptedRolloutError } from "../messages/errors.js";
 import { isRecord } from "../messages/is-record.js";
-import { type OwnLine, RolloutLine } from "../messages/rollout-line.js";
+import { checkLine } from "./check-line.js";
 import { encodeLine } from "./encode.js";
 import { firstLine } from "./first-line.js";
 import type { FormLines } from "./forms/form-lines.js";
@@ -11,7 +11,6 @@ import { parsedTime } from "./forms/form-of.js";
 import { FormReader } from "./forms/form-reader.js";
 import { partsBefore, type RolloutPart } from "./history-base.js";
 import { HistoryCounter, type HistorySize } from "./history-size.js";
-import { holdsUnknown, isBesideHistory } from "./known-types.js";
 import { type LineObject, readLineBytes, withoutMark } from "./line-object.js";
 import { openRegularFile, rawLines } from "./raw-lines.js";
 import { allLines, type FileLine } from "./repair-lines.js";
@@ -54,7 +53,6 @@ export interface RolloutScan {
 
 /** More damaged lines than these are counted, and not listed. */
 const maxListed = 1000;
-const knownLine = RolloutLine.options[0];
 
 export function needsRepair({ damaged, unterminated, firstLine: made }: RolloutScan): boolean {
   return damaged.count > 0 || unterminated || made !== undefined;
@@ -144,9 +142,9 @@ class Scan {
     if (typeof value["ordinal"] === "number") this.#inPlace = true;
     const foreign = this.#forms.linesOf(value);
     if (foreign !== undefined) return this.#addForeign(foreign);
-    const known = knownLine.safeParse(value).success;
-    if (known ? holdsUnknown(value) : !isBesideHistory(value)) this.#unknown += 1;
-    if (known) this.#history.add(value as OwnLine);
+    const { line, isUnderstood } = checkLine(value);
+    if (!isUnderstood) this.#unknown += 1;
+    if (line !== undefined) this.#history.add(line);
     if (this.#meta !== "none" || value.type !== "session_meta") return;
     this.#meta = this.#isOwn(payload) ? "own" : "useless";
     if (this.#meta === "own") await this.#addBeginning(value);
@@ -186,7 +184,8 @@ class Scan {
         throw new CorruptedRolloutError(conversationId, this.#lines, detail);
       }
       if (read.status === "blank" || read.value.type === "session_meta") continue;
-      if (knownLine.safeParse(read.value).success) this.#history.add(read.value as OwnLine);
+      const { line } = checkLine(read.value);
+      if (line !== undefined) this.#history.add(line);
     }
   }
 
