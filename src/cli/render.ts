@@ -17,7 +17,7 @@ import type { Output } from "./output.js";
 /** Shows one event; resolves when there is room for the next. */
 export interface Renderer {
   (event: Event): Promise<void>;
-  /** Takes away what says that something goes on: nothing does any more. */
+  /** Erases the status line; called when nothing more is shown. */
   stop?(): Promise<void>;
 }
 

@@ -7,10 +7,10 @@ export interface ContextWindow {
   readonly isAssumed: boolean;
 }
 
-/** What a model is taken for that we do not know: nearly every current one has at least this. */
+/** The window assumed for an unknown model: nearly every current one has at least this. */
 const assumedWindow = 128_000;
 
-/** What the models of a provider are taken for that say no more than their names. */
+/** The windows assumed for models of which only the name is known, by provider. */
 export const assumedWindows = { anthropic: 200_000, openai: 128_000 } as const;
 
 /** By how names begin, the longer beginning before the shorter. */

@@ -8,9 +8,9 @@ import { assumedWindows, contextWindow, familyWindow, plainName } from "./model-
 export type ModelEntries = Readonly<Record<string, ModelEntry>>;
 
 export interface ResolvedModel extends ModelFacts {
-  /** What it is taken for where it is not known. */
+  /** Assumed where it is not known. */
   readonly contextWindow: number;
-  /** What it is taken for where it is not known. */
+  /** Assumed where it is not known. */
   readonly maxOutput: number;
   /** The name its provider knows it by. */
   readonly id: string;
@@ -22,7 +22,7 @@ type Guess = Omit<ResolvedModel, "id" | "foundBy">;
 
 const { anthropic, openai } = assumedWindows;
 const assumedMaxOutput = 16_384;
-/** What a model is taken for of which only the provider is known, from how its name begins. */
+/** Assumed facts of a model whose provider is known only from how its name begins. */
 const guesses: readonly (readonly [RegExp, Guess])[] = [
   [/^claude-/, { provider: "anthropic", contextWindow: anthropic, maxOutput: assumedMaxOutput, abilities: ["images"] }],
   [/^(?:gpt-|o\d)/, { provider: "openai", contextWindow: openai, maxOutput: assumedMaxOutput, abilities: ["images"] }],

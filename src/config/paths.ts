@@ -13,7 +13,7 @@ export interface HomePaths {
   readonly codexHeads: string;
   /** The conversations that cody has begun in Codex's directory. */
   readonly codexRegister: string;
-  /** What the heads of these said. */
+  /** Cached heads of those conversations. */
   readonly registeredHeads: string;
   /** What was said, to be searched; only a copy. */
   readonly index: string;

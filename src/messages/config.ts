@@ -81,12 +81,9 @@ export type LoginEntry = z.infer<typeof LoginEntry>;
 export const Layout = z.enum(["cody", "codex", "project"]);
 export type Layout = z.infer<typeof Layout>;
 
-/** Less would not fit one item; more could not be held in one string. */
-const byteLimit = z
-  .number()
-  .int()
-  .min(1_024)
-  .max(256 * 1024 * 1024);
+/** Less would not fit one item. */
+const byteLimit = z.number().int().min(1_024);
+const mebibyte = 1024 * 1024;
 
 /** Where a turn is stopped although the model would go on. */
 export const TurnLimits = z.strictObject({
@@ -96,10 +93,10 @@ export const TurnLimits = z.strictObject({
   seconds: z.number().positive().max(1_000_000).optional(),
   /** Tokens sent and received, as the provider counts them. */
   tokens: z.number().int().positive().optional(),
-  /** Text, reasoning and items of one answer of the model; a summary is an answer too. */
-  answerBytes: byteLimit.max(128 * 1024 * 1024).optional(),
+  /** Text, reasoning and items of one answer of the model; a summary is an answer too. More would not fit a line. */
+  answerBytes: byteLimit.max(128 * mebibyte).optional(),
   /** The same of all answers of a turn together. */
-  turnBytes: byteLimit.optional(),
+  turnBytes: byteLimit.max(256 * mebibyte).optional(),
   /** How long an approval request waits for its answer, in seconds. */
   approvalSeconds: z.number().positive().max(1_000_000).optional(),
   /** How often the same tool call with the same arguments may fail, with no successful call in between; 0 for no limit. */

@@ -10,12 +10,14 @@ const none = <T extends string>(type: T) => z.strictObject({ type: z.literal(typ
 
 /** Answers an approval request, named by `approval_id` as in the request's event, or by `id` as Codex has it. */
 const approvalAnswer = <T extends string>(type: T) =>
-  z.strictObject({
-    type: z.literal(type),
-    approval_id: z.string().optional(),
-    id: z.string().optional(),
-    decision: ReviewDecision,
-  });
+  z
+    .strictObject({
+      type: z.literal(type),
+      approval_id: z.string().optional(),
+      id: z.string().optional(),
+      decision: ReviewDecision,
+    })
+    .refine(({ approval_id, id }) => (approval_id ?? id) !== undefined, "approval_id: the id of the request is needed");
 
 /** Ours: the items hold text the user did not write, such as a web page. Knowledge saved in the turn needs approval. */
 const outside_content = z.boolean().optional();

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { constants } from "node:os";
+import { dirname, isAbsolute } from "node:path";
 import { getSystemErrorMap } from "node:util";
 import { quotedWord } from "./quoted-command.js";
 
@@ -11,7 +13,7 @@ export function systemCode(error: unknown): string | undefined {
   return unnamed.get(errno ?? 0) ?? code;
 }
 
-/** What the system says, in the words of a message. */
+/** The usual errors in plain words. */
 const words: Readonly<Record<string, string>> = {
   E2BIG: "the arguments are too long for the system",
   EACCES: "permission denied",
@@ -42,6 +44,17 @@ export function systemReason(error: unknown): string {
 }
 
 const verbs: Readonly<Record<string, string>> = {
+  copyfile: "copy",
+  fdatasync: "write",
+  fsync: "write",
+  ftruncate: "write",
+  link: "create",
+  rename: "write",
+  symlink: "create",
+  truncate: "write",
+  utime: "write",
+  write: "write",
+  writev: "write",
   chmod: "change the permissions of",
   connect: "connect to",
   getaddrinfo: "find",
@@ -71,6 +84,8 @@ const hints: Readonly<Record<string, (path?: string) => string | undefined>> = {
   ENOTDIR: () => "Rename the file that is in the way, or use another path",
 };
 
+const refusals: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+
 interface NetworkPlace {
   readonly address?: string;
   readonly hostname?: string;
@@ -81,8 +96,17 @@ interface NetworkPlace {
 export function systemProblem(error: unknown): { readonly message: string; readonly hint?: string } | undefined {
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return undefined;
   const { syscall = "", path, address, hostname, port } = error as NodeJS.ErrnoException & NetworkPlace;
-  const place = path ?? hostname ?? (address === undefined ? undefined : [address, port].join(":"));
-  const what = `${verbs[syscall] ?? "write"}${place === undefined ? "" : ` ${place}`}`;
-  const hint = hints[systemCode(error) ?? ""]?.(path);
+  // What does not exist cannot be the cause; it may be a temporary file.
+  const isHidden =
+    syscall === "open" &&
+    path !== undefined &&
+    isAbsolute(path) &&
+    refusals.has(systemCode(error) ?? "") &&
+    !existsSync(path);
+  const blamed = isHidden ? dirname(path) : path;
+  const place = blamed ?? hostname ?? (address === undefined ? undefined : [address, port].join(":"));
+  const verb = syscall.startsWith("spawn") ? "run" : isHidden ? "access" : (verbs[syscall] ?? "access");
+  const what = `${verb}${place === undefined ? "" : ` ${place}`}`;
+  const hint = hints[systemCode(error) ?? ""]?.(blamed);
   return { message: `Cannot ${what}: ${systemReason(error)}`, ...(hint === undefined ? {} : { hint }) };
 }

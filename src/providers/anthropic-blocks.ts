@@ -1,6 +1,7 @@
 import { isRecord } from "../messages/is-record.js";
 import type { ModelEvent } from "../messages/model.js";
 import type { ResponseItem } from "../messages/response-item.js";
+import { GrowingText } from "./growing-text.js";
 import { textAt } from "./json-fields.js";
 
 /** One block of an answer while it comes in. */
@@ -38,7 +39,7 @@ class TextBlock implements OpenBlock {
   readonly itemId: string;
   readonly mayBeCut = false;
   readonly endsWithMessage = true;
-  #text = "";
+  readonly #text = new GrowingText();
 
   constructor(itemId: string) {
     this.itemId = itemId;
@@ -47,13 +48,13 @@ class TextBlock implements OpenBlock {
   read(delta: Record<string, unknown>): ModelEvent | undefined {
     const text = textAt(delta, "text");
     if (text === "") return undefined;
-    this.#text += text;
+    this.#text.add(text);
     return { type: "text_delta", itemId: this.itemId, delta: text };
   }
 
   finish(): ResponseItem | undefined {
-    if (this.#text === "") return undefined;
-    return { type: "message", role: "assistant", content: [{ type: "output_text", text: this.#text }] };
+    if (this.#text.length === 0) return undefined;
+    return { type: "message", role: "assistant", content: [{ type: "output_text", text: this.#text.toString() }] };
   }
 }
 
@@ -62,7 +63,7 @@ class ThinkingBlock implements OpenBlock {
   readonly mayBeCut = false;
   readonly endsWithMessage = true;
   readonly #model: string;
-  #text = "";
+  readonly #text = new GrowingText();
   #signature: string;
 
   constructor(itemId: string, signature: string, model: string) {
@@ -75,16 +76,16 @@ class ThinkingBlock implements OpenBlock {
     this.#signature += textAt(delta, "signature");
     const text = textAt(delta, "thinking");
     if (text === "") return undefined;
-    this.#text += text;
+    this.#text.add(text);
     return { type: "reasoning_delta", itemId: this.itemId, delta: text };
   }
 
   finish(): ResponseItem | undefined {
-    if (this.#text === "" && this.#signature === "") return undefined;
+    if (this.#text.length === 0 && this.#signature === "") return undefined;
     return {
       type: "reasoning",
       summary: [],
-      content: [{ type: "reasoning_text", text: this.#text }],
+      content: [{ type: "reasoning_text", text: this.#text.toString() }],
       ...(this.#signature === "" ? {} : { encrypted_content: this.#signature }),
       origin: { api: "messages", model: this.#model },
     };
@@ -121,7 +122,7 @@ class ToolUseBlock implements OpenBlock {
   readonly #name: string;
   readonly #callId: string;
   readonly #input: unknown;
-  #json = "";
+  readonly #json = new GrowingText();
 
   constructor(itemId: string, block: Record<string, unknown>) {
     this.itemId = itemId;
@@ -137,12 +138,12 @@ class ToolUseBlock implements OpenBlock {
   read(delta: Record<string, unknown>): ModelEvent | undefined {
     const text = textAt(delta, "partial_json");
     if (text === "") return undefined;
-    this.#json += text;
+    this.#json.add(text);
     return { type: "tool_call_delta", itemId: this.itemId, delta: text };
   }
 
   get mayBeCut(): boolean {
-    return this.#json === "" && !this.#hasInput();
+    return this.#json.length === 0 && !this.#hasInput();
   }
 
   finish(isCut: boolean): ResponseItem {
@@ -150,7 +151,7 @@ class ToolUseBlock implements OpenBlock {
   }
 
   #arguments(isCut: boolean): string {
-    if (this.#json !== "") return this.#json;
+    if (this.#json.length > 0) return this.#json.toString();
     if (this.#hasInput()) return JSON.stringify(this.#input);
     // Nothing of the input came: to run the call without it would be another call.
     return isCut ? "{" : "{}";

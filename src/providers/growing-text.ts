@@ -15,6 +15,7 @@ export class GrowingText {
   }
 
   add(piece: string): void {
+    if (piece === "") return;
     this.#length += piece.length;
     this.#pieces.push(piece);
     if (this.#pieces.length < maxPieces) return;

@@ -1,5 +1,6 @@
 import type { ModelEvent } from "../messages/model.js";
 import type { FunctionCallItem } from "../messages/response-item.js";
+import { GrowingText } from "./growing-text.js";
 import { recordAt, recordsAt, textAt } from "./json-fields.js";
 import { itemOverheadBytes } from "./stream-bounds.js";
 
@@ -9,7 +10,7 @@ interface OpenCall {
   readonly index: unknown;
   id: string;
   name: string;
-  args: string;
+  readonly args: GrowingText;
 }
 
 /** Puts calls together that come in pieces over many chunks. */
@@ -24,10 +25,10 @@ export class ChatCalls {
       const isStarted = call.name !== "";
       if (!isStarted && typeof name === "string") call.name = name;
       const added = argumentsText(args);
-      call.args += added;
+      call.args.add(added);
       if (call.name === "") return [{ type: "buffered", bytes: itemOverheadBytes + added.length }];
       const itemId = itemIdOf(call, answerId);
-      const text = isStarted ? added : call.args;
+      const text = isStarted ? added : call.args.toString();
       return [
         ...(isStarted
           ? []
@@ -40,9 +41,10 @@ export class ChatCalls {
   /** The calls in their order. One that the end of the answer has cut is left out: half a call must never run. */
   whole(isCut: boolean, answerId: string): { readonly itemId: string; readonly call: FunctionCallItem }[] {
     return this.#calls
-      .filter(({ name, args }) => name !== "" && !(isCut && !isJson(args)))
+      .filter(({ name, args }) => name !== "" && !(isCut && !isJson(args.toString())))
       .map((call) => {
-        const { name, args } = call;
+        const { name } = call;
+        const args = call.args.toString();
         const item = { name, arguments: args === "" ? "{}" : args, call_id: callIdOf(call, answerId) };
         return { itemId: itemIdOf(call, answerId), call: { type: "function_call", ...item } };
       });
@@ -60,7 +62,7 @@ export class ChatCalls {
       if (open.id === "") open.id = id;
       return open;
     }
-    const call = { position: this.#calls.length, index, id, name: "", args: "" };
+    const call = { position: this.#calls.length, index, id, name: "", args: new GrowingText() };
     this.#calls.push(call);
     return call;
   }

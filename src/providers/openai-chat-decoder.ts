@@ -5,6 +5,7 @@ import { FailureError } from "../messages/errors.js";
 import { AlikeEvents } from "./alike-events.js";
 import { contentFiltered } from "./content-filtered.js";
 import { cutAnswer } from "./cut-answer.js";
+import { GrowingText } from "./growing-text.js";
 import { countAt, recordAt, recordsAt, textAt } from "./json-fields.js";
 import { ChatCalls } from "./openai-chat-calls.js";
 import { requestDigest } from "./request-digest.js";
@@ -21,8 +22,8 @@ export class ChatDecoder implements WireDecoder {
   readonly #reasoningId: string;
   readonly #events = new AlikeEvents();
   readonly #calls = new ChatCalls();
-  #text = "";
-  #reasoning = "";
+  readonly #text = new GrowingText();
+  readonly #reasoning = new GrowingText();
   #finish = "";
   #usage: TokenUsage | undefined;
 
@@ -53,8 +54,8 @@ export class ChatDecoder implements WireDecoder {
     const isCut = this.#finish === "length";
     const calls = this.#calls.whole(isCut || isFiltered, this.#id);
     const items: ModelEvent[] = [
-      ...(this.#reasoning === "" ? [] : [item(this.#reasoningId, this.#reasoningItem())]),
-      ...(this.#text === "" ? [] : [item(this.#id, this.#message())]),
+      ...(this.#reasoning.length === 0 ? [] : [item(this.#reasoningId, this.#reasoningItem())]),
+      ...(this.#text.length === 0 ? [] : [item(this.#id, this.#message())]),
       ...calls.map(({ itemId, call }) => item(itemId, call)),
     ];
     const finishReason: FinishReason = isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop";
@@ -66,8 +67,8 @@ export class ChatDecoder implements WireDecoder {
   #delta(delta: Record<string, unknown>): readonly ModelEvent[] {
     const text = textAt(delta, "content") || textAt(delta, "refusal");
     const reasoning = textAt(delta, "reasoning_content") || textAt(delta, "reasoning");
-    this.#text += text;
-    this.#reasoning += reasoning;
+    this.#text.add(text);
+    this.#reasoning.add(reasoning);
     const said: ModelEvent[] = [];
     if (reasoning !== "") said.push({ type: "reasoning_delta", itemId: this.#reasoningId, delta: reasoning });
     if (text !== "") said.push({ type: "text_delta", itemId: this.#id, delta: text });
@@ -76,11 +77,11 @@ export class ChatDecoder implements WireDecoder {
   }
 
   #message(): ResponseItem {
-    return { type: "message", role: "assistant", content: [{ type: "output_text", text: this.#text }] };
+    return { type: "message", role: "assistant", content: [{ type: "output_text", text: this.#text.toString() }] };
   }
 
   #reasoningItem(): ResponseItem {
-    const content = [{ type: "reasoning_text" as const, text: this.#reasoning }];
+    const content = [{ type: "reasoning_text" as const, text: this.#reasoning.toString() }];
     return { type: "reasoning", summary: [], content, origin: { api: "chat", model: this.#model } };
   }
 

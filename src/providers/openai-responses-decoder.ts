@@ -1,6 +1,7 @@
 import type { Responses } from "openai/resources/responses/responses";
 import { FailureError } from "../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
+import { messageText, type ResponseItem } from "../messages/response-item.js";
 import { AlikeEvents } from "./alike-events.js";
 import { BufferedBytes } from "./buffered-bytes.js";
 import { contentFiltered } from "./content-filtered.js";
@@ -23,7 +24,6 @@ const passedOver: ReadonlySet<string> = new Set<EventType>([
   "response.in_progress",
   "response.content_part.added",
   "response.content_part.done",
-  "response.output_text.done",
   "response.output_text.annotation.added",
   "response.refusal.done",
   "response.reasoning_text.done",
@@ -35,6 +35,8 @@ const ends: ReadonlySet<string> = new Set<EventType>(["response.completed", "res
 const callTypes: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "local_shell_call"]);
 const nothing: readonly ModelEvent[] = [];
 
+const hasMessageText = (item: ResponseItem): boolean => item.type === "message" && messageText(item) !== "";
+
 export class ResponsesDecoder implements WireDecoder {
   readonly #request: ModelRequest;
   readonly #context: FailureContext;
@@ -44,6 +46,10 @@ export class ResponsesDecoder implements WireDecoder {
   /** Of the call whose arguments are arriving. */
   #argumentBytes = 0;
   readonly #told = new Set<string>();
+  /** The types of the items that were reported, by their place in the answer. */
+  readonly #reportedAt = new Map<unknown, string>();
+  /** The ids of the calls that have started, by their place: some servers make up a new id for every event. */
+  readonly #callAt = new Map<unknown, string>();
   #calls = 0;
   #digest: string | undefined;
 
@@ -60,6 +66,8 @@ export class ResponsesDecoder implements WireDecoder {
       case "response.output_text.delta":
       case "response.refusal.delta":
         return this.#textDelta("message", value, textAt(value, "delta"));
+      case "response.output_text.done":
+        return this.#textDone(value);
       case "response.reasoning_summary_text.delta":
         return this.#textDelta("summary", value, textAt(value, "delta"));
       case "response.reasoning_text.delta":
@@ -103,6 +111,7 @@ export class ResponsesDecoder implements WireDecoder {
     const type = textAt(item, "type");
     const name = textAt(item, "name");
     if ((type !== "function_call" && type !== "custom_tool_call") || name === "") return nothing;
+    this.#callAt.set(event["output_index"], itemId);
     return [{ type: "tool_call_start", itemId, callId: textAt(item, "call_id"), name }];
   }
 
@@ -112,9 +121,19 @@ export class ResponsesDecoder implements WireDecoder {
     return [{ type: kind === "message" ? "text_delta" : "reasoning_delta", itemId, delta }];
   }
 
+  /** The whole repeats its deltas; a server may send it without them. */
+  #textDone(event: Record<string, unknown>): readonly ModelEvent[] {
+    const text = textAt(event, "text");
+    const isKnown =
+      this.#reportedAt.has(event["output_index"]) || this.#streamed.has(event, this.#itemId(event, "item_id"));
+    return isKnown || text === "" ? nothing : this.#textDelta("message", event, text);
+  }
+
   #argumentDelta(event: Record<string, unknown>, delta: string): readonly ModelEvent[] {
     this.#argumentBytes += delta.length;
-    return [{ type: "tool_call_delta", itemId: this.#itemId(event, "item_id"), delta }];
+    this.#streamed.addText("arguments", event, this.#itemId(event, "item_id"), delta);
+    const itemId = this.#callAt.get(event["output_index"]) ?? this.#itemId(event, "item_id");
+    return [{ type: "tool_call_delta", itemId, delta }];
   }
 
   /** The whole repeats its deltas, but a server may send it without them. */
@@ -125,8 +144,11 @@ export class ResponsesDecoder implements WireDecoder {
   }
 
   #item(item: Record<string, unknown>, place: Record<string, unknown>): readonly ModelEvent[] {
-    const itemId = this.#itemId({ ...place, id: item["id"] }, "id");
+    const index = place["output_index"];
+    const itemId = this.#callAt.get(index) ?? this.#itemId({ ...place, id: item["id"] }, "id");
+    this.#callAt.delete(index);
     this.#streamed.forget(place, itemId);
+    this.#reportedAt.set(index, textAt(item, "type"));
     return this.#tell(item, itemId);
   }
 
@@ -144,7 +166,9 @@ export class ResponsesDecoder implements WireDecoder {
     const usage = recordAt(response, "usage");
     const input_tokens = countAt(usage, "input_tokens");
     const output_tokens = countAt(usage, "output_tokens");
-    const items = this.#lastItems(recordsAt(response, "output"));
+    const items = this.#lastItems(recordsAt(response, "output"), end === "length");
+    // Half a call must not run, and must not be lost silently.
+    if (end === "stop" && this.#streamed.hasOpenCall) return [...items, { type: "failed", failure: cutAnswer }];
     const finishReason = end === "stop" && this.#calls > 0 ? "tool_calls" : end;
     return [
       ...items,
@@ -163,9 +187,19 @@ export class ResponsesDecoder implements WireDecoder {
   }
 
   /** Some servers report items only in the last event, and some not even there. */
-  #lastItems(output: readonly Record<string, unknown>[]): readonly ModelEvent[] {
-    if (output.length > 0) return output.flatMap((item, index) => this.#item(item, { output_index: index }));
-    return this.#streamed.unreported().flatMap(({ item, itemId }) => this.#tell(item, itemId));
+  #lastItems(output: readonly Record<string, unknown>[], isCut: boolean): readonly ModelEvent[] {
+    const streamed = this.#streamed.unreported(isCut);
+    const unreported = output.flatMap((item, index) =>
+      this.#reportedAt.get(index) === textAt(item, "type") ? [] : this.#item(item, { output_index: index }),
+    );
+    const hasText = unreported.some((event) => event.type === "item" && hasMessageText(event.item));
+    // The last event may have other items, and not the text that was streamed.
+    const left = output.length === 0 ? streamed : streamed.filter(({ item }) => item["type"] === "message" && !hasText);
+    const rebuilt = left.flatMap(({ item, itemId }) => this.#tell(item, itemId));
+    if (rebuilt.length === 0) return unreported;
+    const kept = unreported.filter((event) => !(event.type === "item" && event.item.type === "message"));
+    const firstCall = kept.findIndex((event) => event.type === "item" && event.item.type !== "reasoning");
+    return kept.toSpliced(firstCall === -1 ? kept.length : firstCall, 0, ...rebuilt);
   }
 
   #incomplete(response: Record<string, unknown>): readonly ModelEvent[] {

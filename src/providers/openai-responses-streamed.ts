@@ -1,8 +1,10 @@
+import { isRecord } from "../messages/is-record.js";
+import { jsonOrUndefined } from "../messages/parse.js";
 import { GrowingText } from "./growing-text.js";
 import { recordAt, textAt } from "./json-fields.js";
 
-/** Which text of an item a delta belongs to: that of a message, or one of the two a reasoning item has. */
-export type TextKind = "message" | "summary" | "content";
+/** Which text of an item a delta belongs to: that of a message, one of the two a reasoning item has, or a call's arguments. */
+export type TextKind = "message" | "summary" | "content" | "arguments";
 
 interface StreamedItem {
   readonly itemId: string;
@@ -40,6 +42,11 @@ export class StreamedItems {
     this.#text.add(delta);
   }
 
+  /** Whether anything of the item has come. */
+  has(event: Event, itemId: string): boolean {
+    return this.#items.has(keyOf(event, itemId));
+  }
+
   announceCall(event: Event, itemId: string): void {
     const item = recordAt(event, "item");
     const type = textAt(item, "type");
@@ -59,10 +66,19 @@ export class StreamedItems {
     this.#key = undefined;
   }
 
-  /** The items that were never reported, in their order and in the shape in which they would have been. */
-  unreported(): { readonly itemId: string; readonly item: Record<string, unknown> }[] {
+  /** Whether a call was announced whose arguments are not complete. */
+  get hasOpenCall(): boolean {
+    return [...this.#items.values()].some((streamed) => streamed.call !== undefined && givenTo(streamed) === undefined);
+  }
+
+  /**
+   * The items that were never reported, in their order and in the shape in which they would have been. Of an answer that
+   * was cut, only the calls whose arguments were reported as complete.
+   */
+  unreported(isCut: boolean): { readonly itemId: string; readonly item: Record<string, unknown> }[] {
     return [...this.#items.values()].flatMap((streamed) => {
-      const item = itemOf(streamed);
+      const item =
+        isCut && streamed.call !== undefined && streamed.completed === undefined ? undefined : itemOf(streamed);
       return item === undefined ? [] : [{ itemId: streamed.itemId, item }];
     });
   }
@@ -82,8 +98,20 @@ function keyOf({ output_index: index }: Event, itemId: string): string | number 
   return typeof index === "number" ? index : itemId;
 }
 
-function itemOf({ id, texts, call, completed }: StreamedItem): Record<string, unknown> | undefined {
-  if (call !== undefined) return completed === undefined ? undefined : { ...call, ...completed, status: "completed" };
+/** What a call is given: as it was reported, or as its deltas make it if they are complete. */
+function givenTo({ call, completed, texts }: StreamedItem): Record<string, unknown> | undefined {
+  if (completed !== undefined) return completed;
+  const streamed = texts.get("arguments")?.toString() ?? "";
+  if (call?.["type"] === "custom_tool_call") return streamed === "" ? undefined : { input: streamed };
+  return isRecord(jsonOrUndefined(streamed)) ? { arguments: streamed } : undefined;
+}
+
+function itemOf(streamed: StreamedItem): Record<string, unknown> | undefined {
+  const { id, texts, call } = streamed;
+  if (call !== undefined) {
+    const given = givenTo(streamed);
+    return given === undefined ? undefined : { ...call, ...given, status: "completed" };
+  }
   const parts = (kind: TextKind) => {
     const text = texts.get(kind)?.toString() ?? "";
     return text === "" ? [] : [{ text }];

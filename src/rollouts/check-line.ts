@@ -17,11 +17,14 @@ const knownLine = RolloutLine.options[0];
 /** A line without a time is taken with `time`; without that, as one of 1970. */
 export function checkLine(value: LineObject, time?: string): CheckedLine {
   const dated = typeof value["timestamp"] === "string" ? value : { ...value, timestamp: timeOf(value, time) };
-  const known = [dated, withCodexItems(dated)].find((line) => knownLine.safeParse(line).success);
-  if (known === undefined) return { line: undefined, isUnderstood: isBesideHistory(value) };
+  const isWritten = isKnown(dated);
+  const known = isWritten ? dated : withCodexItems(dated);
+  if (!isWritten && !isKnown(known)) return { line: undefined, isUnderstood: isBesideHistory(value) };
   // The value itself, not zod's copy: keys of a newer version stay.
   return { line: known as OwnLine, isUnderstood: !holdsUnknown(value) };
 }
+
+const isKnown = (line: object): boolean => knownLine.safeParse(line).success;
 
 function timeOf({ timestamp, payload }: LineObject, time: string | undefined): string {
   if (typeof timestamp === "number") return isoTime(timestamp);

@@ -35,8 +35,9 @@ function thinLine(line: OwnLine): OwnLine {
 /** What a person said decides what outlives a compaction, and where turns begin; of the rest only the kind counts. */
 function thin(item: ResponseItem): ResponseItem {
   if (item.type !== "message") return { type: item.type } as ResponseItem;
-  const { type, role, content } = item;
-  return { type, role, content: role === "user" ? content.map(withoutImage) : [] };
+  const { type, role, content, summary } = item;
+  const flag = summary === true ? { summary } : {};
+  return { type, role, content: role === "user" ? content.map(withoutImage) : [], ...flag };
 }
 
 function withoutImage(part: ContentPart): ContentPart {

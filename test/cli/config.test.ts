@@ -558,3 +558,9 @@ test("a table of settings is not one setting", async () => {
   expect(code).toBe(2);
   expect(stderr).toContain("mcp_servers holds several settings\n");
 });
+
+test("config set refuses a provider that does not exist", async () => {
+  const cli = await Cli.open();
+  const { code, stderr } = await cli.run(["config", "set", "provider", "opnai"]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("Did you mean openai?") as string });
+});

@@ -38,6 +38,18 @@ test("after some seconds it says how long", async () => {
   expect(terminal.errors.split(erased).at(-1)).toMatch(/^Interrupted\.\n/);
 });
 
+test("it stays while the model writes a call", async () => {
+  const start = { type: "tool_call_start", itemId: "i", callId: "c", name: "write_file" } as const;
+  const delta = { type: "tool_call_delta", itemId: "i", delta: "x" } as const;
+  const terminal = await FakeTerminal.open(
+    scripted([[start, ...Array.from({ length: 50 }, () => delta), { type: "hang" }]]),
+  );
+  const running = terminal.run("chat", "hello");
+  await terminal.tells("⠋ Waiting for the model...");
+  terminal.signal("SIGINT");
+  expect(await running).toBe(130);
+});
+
 test("an answer that has begun is not written over", async () => {
   const terminal = await FakeTerminal.open(scripted([beginsAndHangs("Once upon"), hangs]));
   const running = terminal.run();

@@ -128,12 +128,17 @@ test("an answer to a request that was never made is rejected", async () => {
   });
 });
 
+test("an answer without the id of a request is refused with what it lacks", async () => {
+  const { conversation } = await openConversation({ provider: scripted([]) });
+  const answered = conversation.submit({ type: "exec_approval", decision: "approved" });
+  await expect(answered).rejects.toThrow("approval_id: the id of the request is needed");
+});
+
 test("a request is answered by its approval_id, the name its event has, or by id, as Codex calls it", async () => {
   const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
   await conversation.submit("go");
   const { approval_id } = await events.until("exec_approval_request");
   const answer = { type: "exec_approval", decision: "approved" } as const;
-  await expect(conversation.submit(answer)).rejects.toThrow("there is no open approval request without an approval_id");
   expect(await conversation.submit({ ...answer, approval_id })).toEqual(expect.any(String));
   await events.until("task_complete");
   expect(runs).toEqual(["it"]);

@@ -120,6 +120,15 @@ test("a call that succeeds in between, other arguments, and a new turn begin the
   expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Done" });
 });
 
+const looping = (id: string): Reply =>
+  callsAll(...[1, 2].map((n) => ({ name: "half", callId: `${id}_${n}`, arguments: JSON.stringify({ n }) })));
+
+test("the same successful call in every answer is no progress", async () => {
+  const { end, provider } = await play(Array.from({ length: 9 }, (_, index) => looping(`c${index}`)));
+  expect(end.error?.message).toBe(stopped("half", "1 is odd"));
+  expect(provider.requests).toHaveLength(4);
+});
+
 test("failures that take turns with other failures are counted, and those of one answer once", async () => {
   const { provider, end } = await play(repeated(both));
   expect(end.error?.message).toBe(stopped("half", "1 is odd"));

@@ -81,6 +81,23 @@ test("a freeform call that ends a cut answer does not run, because its input may
   });
 });
 
+test("a call whose arguments are missing at the output limit does not run", async () => {
+  let runs = 0;
+  const wait = defineTool({
+    name: "wait",
+    description: "",
+    parameters: z.strictObject({ seconds: z.number().optional() }),
+    readOnly: true,
+    run: () => String((runs += 1)),
+  });
+  const item = { type: "function_call", name: "wait", arguments: "", call_id: "c1" } as const;
+  const provider = scripted([[{ type: "item", itemId: "i", item }, ...done], says("Again")]);
+  const { conversation, events } = await openConversation({ provider, tools: [wait] });
+  await conversation.submit("Go");
+  expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Again" });
+  expect(runs).toBe(0);
+});
+
 test("an answer that was cut off before it said anything is reported too", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([done]) });
   await conversation.submit("Think");

@@ -54,11 +54,23 @@ test.each([
     { message: "Cannot write: disk full", hint: "Free some space and try again" },
   ],
   [
+    { code: "EACCES", errno: -13, syscall: "open", path: "/nope/config.json.lock.1.2" },
+    { message: "Cannot access /nope: permission denied", hint: "Check its owner and permissions: ls -ld /nope" },
+  ],
+  [
     { code: "EROFS", errno: -30, syscall: "mkdir", path: "/ro/x" },
     {
       message: "Cannot create the folder /ro/x: read-only file system",
       hint: "Use a folder that can be written: set CODY_HOME or pass --home",
     },
+  ],
+  [
+    { code: "ENOENT", errno: -2, syscall: "realpath", path: "/nope" },
+    { message: "Cannot access /nope: it does not exist" },
+  ],
+  [
+    { code: "ENOENT", errno: -2, syscall: "spawn nope", path: "nope" },
+    { message: "Cannot run nope: it does not exist" },
   ],
   [
     { code: "EADDRINUSE", errno: -98, syscall: "listen", address: "127.0.0.1", port: 80 },

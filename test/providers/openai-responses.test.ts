@@ -241,8 +241,70 @@ describe("what comes back", () => {
       ]);
     });
 
-    test("a call whose arguments are complete runs, one whose arguments are not does not", async () => {
-      const half = { type: "response.function_call_arguments.delta", item_id: "fc_2", output_index: 1, delta: "{}" };
+    test("text that the last event leaves out is kept beside the items it has", async () => {
+      const text = { ...delta, output_index: 1 };
+      const kinds = async (output: readonly object[]) =>
+        (await itemsOf(text, { type: "response.completed", response: { output } })).map(
+          ([, item]) => (item as { type: string }).type,
+        );
+      expect(await kinds([reasoning])).toEqual(["reasoning", "message"]);
+      expect(await kinds([reasoning, { ...message, content: [] }])).toEqual(["reasoning", "message"]);
+      expect(await kinds([reasoning, said])).toEqual(["reasoning", "message"]);
+    });
+
+    test("a server that makes up a new id for every event reports each item once", async () => {
+      const { events } = await ask(
+        openaiResponses,
+        streaming(
+          named(
+            { ...added(openCall(1), 0), item: { ...openCall(1), id: "a" } },
+            { type: "response.function_call_arguments.delta", item_id: "b", output_index: 0, delta: '{"n":1}' },
+            done({ ...call(1), id: "c" }, 0),
+            done({ ...said, id: "d" }, 1),
+            {
+              type: "response.completed",
+              response: {
+                output: [
+                  { ...call(1), id: "e" },
+                  { ...said, id: "f" },
+                ],
+              },
+            },
+          ),
+        ),
+      );
+      expect(events.flatMap((event) => ("itemId" in event ? [`${event.type} ${event.itemId}`] : []))).toEqual([
+        "tool_call_start a",
+        "tool_call_delta a",
+        "item a",
+        "item d",
+      ]);
+    });
+
+    test("a call and a text are built from what came of them", async () => {
+      const pieces = ['{"n"', ":1}"].map((piece) => ({
+        type: "response.function_call_arguments.delta",
+        item_id: "fc_1",
+        output_index: 0,
+        delta: piece,
+      }));
+      const text = { type: "response.output_text.done", item_id: "msg_1", output_index: 1, text: "Hello" };
+      const { events } = await ask(
+        openaiResponses,
+        streaming(named(added(openCall(1), 0), ...pieces, text, completed)),
+      );
+      const ends = events.filter(({ type }) => !type.startsWith("tool_call"));
+      expect(ends.map((event) => (event.type === "item" ? event.item : event.type))).toMatchObject([
+        "text_delta",
+        { type: "function_call", call_id: "call_1", arguments: '{"n":1}' },
+        { type: "message", content: [{ text: "Hello" }] },
+        "usage",
+        "done",
+      ]);
+    });
+
+    test("a call whose arguments are complete is kept, and one whose arguments are not fails the answer", async () => {
+      const half = { type: "response.function_call_arguments.delta", item_id: "fc_2", output_index: 1, delta: '{"n"' };
       const input = { type: "custom_tool_call", id: "ct_1", call_id: "call_3", name: "apply_patch", input: "" };
       const { events } = await ask(
         openaiResponses,
@@ -262,10 +324,8 @@ describe("what comes back", () => {
       expect(ends.map((event) => (event.type === "item" ? event.item : event.type))).toMatchObject([
         { type: "function_call", id: "fc_1", call_id: "call_1", name: "shell", arguments: '{"n":1}' },
         { type: "custom_tool_call", call_id: "call_3", name: "apply_patch", input: "*** Begin" },
-        "usage",
-        "done",
+        "failed",
       ]);
-      expect(events.at(-1)).toEqual({ type: "done", finishReason: "tool_calls" });
     });
 
     test("the output of response.completed is taken instead, whatever its ids are", async () => {

@@ -155,3 +155,16 @@ test("anything else is a bug of ours, told without the key", () => {
     retryable: false,
   });
 });
+
+test("a long word in an error is scanned once", () => {
+  expect(failureText(`x${"a".repeat(4_000_000)} sk-ab***yz`, { apiKey })).toMatch(/^xa+…$/);
+  expect(failureText("wrong key: sk-ab***yz", { apiKey })).toBe("wrong key: [key]");
+});
+
+test.each(["sk-...6789", "sk-…6789", "xxxx-xxxx-6789", "ending in 6789", 'key="sk-***6789"', "sk-test...456789."])(
+  "a key is hidden however a server masks it: %s",
+  (masked) => {
+    const long = "sk-test-0123456789-0123456789";
+    expect(failureText(`Received API Key = ${masked}`, { apiKey: long })).not.toContain("6789");
+  },
+);

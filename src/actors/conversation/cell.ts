@@ -46,7 +46,7 @@ export interface ConversationCell {
   /** The running turn, or the last one. */
   turn: ActiveTurn | undefined;
   configured: boolean;
-  /** What was shown before the conversation was opened; let go when it has been told. */
+  /** The transcript from before the conversation was opened; empty after `session_configured` was published. */
   shown: readonly EventMsg[];
   /** Commands a person has allowed for the whole conversation. Never on disk: a file must not give rights. */
   readonly allowed: Set<string>;

@@ -23,7 +23,7 @@ export class CheckedFold {
     return true;
   }
 
-  /** For a line of which nothing is left but what a person has seen. */
+  /** Adds a line to the transcript only: the history no longer has it. */
   addShown(value: LineObject): void {
     const { line } = checkLine(value);
     if (line !== undefined) this.transcript.add(line);

@@ -8,7 +8,7 @@ export interface SizedLine {
 
 export interface Condensed {
   readonly lines: readonly SizedLine[];
-  /** What was left out and a person has seen. */
+  /** Lines that the history no longer needs and the transcript does. */
   readonly shown: readonly SizedLine[];
   /** Whether lines were left out. */
   readonly replaced: boolean;

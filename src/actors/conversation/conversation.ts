@@ -134,11 +134,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
       refuse(`cody cannot do "${op.type}" yet`, id);
     const answer = (op: ApprovalOp, _signal: AbortSignal, submissionId: string): ApprovalAnswer => {
-      const approvalId = op.approval_id ?? op.id;
-      if (approvalId !== undefined && approvals.answer(approvalId, op.decision, submissionId)) {
+      const approvalId = op.approval_id ?? op.id ?? "";
+      if (approvals.answer(approvalId, op.decision, submissionId)) {
         return { status: "answered", submissionId };
       }
-      const message = `there is no open approval request ${approvalId ?? "without an approval_id"}`;
+      const message = `there is no open approval request ${approvalId}`;
       refuse(message, submissionId);
       return { status: "rejected", message };
     };

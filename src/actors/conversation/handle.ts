@@ -32,10 +32,6 @@ import { ended, refused, turnItems } from "./turn-items.js";
 /** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
 
-function ignoreClosedRequest(error: unknown): void {
-  if (!(error instanceof FailureError) || error.code !== "invalid_request") throw error;
-}
-
 const nobody: Approve = () => ({ denied: { rejection: "it needs approval, and nobody is there to give it" } });
 
 /** A conversation in the caller's hands: submissions in, events out. */
@@ -157,17 +153,14 @@ export class Conversation implements AsyncDisposable {
    * kept when a loop is left. With `since` it is a reader of its own that starts at that number.
    *
    * A reader that is far behind misses events and gets `lagged` instead. With `lossless` it misses none: the model's
-   * answer is read only as fast as the events are, so somebody has to read them until the turn is over.
+   * answer is read only as fast as the events are, until the loop is left.
    */
   events(options: { readonly since?: number; readonly lossless?: boolean } = {}): AsyncIterableIterator<Event> {
     const { since, lossless = false } = options;
-    if (since === undefined) {
-      if (lossless) this.#own.keepAll();
-      return sharedReader(this.#own);
-    }
+    if (since === undefined) return sharedReader(this.#own, lossless);
     if (!Number.isInteger(since) || since < 0) throw new InvalidInputError("since: expected the number of an event");
     const reader = this.#parts.queue.reader({ since });
-    if (lossless) reader.keepAll();
+    if (lossless) reader.setLossless(true);
     return reader;
   }
 
@@ -191,6 +184,7 @@ export class Conversation implements AsyncDisposable {
    * while a turn runs.
    */
   async replaceHistory(items: readonly (ResponseItem | PlainItem)[]): Promise<void> {
+    if (!Array.isArray(items)) throw new InvalidInputError("history: expected an array of items");
     const copies = codexItems(jsonCopy(items, "history"));
     const checked = copies.map((item, index) => storable(check(ResponseItemSchema, item, `item ${index}`)));
     const answer = await this.#parts.ref.ask({ type: "replace_history", items: checked });
@@ -305,4 +299,8 @@ export class Conversation implements AsyncDisposable {
 /** Codex reads no system messages from a rollout; a developer message tells the model the same. */
 function storable(item: ResponseItem): ResponseItem {
   return item.type === "message" && item.role === "system" ? { ...item, role: "developer" } : item;
+}
+
+function ignoreClosedRequest(error: unknown): void {
+  if (!(error instanceof FailureError) || error.code !== "invalid_request") throw error;
 }

@@ -90,10 +90,11 @@ async function opened(
     force: false,
   });
   if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
-  const { branch, commit } = facts;
+  const { branch, commit, repositoryUrl } = facts;
   const git = {
     ...(commit === undefined ? {} : { commit_hash: commit }),
     ...(branch === undefined ? {} : { branch }),
+    ...(repositoryUrl === undefined ? {} : { repository_url: repositoryUrl }),
   };
   const first = firstLine({
     conversationId: bareId(conversationId),

@@ -44,6 +44,7 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
     if (stretch.range.from === 0) [lines, bytes] = [0, 0];
     if (condensed.status === "corrupted") throw damage(stretch, first.number, lines + condensed.line, condensed.detail);
     if (condensed.status === "other_form") return undefined;
+    if (!stretch.shows) fold.transcript.leaveOut();
     for (const piece of condensed.shown) {
       for (const value of linesOf(piece)) fold.addShown(value);
       await othersTurn();

@@ -178,14 +178,9 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
     world.budget.spend(usage.total_tokens);
   }
   const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
+  const wholeCalls = isTruncated ? withoutCutCall(calls, answer.at(-1)) : calls;
   if (isTruncated) callEvents.cutOff();
-  return {
-    request,
-    thoughts,
-    outcome,
-    calls: isTruncated ? withoutCutCall(calls, answer.at(-1)) : calls,
-    lastAgentMessage,
-  };
+  return { request, thoughts, outcome, calls: wholeCalls, lastAgentMessage };
 }
 
 /**
@@ -196,7 +191,9 @@ function withoutCutCall(calls: readonly AdmittedCall[], lastItem: ResponseItem |
   const last = calls.at(-1);
   if (last === undefined || last.call !== lastItem || last.call.type === "local_shell_call") return calls;
   const { call, problem } = last;
-  const isWhole = call.type === "function_call" ? problem === undefined : call.status === "completed";
+  const args = last.args.trim();
+  // Without any arguments the call may have been cut before them.
+  const isWhole = call.type === "function_call" ? problem === undefined && args !== "" : call.status === "completed";
   // Where a call was cut off says nothing about it: two such calls of one tool count as the same.
   return isWhole ? calls : [...calls.slice(0, -1), { call, args: "(cut off)", problem: cutCallProblem(call.name) }];
 }

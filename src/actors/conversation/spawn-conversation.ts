@@ -22,7 +22,7 @@ import type { ConversationState } from "./state.js";
 
 export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   readonly state: ConversationState;
-  /** What a person has seen of it. */
+  /** The transcript shown on resume. */
   readonly shown: readonly EventMsg[];
   readonly settings: Settings;
   readonly rollout: Rollout;

@@ -63,7 +63,7 @@ export interface SpawnerParts {
 export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"> {
   readonly conversationId: string;
   readonly state: ConversationState;
-  /** What a person has seen of it. */
+  /** The transcript shown on resume. */
   readonly shown: readonly EventMsg[];
   readonly settings: Settings;
   readonly prompt: ToldPrompt;

@@ -43,7 +43,7 @@ export interface StoredLines extends AsyncIterable<readonly OwnLine[]> {
 /** What a conversation's lines have made of it. */
 export interface StoredState extends Readonly<StoredLines["end"]> {
   readonly state: ConversationState;
-  /** What a person has seen of it. */
+  /** The transcript shown on resume. */
   readonly shown: readonly EventMsg[];
 }
 

@@ -11,7 +11,7 @@ export interface LargeRollout {
 
 const defaultStretchBytes = 4 * 1024 * 1024;
 
-/** What a person has seen is looked for in so much of a file: only the newest of it is shown. */
+/** The transcript is read from this many bytes at the end of a file: only its newest messages are shown. */
 const shownBytes = 16 * 1024 * 1024;
 
 /**

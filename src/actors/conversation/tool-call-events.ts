@@ -1,8 +1,9 @@
 import type { EventMsg } from "../../messages/event.js";
+import { jsonOrUndefined } from "../../messages/parse.js";
 import type { AdmittedCall } from "./admit-call.js";
 import { calledWith } from "./open-calls.js";
 
-interface BegunCall {
+interface StartedCall {
   readonly callId: string;
   readonly name: string;
   hasArguments: boolean;
@@ -14,20 +15,20 @@ interface BegunCall {
  */
 export class ToolCallEvents {
   readonly #publish: (msg: EventMsg) => void;
-  readonly #begun = new Map<string, BegunCall>();
+  readonly #started = new Map<string, StartedCall>();
 
   constructor(publish: (msg: EventMsg) => void) {
     this.#publish = publish;
   }
 
   start(itemId: string, callId: string, name: string): void {
-    if (this.#begun.has(itemId)) return;
-    this.#begun.set(itemId, { callId, name, hasArguments: false });
+    if (this.#started.has(itemId)) return;
+    this.#started.set(itemId, { callId, name, hasArguments: false });
     this.#publish({ type: "tool_call_start", item_id: itemId, call_id: callId, name });
   }
 
   delta(itemId: string, delta: string): void {
-    const call = this.#begun.get(itemId);
+    const call = this.#started.get(itemId);
     if (call === undefined || delta === "") return;
     call.hasArguments = true;
     this.#publish({ type: "tool_call_delta", item_id: itemId, delta });
@@ -37,21 +38,24 @@ export class ToolCallEvents {
     const { name } = calledWith(call);
     const callId = call.call_id ?? "";
     this.start(itemId, callId, name);
-    if (this.#begun.get(itemId)?.hasArguments === false) this.delta(itemId, args);
-    this.#begun.delete(itemId);
-    this.#publish({ type: "tool_call_end", item_id: itemId, call_id: callId, name });
+    if (this.#started.get(itemId)?.hasArguments === false) this.delta(itemId, args);
+    this.#started.delete(itemId);
+    // Over the Messages API a call that was cut off comes with what there is of its arguments.
+    const isCut = call.type === "function_call" && args !== "" && jsonOrUndefined(args) === undefined;
+    const incomplete = isCut ? { incomplete: true } : {};
+    this.#publish({ type: "tool_call_end", item_id: itemId, call_id: callId, name, ...incomplete });
   }
 
   /** Ends the calls that the output limit has cut off. */
   cutOff(): void {
-    for (const [itemId, { callId, name }] of this.#begun) {
+    for (const [itemId, { callId, name }] of this.#started) {
       this.#publish({ type: "tool_call_end", item_id: itemId, call_id: callId, name, incomplete: true });
     }
-    this.#begun.clear();
+    this.#started.clear();
   }
 
-  /** The request is sent again: what has begun is void. */
+  /** The request is sent again, and its calls start again. */
   restart(): void {
-    this.#begun.clear();
+    this.#started.clear();
   }
 }

@@ -13,8 +13,8 @@ type ShownMsg = Extract<
 const maxShownChars = 2 * 1024 * 1024;
 
 /**
- * What a person has seen of a conversation, from the lines of its rollout: a compaction takes nothing of it away, and its
- * summary, which nobody said, is not in it.
+ * The messages a person has seen in a conversation, built from the lines of its rollout. A compaction removes none of
+ * them, and its summary is not one of them.
  */
 export class Transcript {
   #messages: ShownMsg[] = [];
@@ -31,6 +31,11 @@ export class Transcript {
       this.#chars = 0;
       this.#show(line.payload.items);
     }
+  }
+
+  /** Earlier lines were not read. */
+  leaveOut(): void {
+    this.#isCut = true;
   }
 
   messages(): ShownMsg[] {

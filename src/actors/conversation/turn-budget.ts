@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { EffectiveLimits } from "../../config/turn-limits.js";
 import { counted } from "../../messages/counted.js";
@@ -24,8 +25,9 @@ export class TurnBudget implements Disposable {
   #timeIsOver = false;
   #steps = 0;
   #tokens = 0;
-  /** How often each call has failed since the last successful one. */
+  /** How often each call has failed since the last new success; calls are known by a hash of their name and arguments. */
   readonly #failures = new Map<string, number>();
+  readonly #succeeded = new Set<string>();
   /** The calls of the present step that have failed: one answer counts once, since the model has seen no error yet. */
   readonly #failedInStep = new Set<string>();
   #repeated: Failure | undefined;
@@ -90,13 +92,20 @@ export class TurnBudget implements Disposable {
 
   /** Counts calls that fail again and again. */
   callEnded({ name, args, success, output }: EndedCall): void {
-    if (success) return this.#failures.clear();
-    const key = `${name}\n${args}`;
+    const key = createHash("sha256").update(`${name}\n${args}`).digest("base64");
+    if (success) return this.#callSucceeded(key);
     if (this.#failedInStep.has(key)) return;
     this.#failedInStep.add(key);
     const count = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, count);
     if (count === this.#limits.identicalFailures) this.#repeated ??= repeatedFailure(name, count, output);
+  }
+
+  /** Only a call that has not succeeded before in this turn is progress: a loop repeats its successful calls too. */
+  #callSucceeded(key: string): void {
+    if (this.#succeeded.has(key)) return;
+    this.#succeeded.add(key);
+    this.#failures.clear();
   }
 
   /** Time stands still while a person thinks. */

@@ -54,7 +54,7 @@ export interface TurnRecorder {
   list(): Promise<ConversationMetadata[]>;
   /** Called for each compaction, before the turn that has the new history. */
   appendCompacted?(conversationId: string, record: CompactionRecord): Promise<void>;
-  /** Whether the turn with the new history says all about a compaction, so that `appendCompacted` is not called for it. */
+  /** Whether the turn with the new history is enough to restore a compaction, so that `appendCompacted` is not called for it. */
   readonly keepsReplacements?: boolean;
 }
 

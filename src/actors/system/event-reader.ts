@@ -42,9 +42,11 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     this.#leave = leave;
   }
 
-  /** From now on no event is dropped: the source has to wait for `room`. */
-  keepAll(): void {
-    this.#isLossless = true;
+  /** Whether no event is dropped from now on: then the source has to wait for `room`. */
+  setLossless(isLossless: boolean): void {
+    this.#isLossless = isLossless;
+    this.#dropOverBound();
+    this.#announceRoom();
   }
 
   /** Resolves when a lossless reader has read enough to take more; undefined when it can take more now. */
@@ -63,9 +65,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     else if (this.#unread === 0 && event.seq > this.#position) this.#droppedThrough = event.seq - 1;
     if (!this.#mergeIntoLast(event)) this.#backlog.push(event);
     this.#weight += this.#weightOf(event);
-    while (!this.#isLossless && this.#isOverBound) {
-      this.#droppedThrough = this.#shift()?.seq;
-    }
+    this.#dropOverBound();
     while (this.#waiting.length > 0) {
       const next = this.#take();
       if (next === undefined) return;
@@ -125,6 +125,10 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   get #isFull(): boolean {
     if (!this.#isLossless || this.#isClosed) return false;
     return this.#unread > this.#options.bound / 2 || this.#weight > fullWeight;
+  }
+
+  #dropOverBound(): void {
+    while (!this.#isLossless && this.#isOverBound) this.#droppedThrough = this.#shift()?.seq;
   }
 
   #announceRoom(): void {

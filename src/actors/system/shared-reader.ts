@@ -1,12 +1,18 @@
 import type { EventReader, Waiter } from "./event-reader.js";
 
-/** A place in the queue that outlives the loops that read from it. */
-export function sharedReader<E extends { readonly seq: number }>(own: EventReader<E>): AsyncIterableIterator<E> {
+/** A place in the queue that outlives the loops that read from it. It is lossless until a lossless loop is left. */
+export function sharedReader<E extends { readonly seq: number }>(
+  own: EventReader<E>,
+  lossless: boolean,
+): AsyncIterableIterator<E> {
+  if (lossless) own.setLossless(true);
   let last: Waiter<E> | undefined;
   const onWait = (waiter: Waiter<E>): void => void (last = waiter);
   return {
     next: () => own.next(onWait),
     return: () => {
+      // Nobody may read the rest: a turn must not wait for that.
+      if (lossless) own.setLossless(false);
       if (last !== undefined) own.withdraw(last);
       return Promise.resolve({ done: true, value: undefined });
     },

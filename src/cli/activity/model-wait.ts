@@ -11,6 +11,9 @@ const silent: ReadonlySet<EventMsg["type"]> = new Set([
   "token_count",
   "agent_reasoning",
   "agent_reasoning_delta",
+  "tool_call_start",
+  "tool_call_delta",
+  "tool_call_end",
   "user_message",
   "mcp_startup_complete",
 ]);

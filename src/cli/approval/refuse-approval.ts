@@ -23,7 +23,7 @@ export function refuseApproval(context: CommandContext): Approver {
   };
 }
 
-/** Whether it is about saving knowledge: an answer is whole without that. */
+/** Whether the request is about saving knowledge: an answer is complete without it. */
 export function isKnowledgeRequest({ tool }: ApprovalRequest): boolean {
   return tool === addKnowledge.name;
 }

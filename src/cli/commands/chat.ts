@@ -40,7 +40,7 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   const outcome = await player.play(inputOf(text, isPiped, wanted), options);
   const isAnswered = outcome === "answered" || outcome === "truncated" || outcome === "refused";
   const fits = !isAnswered || wanted === undefined || (await tellUnfit(context, answer, wanted));
-  // Half an answer fits no schema: that it is half says more.
+  // An answer that was cut off does not fit the schema either: the exit code says that it was cut off.
   if (!fits && outcome !== "truncated") return interruption.exitCode ?? exitCodes.failed;
   return interruption.exitCode ?? exitCodeOf(before, outcome);
 }

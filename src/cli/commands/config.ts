@@ -1,6 +1,7 @@
 import { configPath } from "../../config/config-file.js";
 import { configKeys } from "../../config/setting-keys.js";
 import type { LeafValue } from "../../config/setting-leaves.js";
+import { ProviderName } from "../../messages/config.js";
 import { visible } from "../../messages/visible.js";
 import { changeConfig } from "../change-config.js";
 import { exitCodes, usageError } from "../command-error.js";
@@ -18,6 +19,7 @@ import { effectiveConfig } from "../effective-config.js";
 import { watchSignals } from "../interruption.js";
 import { readSecret } from "../read-secret.js";
 import { placeOf } from "../said-settings.js";
+import { checkKnownProvider } from "./set-provider.js";
 import { hiddenValue, valueText } from "../shown-value.js";
 
 export async function configCommand(context: CommandContext): Promise<number> {
@@ -102,6 +104,7 @@ async function change(context: CommandContext, key: SettingKey, text: string | u
   if (text === undefined) throw usageError(`A value for ${key} is missing`, usage);
   if (isSecret(key)) return await changeSecret(context, key, text);
   const value = valueOf(key, text);
+  if (key === "provider" && ProviderName.safeParse(text).success) await checkKnownProvider(context, text);
   await changeConfig(context, changeOf(key, value));
   await printResult(context, { text: `${key} = ${text}`, json: { [key]: value } });
   return 0;

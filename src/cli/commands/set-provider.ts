@@ -17,7 +17,7 @@ import { inProcessProviders } from "../workspace.js";
 export async function setProviderCommand(context: CommandContext): Promise<number> {
   const [provider = ""] = context.args;
   const { api, model, baseUrl } = configFlags({ ...context, flags: { ...context.flags, provider } });
-  if (baseUrl === undefined) await checkKnown(context, provider);
+  if (baseUrl === undefined) await checkKnownProvider(context, provider);
   const problem = api === undefined ? undefined : apiProblem(provider, api);
   if (problem !== undefined) throw usageError(problem);
   const config = await changeConfig(context, { provider, api, model, baseUrl });
@@ -33,7 +33,7 @@ export async function setProviderCommand(context: CommandContext): Promise<numbe
 }
 
 /** A provider is a vendor, one in this process, or one that the user has configured. */
-async function checkKnown(context: CommandContext, provider: string): Promise<void> {
+export async function checkKnownProvider(context: CommandContext, provider: string): Promise<void> {
   const inProcess = inProcessProviders(context);
   if (vendorOf(provider) !== undefined || inProcess.has(provider)) return;
   const file = await readConfigFile(context.home);
@@ -57,7 +57,7 @@ async function tellOfProblem(context: CommandContext, provider: string, config: 
   await context.tell(hasLogin ? useLogin : found.message);
 }
 
-/** Not for Claude, whose vendor allows its tokens in few programs: nobody is led there. */
+/** Whether a login exists that is not in use. A Claude login is not suggested: its vendor allows it in few programs. */
 async function hasUnchosenLogin({ home, terminal }: CommandContext, provider: string): Promise<boolean> {
   const { name, provider: owner } = loginFacts("chatgpt");
   if (provider !== owner) return false;

@@ -5,7 +5,7 @@ import { compactedText, tokenText } from "../token-text.js";
 
 type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
 
-/** Tells of a compaction while it goes on: on a terminal with a moving line, elsewhere with a line on stderr. */
+/** Shows that a compaction is running: on a terminal with a moving line, elsewhere with a line on stderr. */
 export class CompactionProgress {
   readonly #context: CommandContext;
   readonly #status: StatusLine;
@@ -16,7 +16,7 @@ export class CompactionProgress {
     this.#status = status;
   }
 
-  /** A summary is made while the conversation goes on; one that is made anew needs no second line. */
+  /** A summary is being made in the background; if it has to be made again, the line is not repeated. */
   async prepare({ estimated_tokens }: MsgOf<"compaction_prepare">): Promise<void> {
     if (this.#isPreparing) return;
     this.#isPreparing = true;

@@ -1,4 +1,3 @@
-import { harmless } from "../../messages/harmless.js";
 import { visible } from "../../messages/visible.js";
 
 const minFence = 3;
@@ -12,7 +11,7 @@ export function fenced(text: string, language = ""): string {
 
 /** A text in a quote: whatever is begun in it ends with it. */
 export function quoted(text: string): string {
-  return harmless(text)
+  return text
     .trimEnd()
     .split("\n")
     .map((line) => (line === "" ? ">" : `> ${line}`))
@@ -36,7 +35,7 @@ export function proseOf(text: string): string {
     written.push(...withoutHtml(prose));
     prose = [];
   };
-  for (const line of harmless(text).trim().split("\n")) {
+  for (const line of text.trim().split("\n")) {
     const begins = fence === undefined ? fenceOf(line) : undefined;
     if (begins !== undefined || fence !== undefined) {
       endProse();

@@ -51,6 +51,7 @@ function factsOf(outer: Fields): SourceFacts {
     cwd: saidText(config["cwd"]) ?? saidText(outer["cwd"]),
     branch: saidText(git["branch"]),
     commit: saidText(git["commit_hash"]),
+    repositoryUrl: saidText(git["repository_url"]),
     provider: saidText(config["provider"]) ?? saidText(outer["provider"]),
     model: saidText(config["model"]) ?? saidText(outer["model"]),
   };

@@ -53,6 +53,7 @@ function metaFacts(value: LineObject): Partial<SourceFacts> {
     cwd: saidText(payload["cwd"]),
     branch: saidText(git["branch"]),
     commit: saidText(git["commit_hash"]),
+    repositoryUrl: saidText(git["repository_url"]),
     provider: saidText(metadata["provider"]) ?? saidText(payload["model_provider"]),
     model: saidText(metadata["model"]),
   };

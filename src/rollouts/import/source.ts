@@ -16,6 +16,7 @@ export interface SourceFacts extends PlayedBy {
   readonly cwd?: string | undefined;
   readonly branch?: string | undefined;
   readonly commit?: string | undefined;
+  readonly repositoryUrl?: string | undefined;
 }
 
 /** One thing a source says, in the order of the conversation. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { EventQueue, type EventQueueOptions } from "../../../src/actors/system/event-queue.js";
 import type { EventReader } from "../../../src/actors/system/event-reader.js";
 import type { EventRuns } from "../../../src/actors/system/replay.js";
+import { sharedReader } from "../../../src/actors/system/shared-reader.js";
 
 type Numbered =
   | { seq: number; kind: "item" }
@@ -59,7 +60,7 @@ describe("an event queue", () => {
   test("a lossless reader misses nothing, and says when it can take more", async () => {
     const queue = queueOf({ bound: 4 });
     const reader = queue.reader({ since: 1 });
-    reader.keepAll();
+    reader.setLossless(true);
     for (let seq = 1; seq <= 2; seq += 1) queue.publish(item(seq));
     expect(queue.room()).toBeUndefined();
     for (let seq = 3; seq <= 10; seq += 1) queue.publish(item(seq));
@@ -76,12 +77,25 @@ describe("an event queue", () => {
   test("nobody waits for a lossless reader that has left", async () => {
     const queue = queueOf({ bound: 1 });
     const reader = queue.reader({ since: 1 });
-    reader.keepAll();
+    reader.setLossless(true);
     for (let seq = 1; seq <= 3; seq += 1) queue.publish(item(seq));
     const room = queue.room();
     await reader.return();
     await room;
     expect(queue.room()).toBeUndefined();
+  });
+
+  test("nobody waits for a lossless loop that was left, and the place in the queue is bounded again", async () => {
+    const queue = queueOf({ bound: 2 });
+    const own = queue.reader({ since: 1 });
+    const loop = sharedReader(own, true);
+    for (let seq = 1; seq <= 10; seq += 1) queue.publish(item(seq));
+    const room = queue.room();
+    expect(room).toBeDefined();
+    await loop.return?.();
+    await room;
+    queue.close();
+    expect((await readAll(own)).slice(-2)).toEqual([item(9), item(10)]);
   });
 
   test("a reader without since starts with what is published next", async () => {

@@ -299,3 +299,8 @@ test.each(["markdown", "html"] as const)(
     expect(text).not.toContain("web\\_search\\_call");
   },
 );
+
+test("Markdown has the characters of a text as they are", async () => {
+  const said = "A\u001b[31mred\u0007 \u202eB\u009b end";
+  expect(await exportedText([metaLine(), itemLine(user("hi")), itemLine(assistant(said))], "markdown")).toContain(said);
+});
