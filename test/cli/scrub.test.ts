@@ -1,4 +1,4 @@
-import { appendFile, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, link, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, finished, saysOn } from "../support/cli.js";
@@ -51,6 +51,16 @@ test("with --write they are gone from all that is kept, and the conversation goe
   expect((await cli.run(["list", "--json"])).stdout).toContain('"name":"about [redacted]"');
   expect((await cli.run(["chat", "what's my name?"])).stdout).toContain("[redacted]");
   expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
+});
+
+test("another hard link of the file is named, because it keeps the secrets", async () => {
+  const { cli, id, path } = await leaked();
+  await link(path, join(cli.project, "kept"));
+  const { code, stderr } = await cli.run(["scrub", id, "--write"], { env });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: `${path} has another hard link, under which the old text is still on the disk.\n`,
+  });
 });
 
 test("what only looks like a key can be left, and other names and values be named", async () => {

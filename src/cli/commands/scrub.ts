@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { forgetCopies } from "../../actors/retention/forget-copies.js";
 import { reasonOf } from "../../actors/rollout-writer/reason.js";
@@ -125,7 +125,8 @@ async function scrubbed(
   scrub: ConversationScrub,
   where: SnapshotPlaces,
 ): Promise<Pick<Scrubbed, "files" | "snapshots">> {
-  const { id } = rollout;
+  const { id, path } = rollout;
+  const { nlink } = await stat(path);
   try {
     const [files, snapshots] = await withRolloutLocked(
       context,
@@ -133,7 +134,11 @@ async function scrubbed(
       async () =>
         [await scrubConversation(nodeRepairFiles, scrub), await scrubSnapshots(where, scrub.redactor)] as const,
     );
-    if (files.some(({ hits }) => hits.length > 0)) await forgetWhatWasSaid(context, rollout);
+    if (files.some(({ hits }) => hits.length > 0)) {
+      await forgetWhatWasSaid(context, rollout);
+      if (nlink > 1)
+        await context.tell(`${path} has another hard link, under which the old text is still on the disk.`);
+    }
     return { files, snapshots };
   } catch (error) {
     if (error instanceof ConversationInUseError) {
