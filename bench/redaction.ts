@@ -1,9 +1,9 @@
 // What it costs to keep secrets from the disk, and how often a text without secrets is taken for one with some.
-import { redactionRules } from "../src/config/redaction/rules.js";
-import { createTextRedactor } from "../src/config/redaction/text-redactor.js";
+import { redactionRules } from "../src/config/secrets/rules.js";
+import { createTextRedactor } from "../src/config/secrets/text-redactor.js";
 import type { OwnLine } from "../src/messages/rollout-line.js";
 import type { SecretKind } from "../src/messages/redaction.js";
-import { encodeLine, lineEncoder } from "../src/rollouts/encode.js";
+import { encodeLine, lineEncoder } from "../src/rollouts/file/encode.js";
 import { corpusFiles } from "./redaction/corpus.js";
 import { line } from "./support/line.js";
 import { interleaved, perSecond } from "./support/measure.js";

@@ -22,12 +22,12 @@ export async function build({ declarations }) {
   const rare = entries.filter((name) => pools.has(name));
   // In this order: neither what the writer's thread needs nor what starts it must bring a conversation with it.
   const together = {
-    list: await modulesOf("src/cli/quick-list.ts"),
+    list: await modulesOf("src/cli/conversations/quick-list.ts"),
     writer: await modulesOf("src/workers/entries/rollout-writer.ts"),
     start: await modulesOf("src/cli/run-process.ts"),
     // Not a program's first file: the conversation has it too.
     outbox: [join(root, outbox), ...(await modulesOf(outbox))],
-    conversation: await modulesOf("src/cli/commands/chat.ts"),
+    conversation: await modulesOf("src/cli/commands/chat/chat.ts"),
   };
   const common = ["cli/main", ...entries.filter((name) => !pools.has(name))];
   await Promise.all([

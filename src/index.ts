@@ -1,17 +1,17 @@
-export { ConversationManager } from "./cody.js";
-export { newConversationId } from "./actors/conversation/opener.js";
-export type { ActiveTurn, TurnStatus } from "./actors/conversation/active-turn.js";
-export type { CompletedTurn, ConversationHistory } from "./actors/conversation/conversation-history.js";
+export { ConversationManager } from "./manager.js";
+export { newConversationId } from "./actors/conversation/open/opener.js";
+export type { ActiveTurn, TurnStatus } from "./actors/conversation/turn/active-turn.js";
+export type { CompletedTurn, ConversationHistory } from "./actors/conversation/state/conversation-history.js";
 export type { Tokenizer } from "./actors/compactor/injected-tokenizer.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
-export type { UndoReport } from "./actors/conversation/take-back.js";
+export type { UndoReport } from "./actors/conversation/turn/undo-changes.js";
 export type {
   CountTokensOptions,
   ExportOptions,
   ManagerOptions,
   NewConversation,
   RenameOptions,
-} from "./actors/conversation/manager-options.js";
+} from "./actors/conversation/open/manager-options.js";
 export type {
   FailedImport,
   ImportedConversation,
@@ -21,22 +21,22 @@ export type {
   ImportResult,
   KnownImport,
   SkippedFile,
-} from "./actors/conversation/import-options.js";
-export { type ImportFormat, importFormats } from "./rollouts/import/import-format.js";
-export type { DamagedLine, LossKind, LossReport } from "./rollouts/import/losses.js";
-export type { CallItem } from "./actors/conversation/open-calls.js";
-export type { RetryPolicy } from "./actors/conversation/sampling.js";
-export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/run-compact-task.js";
-export type { Settings } from "./actors/conversation/settings.js";
+} from "./actors/conversation/saved/import-options.js";
+export { type ImportFormat, importFormats } from "./rollouts/formats/import/import-format.js";
+export type { DamagedLine, LossKind, LossReport } from "./rollouts/formats/import/losses.js";
+export type { CallItem } from "./actors/conversation/calls/open-calls.js";
+export type { RetryPolicy } from "./actors/conversation/turn/sampling.js";
+export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/compaction/run-compact-task.js";
+export type { Settings } from "./actors/conversation/state/settings.js";
 export { appendKnowledge, readKnowledge, readRecentKnowledge } from "./actors/knowledge/knowledge-store.js";
 export { ConversationPersistence, type PersistenceOptions } from "./actors/persistence/conversation-persistence.js";
 export { type RetentionReport, type RetentionRun, runRetention } from "./actors/retention/run-retention.js";
 export { type DeleteOptions, TrashBin, type TrashBinParts } from "./actors/retention/trash-bin.js";
 export { conversationPlaces, type ConversationPlaces } from "./config/places.js";
-export type { RetentionSettings } from "./config/retention-settings.js";
+export type { RetentionSettings } from "./config/settings/retention-settings.js";
 export type { CoreMessage } from "./rollouts/core-messages.js";
 export type { Trashed } from "./rollouts/trash/trash-entry.js";
-export type { ConversationMetadata } from "./rollouts/conversation-metadata.js";
+export type { ConversationMetadata } from "./rollouts/list/conversation-metadata.js";
 export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export {
   type CompactionRecord,
@@ -45,22 +45,26 @@ export {
   RolloutRecorder,
   type TurnRecorder,
 } from "./actors/rollout-writer/recorder.js";
-export type { Ability, ModelFacts, ModelPrice, NamedModel } from "./config/model-table.js";
-export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models.js";
+export type { Ability, ModelFacts, ModelPrice, NamedModel } from "./config/models/model-table.js";
+export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models/models.js";
 export type { ChangedFile, FileMode, FileVersion } from "./changes/changed-file.js";
 export { type TrackedFile, TurnDiffTracker, type TurnDiffOptions } from "./changes/turn-diff-tracker.js";
 export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
 export { collectUserMessages } from "./compaction/collect-user-messages.js";
 export * from "./compaction/constants.js";
-export { estimateTokens } from "./compaction/estimate-tokens.js";
-export { extractSummary } from "./compaction/extract-summary.js";
-export { type CompactionDetails, extractFileOperations, formatFileOperations } from "./compaction/file-operations.js";
-export { type CutPointResult, findCutPoint } from "./compaction/find-cut-point.js";
+export { estimateTokens } from "./compaction/tokens/estimate-tokens.js";
+export { extractSummary } from "./compaction/summary/extract-summary.js";
+export {
+  type CompactionDetails,
+  extractFileOperations,
+  formatFileOperations,
+} from "./compaction/summary/file-operations.js";
+export { type CutPointResult, findCutPoint } from "./compaction/cut/find-cut-point.js";
 export { initialContext } from "./compaction/initial-context.js";
-export { missingFrom, type MustKeep, mustKeep, repairedSummary } from "./compaction/must-keep.js";
+export { missingFrom, type MustKeep, mustKeep, repairedSummary } from "./compaction/summary/must-keep.js";
 export { needsCompaction, shouldCompact } from "./compaction/needs-compaction.js";
-export { isSafeCut } from "./compaction/safe-cut.js";
-export { selectRecentMessages } from "./compaction/select-recent-messages.js";
+export { isSafeCut } from "./compaction/cut/safe-cut.js";
+export { selectRecentMessages } from "./compaction/cut/select-recent-messages.js";
 export type {
   CompactionPlan,
   CompactionStrategy,
@@ -69,22 +73,22 @@ export type {
   StrategySettings,
 } from "./compaction/strategy.js";
 export { strategies as compactionStrategies, strategyFor } from "./compaction/strategy-for.js";
-export { summaryInput, type SummaryInputBounds } from "./compaction/summary-input.js";
-export { summaryPrompt, type SummaryPromptInput } from "./compaction/summary-prompt.js";
-export { isPlaceholder, SUMMARY_UNAVAILABLE } from "./compaction/summary-text.js";
-export { limitOf, type TriggerInput } from "./compaction/trigger-limit.js";
-export { trimToTarget } from "./compaction/trim-to-target.js";
-export { truncateMiddle } from "./compaction/truncate-middle.js";
+export { summaryInput, type SummaryInputBounds } from "./compaction/summary/summary-input.js";
+export { summaryPrompt, type SummaryPromptInput } from "./compaction/summary/summary-prompt.js";
+export { isPlaceholder, SUMMARY_UNAVAILABLE } from "./compaction/summary/summary-text.js";
+export { limitOf, type TriggerInput } from "./compaction/tokens/trigger-limit.js";
+export { trimToTarget } from "./compaction/cut/trim-to-target.js";
+export { truncateMiddle } from "./compaction/cut/truncate-middle.js";
 export { buildKnowledgeSection } from "./context/knowledge-section.js";
 export { knowledgeScore, rankKnowledge } from "./context/rank-knowledge.js";
 export type { LoggedRequest } from "./mock-llm/request-log.js";
 export { MockCall, MockFault, MockReply, MockScript } from "./mock-llm/script.js";
 export { type MockLlm, type MockLlmOptions, startMockLlm } from "./mock-llm/server.js";
 export type { ClientMessage, ClientRequest, ModelClient } from "./providers/client-provider.js";
-export { type OfflineOptions, offlineProvider } from "./providers/offline.js";
+export { type OfflineOptions, offlineProvider } from "./providers/offline/provider.js";
 export type { Provider } from "./providers/provider.js";
-export { type ExportFormat, exportFormats } from "./rollouts/export/export-format.js";
-export type { ExportedConversation } from "./rollouts/export/export-lines.js";
+export { type ExportFormat, exportFormats } from "./rollouts/formats/export/export-format.js";
+export type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
 export { type FlaggedMessage, isMessageComplete } from "./rollouts/complete-message.js";
 export type { Attachment, HistoryMessage, ToolCallRecord } from "./rollouts/history-messages.js";
 export {
@@ -92,7 +96,7 @@ export {
   type ListRolloutsOptions,
   type RolloutItem,
   type RolloutPage,
-} from "./rollouts/list-rollouts.js";
+} from "./rollouts/list/list-rollouts.js";
 export { getRolloutHistory, type RolloutHistory } from "./rollouts/rollout-history.js";
 export { defineTool, type ToolDefinition } from "./tools/define-tool.js";
 export type { SaveKnowledge, Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";

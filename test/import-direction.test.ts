@@ -4,28 +4,29 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
-const lower = ["messages", "config", "providers", "tools", "rollouts", "compaction", "context", "changes"];
+const lower = ["base", "messages", "config", "providers", "tools", "rollouts", "compaction", "context", "changes"];
 
 /** What each room may import besides itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  messages: [],
-  config: ["messages"],
-  providers: ["messages"],
-  tools: ["messages"],
-  rollouts: ["messages", "version.ts"],
-  compaction: ["messages"],
-  context: ["messages"],
+  base: [],
+  messages: ["base"],
+  config: ["base", "messages"],
+  providers: ["base", "messages"],
+  tools: ["base", "messages"],
+  rollouts: ["base", "messages", "version.ts"],
+  compaction: ["base", "messages"],
+  context: ["base", "messages"],
   // Of the tools only what writes a file without following links, and what is ignored; of the configuration only where git keeps what is its own.
-  changes: ["messages", "tools", "config"],
+  changes: ["base", "messages", "tools", "config"],
   // Of the providers only the offline model.
-  "mock-llm": ["messages", "providers"],
+  "mock-llm": ["base", "messages", "providers"],
   workers: lower,
   actors: [...lower, "workers", "version.ts"],
-  "cody.ts": [...lower, "workers", "actors"],
-  "index.ts": [...lower, "workers", "actors", "mock-llm", "cody.ts", "version.ts"],
+  "manager.ts": [...lower, "workers", "actors"],
+  "index.ts": [...lower, "workers", "actors", "mock-llm", "manager.ts", "version.ts"],
   "version.ts": [],
-  cli: [...lower, "workers", "actors", "mock-llm", "cody.ts", "version.ts"],
-  "workers/entries": [...lower, "workers", "actors", "cody.ts", "version.ts"],
+  cli: [...lower, "workers", "actors", "mock-llm", "manager.ts", "version.ts"],
+  "workers/entries": [...lower, "workers", "actors", "manager.ts", "version.ts"],
 };
 
 interface Import {
@@ -70,5 +71,5 @@ test("the mock server takes nothing of the providers but the offline model", asy
   const taken = (await allImports()).filter(
     ({ from, to }) => from.startsWith("mock-llm/") && to.startsWith("providers/"),
   );
-  expect(new Set(taken.map(({ to }) => to))).toEqual(new Set(["providers/offline-brain.ts"]));
+  expect(new Set(taken.map(({ to }) => to))).toEqual(new Set(["providers/offline/reply.ts"]));
 });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { cutRuns } from "../../src/compaction/cut-runs.js";
+import { cutRuns } from "../../src/compaction/tokens/cut-runs.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { createTransport } from "../../src/providers/node-transport.js";
+import { createTransport } from "../../src/providers/transport/node-transport.js";
 import type { Provider } from "../../src/providers/provider.js";
 import { wireProvider } from "../../src/providers/wire-provider.js";
 import { ConversationManager } from "../support/built.js";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readRollout } from "../../src/rollouts/read.js";
+import { readRollout } from "../../src/rollouts/file/read.js";
 import { inLanes } from "../support/measure.js";
 import { find, type Findings } from "./checks.js";
 import type { Counts } from "./load.js";

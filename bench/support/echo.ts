@@ -1,4 +1,4 @@
-import type { Actor } from "../../src/actors/system/actor.js";
+import type { Actor } from "../../src/actors/runtime/actor.js";
 
 export type EchoOp =
   { readonly type: "echo"; readonly value: number } | { readonly type: "note"; readonly value: number };

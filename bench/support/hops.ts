@@ -1,6 +1,6 @@
-import type { Actor, Ref } from "../../src/actors/system/actor.js";
-import { Deferred } from "../../src/actors/system/deferred.js";
-import { spawn } from "../../src/actors/system/spawn.js";
+import type { Actor, Ref } from "../../src/actors/runtime/actor.js";
+import { Deferred } from "../../src/actors/runtime/deferred.js";
+import { spawn } from "../../src/actors/runtime/spawn.js";
 import { echo } from "./echo.js";
 import { perSecond } from "./measure.js";
 

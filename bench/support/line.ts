@@ -1,5 +1,5 @@
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { encodeLine } from "../../src/rollouts/encode.js";
+import { encodeLine } from "../../src/rollouts/file/encode.js";
 
 const text = "The quick brown fox jumps over the lazy dog. ".repeat(9).slice(0, 370);
 

@@ -2,11 +2,11 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
-import { spawnThread } from "../../src/actors/system/spawn-thread.js";
+import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
 import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/messages/rollout-command.js";
-import { redactionRules } from "../../src/config/redaction/rules.js";
-import { createTextRedactor } from "../../src/config/redaction/text-redactor.js";
-import { lineEncoder } from "../../src/rollouts/encode.js";
+import { redactionRules } from "../../src/config/secrets/rules.js";
+import { createTextRedactor } from "../../src/config/secrets/text-redactor.js";
+import { lineEncoder } from "../../src/rollouts/file/encode.js";
 import { line } from "./line.js";
 
 export interface OpenRollouts extends AsyncDisposable {

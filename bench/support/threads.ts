@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import * as Comlink from "comlink";
-import type { Ref } from "../../src/actors/system/actor.js";
-import { endpointOf } from "../../src/actors/system/endpoint.js";
-import { spawnThread } from "../../src/actors/system/spawn-thread.js";
+import type { Ref } from "../../src/actors/runtime/actor.js";
+import { endpointOf } from "../../src/actors/runtime/endpoint.js";
+import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
 import type { EchoAnswers, EchoOp } from "./echo.js";
 import { inLanes, perSecond } from "./measure.js";
 

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { newConversationId } from "../../src/actors/conversation/opener.js";
+import { newConversationId } from "../../src/actors/conversation/open/opener.js";
 import { homePaths } from "../../src/config/paths.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { encodeLine } from "../../src/rollouts/encode.js";
+import { encodeLine } from "../../src/rollouts/file/encode.js";
 import { firstLine } from "../../src/rollouts/first-line.js";
 import { line } from "./line.js";
 

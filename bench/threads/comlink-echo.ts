@@ -1,5 +1,5 @@
 import * as Comlink from "comlink";
-import { endpointOf } from "../../src/actors/system/endpoint.js";
+import { endpointOf } from "../../src/actors/runtime/endpoint.js";
 import type { EchoOp } from "../support/echo.js";
 import { ownPort } from "../support/own-port.js";
 

@@ -1,5 +1,5 @@
 import { Frontier } from "./frontier.js";
-import { roughRoot } from "./rough-root.js";
+import { roughRoot } from "./approximate-root.js";
 
 /** A part of the comparison: from one place in both sequences to another. */
 interface Box {

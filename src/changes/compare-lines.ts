@@ -1,5 +1,5 @@
 import { BoxSplitter } from "./box-splitter.js";
-import { roughRoot } from "./rough-root.js";
+import { roughRoot } from "./approximate-root.js";
 
 /** Which lines of two texts are not in the other: 1 for each that was taken out, and for each that was put in. */
 export interface ChangedLines {

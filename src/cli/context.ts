@@ -1,7 +1,7 @@
 import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import type { Diagnostics } from "./diagnostics.js";
-import type { Flags } from "./flags.js";
-import type { Terminal } from "./terminal.js";
+import type { Flags } from "./arguments/flags.js";
+import type { Terminal } from "./terminal/terminal.js";
 
 /** What a command runs with. */
 export interface CommandContext extends Diagnostics {

@@ -9,9 +9,9 @@ import {
   InvalidInputError,
 } from "../messages/errors.js";
 import { CommandError, exitCodes } from "./command-error.js";
-import { shortened } from "../messages/shortened.js";
-import { systemProblem } from "../messages/system-error.js";
-import { visible } from "../messages/visible.js";
+import { shortened } from "../base/text/shortened.js";
+import { systemProblem } from "../base/system-error.js";
+import { visible } from "../base/text/visible.js";
 
 export interface ErrorDescription {
   readonly exitCode: number;

@@ -1,7 +1,7 @@
 import { type DebugLog, type LogLevel, openDebugLog } from "../config/debug-log.js";
 import { homePaths } from "../config/paths.js";
-import { createRedactor, secretsOf } from "../config/redact.js";
-import type { Terminal } from "./terminal.js";
+import { createRedactor, secretsOf } from "../config/secrets/redact.js";
+import type { Terminal } from "./terminal/terminal.js";
 
 /** What a command tells besides its answer: to the person on stderr, to the debug log for later. */
 export interface Diagnostics {

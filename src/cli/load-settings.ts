@@ -1,11 +1,11 @@
 import { loadConfig, type LoadedConfig } from "../config/load-config.js";
-import { mcpSecrets } from "../config/mcp-secrets.js";
-import { mistypedVariables } from "../config/mistyped-variables.js";
-import { configuredKeys } from "../config/vendors.js";
-import { configFlags } from "./config-flags.js";
+import { mcpSecrets } from "../config/secrets/mcp-secrets.js";
+import { mistypedVariables } from "../config/settings/mistyped-variables.js";
+import { configuredKeys } from "../config/providers/vendors.js";
+import { configFlags } from "./arguments/config-flags.js";
 import type { CommandContext } from "./context.js";
-import { quotedWord } from "../messages/quoted-command.js";
-import { visible } from "../messages/visible.js";
+import { quotedWord } from "../base/text/quoted-command.js";
+import { visible } from "../base/text/visible.js";
 
 /** What holds for this run. Its keys are in no message from then on, and who else can read them is told. */
 export async function loadSettings(context: CommandContext): Promise<LoadedConfig> {

@@ -14,7 +14,7 @@ if (others.length === 0 && (first === "--version" || first === "-v")) {
 }
 
 async function start(): Promise<void> {
-  const { printQuickList } = first === "list" ? await import("./quick-list.js") : {};
+  const { printQuickList } = first === "list" ? await import("./conversations/quick-list.js") : {};
   if ((await printQuickList?.(others)) === true) return;
   const { runProcess } = await import("./run-process.js");
   await runProcess();

@@ -2,15 +2,15 @@ import { resolve } from "node:path";
 import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import { codexHome, codyHome } from "../config/paths.js";
 import { version } from "../version.js";
-import { loadCommand, writes } from "./command-table.js";
+import { loadCommand, writes } from "./arguments/command-table.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 import { describeError } from "./describe-error.js";
 import { type Diagnostics, openDiagnostics } from "./diagnostics.js";
-import type { Flags } from "./flags.js";
-import { unwritten } from "./output.js";
-import { type ParsedCommand, parseArguments } from "./parse-arguments.js";
-import type { Terminal } from "./terminal.js";
+import type { Flags } from "./arguments/flags.js";
+import { unwritten } from "./terminal/output.js";
+import { type ParsedCommand, parseArguments } from "./arguments/parse-arguments.js";
+import type { Terminal } from "./terminal/terminal.js";
 
 /** Runs one command line and resolves with its exit code; nothing is thrown past here. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
@@ -62,7 +62,7 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
 
 /** When the command has said what it had to say. */
 async function cleanUp(context: CommandContext): Promise<void> {
-  const { automaticRetention } = await import("./retention/automatic-retention.js");
+  const { automaticRetention } = await import("./commands/maintenance/automatic-retention.js");
   await automaticRetention(context);
 }
 

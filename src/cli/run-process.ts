@@ -2,9 +2,9 @@ import { fstatSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute } from "node:path";
 import { CommandError, exitCodes } from "./command-error.js";
-import { type Output, outputTo } from "./output.js";
+import { type Output, outputTo } from "./terminal/output.js";
 import { runCommandLine } from "./run-command-line.js";
-import { type SignalName, signalNames, type Terminal } from "./terminal.js";
+import { type SignalName, signalNames, type Terminal } from "./terminal/terminal.js";
 
 const stdinDescriptor = 0;
 

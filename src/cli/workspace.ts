@@ -1,26 +1,31 @@
 import { sep } from "node:path";
-import { type ActiveConversation, type ActiveKey, readActive, writeActive } from "../config/active-conversation.js";
+import {
+  type ActiveConversation,
+  type ActiveKey,
+  readActive,
+  writeActive,
+} from "../config/project/active-conversation.js";
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { activeDirectory, conversationPlaces, type ConversationPlaces } from "../config/places.js";
-import { findProjectRoot } from "../config/project.js";
-import type { NewConversation } from "../actors/conversation/manager-options.js";
-import type { ImportOptions, ImportOutcome } from "../actors/conversation/import-options.js";
-import { ConversationManager } from "../cody.js";
+import { findProjectRoot } from "../config/project/project.js";
+import type { NewConversation } from "../actors/conversation/open/manager-options.js";
+import type { ImportOptions, ImportOutcome } from "../actors/conversation/saved/import-options.js";
+import { ConversationManager } from "../manager.js";
 import type { Conversation } from "../actors/conversation/handle.js";
 import { reasonOf } from "../actors/rollout-writer/reason.js";
-import { resolveSettings } from "../actors/conversation/resolve-settings.js";
-import { estimateTokens } from "../compaction/estimate-tokens.js";
+import { resolveSettings } from "../actors/conversation/open/resolve-settings.js";
+import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
 import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
 import { InvalidInputError } from "../messages/errors.js";
 import type { SaveOutcome } from "../messages/rollout-command.js";
-import type { ExportFormat } from "../rollouts/export/export-format.js";
-import type { ExportedConversation } from "../rollouts/export/export-lines.js";
+import type { ExportFormat } from "../rollouts/formats/export/export-format.js";
+import type { ExportedConversation } from "../rollouts/formats/export/export-lines.js";
 import { builtInProviders } from "../providers/built-in.js";
-import type { Target } from "./choose-conversation.js";
+import type { Target } from "./conversations/choose-conversation.js";
 import { CommandError, exitCodes } from "./command-error.js";
-import { configFlags } from "./config-flags.js";
+import { configFlags } from "./arguments/config-flags.js";
 import type { CommandContext } from "./context.js";
-import { codexPersistence } from "./conversation-directory.js";
+import { codexPersistence } from "./conversations/conversation-directory.js";
 import { loadSettings } from "./load-settings.js";
 
 /** The conversations of one project as a command sees them. Whoever opens it shuts it down. */

@@ -1,7 +1,7 @@
 import { codexItems, type PlainItem } from "../messages/codex-parts.js";
 import { summaryLabels } from "../messages/codex-summary.js";
 import type { ResponseItem } from "../messages/response-item.js";
-import { summaryItem } from "./summary-text.js";
+import { summaryItem } from "./summary/summary-text.js";
 
 /** What the model was told, what the user said, and the summary of the rest. */
 export function buildCompactedHistory(

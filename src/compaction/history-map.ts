@@ -1,8 +1,8 @@
 import type { ResponseItem } from "../messages/response-item.js";
 import { contextKey, contextPlaces } from "./initial-context.js";
-import { groupsOf, type ItemGroup } from "./item-groups.js";
+import { groupsOf, type ItemGroup } from "./cut/item-groups.js";
 import { isFlagged, isRequest, isSummary } from "./item-kinds.js";
-import { safeCuts } from "./safe-cut.js";
+import { safeCuts } from "./cut/safe-cut.js";
 import type { CountItem } from "./strategy.js";
 
 /** What the strategies ask about a history, found out once. */

@@ -1,7 +1,7 @@
 import { codexItems, type PlainItem } from "../messages/codex-parts.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import { COMPACT_THRESHOLD } from "./constants.js";
-import { estimateItemTokens, estimateTokens } from "./estimate-tokens.js";
+import { estimateItemTokens, estimateTokens } from "./tokens/estimate-tokens.js";
 
 /** Whether a history has passed its part of the model's window. */
 export function needsCompaction(

@@ -2,8 +2,8 @@ import type { MessageItem, ResponseItem } from "../messages/response-item.js";
 import { type HistoryMap, uncovered } from "./history-map.js";
 import { isCall, isOfModel, isOutput, isPinned, isRequest, isSummary } from "./item-kinds.js";
 import type { CompactionPlan, StrategyInput } from "./strategy.js";
-import { summaryBody } from "./summary-text.js";
-import { trimToTarget } from "./trim-to-target.js";
+import { summaryBody } from "./summary/summary-text.js";
+import { trimToTarget } from "./cut/trim-to-target.js";
 
 export interface PlanParts {
   readonly cut: number;

@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { makeDirectory } from "./make-directory.js";
+import { makeDirectory } from "../base/fs/make-directory.js";
 import { encodeLogLine } from "./log-line.js";
-import { counted } from "../messages/counted.js";
+import { counted } from "../base/text/counted.js";
 
 const levels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof levels)[number];

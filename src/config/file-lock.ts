@@ -4,10 +4,10 @@ import { link, open, rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { FailureError } from "../messages/errors.js";
-import { isDead } from "../messages/is-dead.js";
-import { systemCode } from "../messages/system-error.js";
-import { sweepStrays } from "./sweep-strays.js";
-import { writeNew } from "./write-atomic.js";
+import { isDead } from "../base/fs/is-dead.js";
+import { systemCode } from "../base/system-error.js";
+import { sweepStrays } from "../base/fs/sweep-strays.js";
+import { writeNew } from "../base/fs/write-atomic.js";
 
 const retryMs = 25;
 /** Most keep the lock for milliseconds: after this many looks at the same holder, a dead one's lock is taken. */

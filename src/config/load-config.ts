@@ -1,14 +1,14 @@
 import type { Config, Layout } from "../messages/config.js";
-import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./config-file.js";
-import type { ConfigName } from "./config-names.js";
-import { environmentConfig } from "./environment-config.js";
-import { guardedChoice } from "./login-choice.js";
-import { mcpSecrets } from "./mcp-secrets.js";
-import { mergedConfig } from "./merge-config.js";
+import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./files/config-file.js";
+import type { ConfigName } from "./settings/config-names.js";
+import { environmentConfig } from "./settings/environment-config.js";
+import { guardedChoice } from "./providers/login-choice.js";
+import { mcpSecrets } from "./secrets/mcp-secrets.js";
+import { mergedConfig } from "./files/merge-config.js";
 import { conversationPlaces } from "./places.js";
-import { type ProjectConfig, readProjectConfig } from "./project-config.js";
-import { type ConfigKey, configKeys, settingIn } from "./setting-keys.js";
-import { configuredKeys } from "./vendors.js";
+import { type ProjectConfig, readProjectConfig } from "./project/project-config.js";
+import { type ConfigKey, configKeys, settingIn } from "./settings/setting-keys.js";
+import { configuredKeys } from "./providers/vendors.js";
 
 /** What comes from the environment is known when the provider is: until then it counts as default. */
 export type ConfigSource = "default" | "environment" | ConfigName | `.cody/${ConfigName}` | "flag";

@@ -1,4 +1,4 @@
-import { isSecretName } from "./redact.js";
+import { isSecretName } from "./secrets/redact.js";
 
 export interface LogEntry {
   readonly time: string;

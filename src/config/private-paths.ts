@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { configNames } from "./config-names.js";
+import { configNames } from "./settings/config-names.js";
 import { claudeHome, codexHome, homePaths } from "./paths.js";
 
 export interface PrivatePathsInput {

@@ -1,8 +1,8 @@
 import { constants, stat as statWithCallback } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { systemCode, systemReason } from "../messages/system-error.js";
-import { visible } from "../messages/visible.js";
+import { systemCode, systemReason } from "../base/system-error.js";
+import { visible } from "../base/text/visible.js";
 import { toldText } from "./told-text.js";
 
 /** How much all instruction files of a project may say together, and those of a home again; as Codex has it. */

@@ -1,4 +1,4 @@
-import { harmless } from "../messages/harmless.js";
+import { harmless } from "../base/text/harmless.js";
 
 /**
  * Characters nobody sees in an editor and a model reads all the same: tags, spaces without a width, and the selectors

@@ -1,6 +1,6 @@
-import { quotedCommand } from "./quoted-command.js";
-import { shortened } from "./shortened.js";
-import { visible } from "./visible.js";
+import { quotedCommand } from "../base/text/quoted-command.js";
+import { shortened } from "../base/text/shortened.js";
+import { visible } from "../base/text/visible.js";
 import { jsonOrUndefined } from "./parse.js";
 
 const maxChars = 200;

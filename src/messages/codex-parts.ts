@@ -1,4 +1,4 @@
-import { isRecord } from "./is-record.js";
+import { isRecord } from "../base/is-record.js";
 import type { ResponseItem } from "./response-item.js";
 
 type Plain<T> = T extends { type: "input_text" | "output_text"; text: string } ? { type: "text"; text: string } : T;

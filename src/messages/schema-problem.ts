@@ -1,4 +1,4 @@
-import { isRecord } from "./is-record.js";
+import { isRecord } from "../base/is-record.js";
 
 type Path = readonly (string | number)[];
 type Schema = Readonly<Record<string, unknown>>;

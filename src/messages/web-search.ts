@@ -1,4 +1,4 @@
-import { isRecord } from "./is-record.js";
+import { isRecord } from "../base/is-record.js";
 
 /** What a web search looked for, as Codex puts it: a query, an address, or a text in a page. Empty if unknown. */
 export function webSearchQuery(action: unknown): string {

@@ -1,5 +1,5 @@
 import type { Config, Layout } from "./config.js";
-import { isRecord } from "./is-record.js";
+import { isRecord } from "../base/is-record.js";
 
 /**
  * A configuration as files and callers may write it: `provider` may hold what `providers` is for, and some settings

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import type { Ids } from "./ids.js";
 import { type JsonObject, stringOf } from "./json.js";
 import type { Memory } from "./memory.js";

@@ -1,4 +1,4 @@
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import type { JsonObject } from "./json.js";
 
 /** Clients send the same tools with every request, and a server has few clients. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 
 /**
  * Whether a call's arguments are an object. OpenAI's own servers may not look, but many that speak its APIs read them

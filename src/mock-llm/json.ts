@@ -1,4 +1,4 @@
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import type { ModelRequest } from "../messages/model.js";
-import { offlineReply } from "../providers/offline-brain.js";
+import { offlineReply } from "../providers/offline/reply.js";
 import type { MockReply, MockScript } from "./script.js";
 
 /** Where the answers come from. Undefined: the script has no more. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import { type JsonObject, objectOf } from "./json.js";
 import type { Path } from "./problem.js";
 

@@ -1,4 +1,4 @@
-import { type OfflineOptions, offlineProvider } from "./offline.js";
+import { type OfflineOptions, offlineProvider } from "./offline/provider.js";
 import type { Provider } from "./provider.js";
 
 /** The providers every manager has. */

@@ -1,14 +1,14 @@
 import { withCodexParts } from "../messages/codex-parts.js";
 import { FailureError } from "../messages/errors.js";
 import type { Failure, FailureCode } from "../messages/failure.js";
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import { check } from "../messages/parse.js";
 import { type ContentPart, type MessageItem, messageText, ResponseItem } from "../messages/response-item.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
-import { codeOfStatus, isPassing } from "./retryable.js";
-import { orAborted } from "./or-aborted.js";
+import { codeOfStatus, isPassing } from "./failures/retryable.js";
+import { orAborted } from "../base/time/or-aborted.js";
 
 /** A request as an injected client gets it: `messages` are the texts of the history. */
 export interface ClientRequest extends ModelRequest {

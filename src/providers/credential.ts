@@ -1,4 +1,4 @@
-import { AnswerError } from "./answer-error.js";
+import { AnswerError } from "./failures/answer-error.js";
 
 /** The token of a login, as it is sent. Plain data: it may go to a thread. */
 export interface LoginToken {

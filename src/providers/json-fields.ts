@@ -1,4 +1,4 @@
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 
 /** Reading what a server sent without trusting it; a schema for each of a thousand deltas would cost more than they do. */
 /** The text under a name, empty when there is none. */

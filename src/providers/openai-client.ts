@@ -1,5 +1,5 @@
 import { type Credential, secretOf } from "./credential.js";
-import { type HeadOf, keptHead } from "./request-head.js";
+import { type HeadOf, keptHead } from "./transport/request-head.js";
 import type { WireConnection } from "./wire.js";
 
 const vendorUrl = "https://api.openai.com/v1";

@@ -1,4 +1,4 @@
-import { keptFor } from "../messages/kept-for.js";
+import { keptFor } from "../base/memoize.js";
 
 const toolText = keptFor((tool: object) => JSON.stringify(tool));
 

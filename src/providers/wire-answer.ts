@@ -2,14 +2,14 @@ import { FailureError } from "../messages/errors.js";
 import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { type Credential, secretOf, sentWithCredential } from "./credential.js";
-import { restMs } from "./rate-limit-headers.js";
-import { ended, ReadyStream } from "./ready-stream.js";
-import type { HeadOf } from "./request-head.js";
+import { restMs } from "./failures/rate-limit-headers.js";
+import { ended, ReadyStream } from "./transport/ready-stream.js";
+import type { HeadOf } from "./transport/request-head.js";
 import { requestText } from "./request-text.js";
-import { SaidEvents } from "./said-events.js";
-import { defaultIdleMs, maxEventBytes } from "./stream-bounds.js";
-import type { Answer, Posted, ServerEvent } from "./transport.js";
-import { type FailureContext, wireFailure } from "./wire-failure.js";
+import { SaidEvents } from "./event-buffer.js";
+import { defaultIdleMs, maxEventBytes } from "./transport/stream-bounds.js";
+import type { Answer, Posted, ServerEvent } from "./transport/transport.js";
+import { type FailureContext, wireFailure } from "./failures/wire-failure.js";
 import type { WireConnection } from "./wire.js";
 
 /** Makes our events of a wire API's; it lives as long as one answer. */

@@ -1,7 +1,7 @@
 import type { WireApi } from "../messages/config.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import type { Provider } from "./provider.js";
-import type { Transport } from "./transport.js";
+import type { Transport } from "./transport/transport.js";
 import type { WireConnection, WireStream } from "./wire.js";
 
 /** A connection whose transport is made when it is first needed. */
@@ -11,9 +11,9 @@ export interface LazyConnection extends Omit<WireConnection, "transport"> {
 
 /** Each brings its vendor's SDK with it, so a process loads those it speaks. */
 const streams: Readonly<Record<WireApi, () => Promise<WireStream>>> = {
-  responses: async () => (await import("./openai-responses.js")).openaiResponses,
-  chat: async () => (await import("./openai-chat.js")).openaiChat,
-  messages: async () => (await import("./anthropic-messages.js")).anthropicMessages,
+  responses: async () => (await import("./responses/stream.js")).openaiResponses,
+  chat: async () => (await import("./chat/stream.js")).openaiChat,
+  messages: async () => (await import("./messages/stream.js")).anthropicMessages,
 };
 
 /** A model behind a wire API. */

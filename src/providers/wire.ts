@@ -1,7 +1,7 @@
 import type { WireApi } from "../messages/config.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import type { Access } from "./credential.js";
-import type { Transport } from "./transport.js";
+import type { Transport } from "./transport/transport.js";
 
 /** How a provider is reached. */
 export interface WireConnection extends Access {

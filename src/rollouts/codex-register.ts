@@ -1,9 +1,9 @@
 import { basename, sep } from "node:path";
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import { jsonOrUndefined } from "../messages/parse.js";
-import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
-import type { RolloutName } from "./layout-files.js";
+import { appendToIndex, readIndex, readIndexSync } from "./list/index-file.js";
+import type { RolloutName } from "./list/layout-files.js";
 import { idOfName } from "./layout.js";
 
 /**

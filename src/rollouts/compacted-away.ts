@@ -2,7 +2,7 @@ import { itemText } from "../messages/item-text.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { RolloutLine } from "../messages/rollout-line.js";
 import { isRealUserMessage } from "../messages/user-message.js";
-import { applyToHistory } from "./history.js";
+import { applyToHistory } from "./file/history.js";
 
 /** An item the model does not see any more. */
 export interface EarlierItem {

@@ -1,6 +1,6 @@
-import { isRecord } from "../messages/is-record.js";
-import type { Head } from "./head.js";
-import { readLineBytes } from "./line-object.js";
+import { isRecord } from "../base/is-record.js";
+import type { Head } from "./list/head.js";
+import { readLineBytes } from "./file/line-object.js";
 
 /** How much of the end of a file is read first; most turns are shorter. */
 const firstTailBytes = 16 * 1024;

@@ -1,4 +1,4 @@
-import { openRegularFile } from "./raw-lines.js";
+import { openRegularFile } from "./file/raw-lines.js";
 
 /** Where such a line says that it holds all of the history; in a text the quotes would be escaped. */
 const marks = ['"replacement_history":[', '"type":"history_replaced"'];

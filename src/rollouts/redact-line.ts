@@ -1,4 +1,4 @@
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import { mask, type OnSecret, type TextRedactor } from "../messages/redaction.js";
 import { jsonOrUndefined } from "../messages/parse.js";
 

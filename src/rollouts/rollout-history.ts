@@ -2,8 +2,8 @@ import { realpath } from "node:fs/promises";
 import { ConversationNotFoundError, InvalidInputError } from "../messages/errors.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { RolloutLine } from "../messages/rollout-line.js";
-import { applyToHistory } from "./history.js";
-import { readRollout } from "./read.js";
+import { applyToHistory } from "./file/history.js";
+import { readRollout } from "./file/read.js";
 import { rolloutId } from "./rollout-id.js";
 
 /** A conversation as its rollout has it. */

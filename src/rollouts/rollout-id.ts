@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { isConversationId, shownId } from "../messages/conversation-id.js";
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import { idOfName } from "./layout.js";
-import { readLineBytes, withoutMark } from "./line-object.js";
-import { rawLines } from "./raw-lines.js";
+import { readLineBytes, withoutMark } from "./file/line-object.js";
+import { rawLines } from "./file/raw-lines.js";
 
 /** The id of the conversation a file holds, whatever its name: as its first line says, else as its name does. */
 export async function rolloutId(path: string): Promise<string | undefined> {

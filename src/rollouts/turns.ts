@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from "uuid";
 import type { CompactionNotes } from "../messages/compaction.js";
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import { type MessageItem, messageText, type ResponseItem } from "../messages/response-item.js";
 import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
-import { milliseconds } from "./forms/form-of.js";
-import { applyToHistory } from "./history.js";
+import { milliseconds } from "./formats/lines/detect.js";
+import { applyToHistory } from "./file/history.js";
 import { sandboxPolicy } from "../messages/policy.js";
 import { isRealUserMessage } from "../messages/user-message.js";
 

@@ -1,7 +1,7 @@
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import { isRealUserMessage } from "../messages/user-message.js";
-import { saidByUser } from "./forms/form-facts.js";
-import type { LineObject } from "./line-object.js";
+import { saidByUser } from "./formats/lines/form-facts.js";
+import type { LineObject } from "./file/line-object.js";
 
 /** What a person says in a line, in whatever form it is; undefined when nobody does. Loads no schema library. */
 export function userText(line: LineObject): string | undefined {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { InvalidInputError } from "../messages/errors.js";
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import { type ToolOutput, ToolSpec } from "../messages/tool.js";
 import type { Tool, ToolContext, ToolScope } from "./tool.js";
 

@@ -1,5 +1,5 @@
-import { systemCode, systemReason } from "../messages/system-error.js";
-import { FileProblem } from "./file-problem.js";
+import { systemCode, systemReason } from "../base/system-error.js";
+import { FileProblem } from "./files/file-problem.js";
 
 /** Why something was not done, in a few words for the model. What is neither ours nor the system's is a bug and thrown on. */
 export function failureWords(error: unknown): string {

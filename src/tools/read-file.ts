@@ -3,9 +3,9 @@ import * as z from "zod";
 import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
-import { stampOf } from "./file-stamps.js";
-import { openRegular } from "./open-regular.js";
-import { type ExcerptRange, maxExcerptBytes, maxExcerptLines, readExcerpt } from "./text-excerpt.js";
+import { stampOf } from "./files/file-stamps.js";
+import { openRegular } from "./files/open-regular.js";
+import { type ExcerptRange, maxExcerptBytes, maxExcerptLines, readExcerpt } from "./files/text-excerpt.js";
 import type { ToolContext } from "./tool.js";
 
 const ReadFileArguments = z.strictObject({

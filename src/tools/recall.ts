@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { counted } from "../messages/counted.js";
+import { counted } from "../base/text/counted.js";
 import { itemText } from "../messages/item-text.js";
 import { defineTool } from "./define-tool.js";
 import { excerptAround, wordsOf } from "./excerpt-around.js";

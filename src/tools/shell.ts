@@ -1,15 +1,15 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ToolOutput } from "../messages/tool.js";
-import { CommandOutput } from "./command-output.js";
-import { commandReport, exitCodeOf } from "./command-report.js";
+import { CommandOutput } from "./exec/command-output.js";
+import { commandReport, exitCodeOf } from "./exec/command-report.js";
 import { defineTool } from "./define-tool.js";
-import { ExecEvents } from "./exec-events.js";
+import { ExecEvents } from "./exec/exec-events.js";
 import { failureWords } from "./failure-words.js";
-import { runCommand } from "./run-command.js";
-import { defaultTimeoutMs, ShellArguments } from "./shell-arguments.js";
+import { runCommand } from "./exec/run-command.js";
+import { defaultTimeoutMs, ShellArguments } from "./exec/shell-arguments.js";
 import type { CommandLine, ToolContext, ToolScope } from "./tool.js";
-import { workingFolderProblem } from "./working-folder.js";
+import { workingFolderProblem } from "./exec/working-folder.js";
 
 export const shell = defineTool({
   name: "shell",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isRecord } from "../messages/is-record.js";
+import { isRecord } from "../base/is-record.js";
 import type { ToolSpec } from "../messages/tool.js";
 import type { Tool } from "./tool.js";
 

@@ -6,7 +6,7 @@ import type { KnowledgeEntry, NewKnowledge } from "../messages/knowledge.js";
 import type { SandboxMode } from "../messages/policy.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { ToolOutput } from "../messages/tool.js";
-import type { FileStamps } from "./file-stamps.js";
+import type { FileStamps } from "./files/file-stamps.js";
 
 /** What a tool may tell while it runs. */
 export type ToolEvent = Extract<

@@ -4,10 +4,10 @@ import type { ToolOutput } from "../messages/tool.js";
 import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
-import { FileProblem } from "./file-problem.js";
-import { fitImage, maxImageBytes } from "./fit-image.js";
-import { openRegular } from "./open-regular.js";
-import { readAt } from "./read-at.js";
+import { FileProblem } from "./files/file-problem.js";
+import { fitImage, maxImageBytes } from "./files/fit-image.js";
+import { openRegular } from "./files/open-regular.js";
+import { readAt } from "./files/read-at.js";
 import type { ToolContext } from "./tool.js";
 
 export const viewImage = defineTool({

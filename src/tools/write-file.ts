@@ -4,13 +4,13 @@ import * as z from "zod";
 import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
-import { FileProblem, leadsElsewhere } from "./file-problem.js";
-import { isSameStamp, stampOf } from "./file-stamps.js";
-import { openFolder } from "./open-folder.js";
-import { replaceFile } from "./replace-file.js";
+import { FileProblem, leadsElsewhere } from "./files/file-problem.js";
+import { isSameStamp, stampOf } from "./files/file-stamps.js";
+import { openFolder } from "./files/open-folder.js";
+import { replaceFile } from "./files/replace-file.js";
 import type { ToolContext, ToolScope } from "./tool.js";
-import { writeTarget } from "./write-target.js";
-import { counted } from "../messages/counted.js";
+import { writeTarget } from "./policy/write-target.js";
+import { counted } from "../base/text/counted.js";
 
 const maxContentBytes = 10_000_000;
 

@@ -1,5 +1,5 @@
-import { encodingOf } from "../compaction/encoding-of.js";
-import { splitText } from "../compaction/split-text.js";
+import { encodingOf } from "../compaction/tokens/encoding-of.js";
+import { splitText } from "../compaction/tokens/split-text.js";
 import type { JobOutcome } from "./job.js";
 import type { CpuPool } from "./open-cpu-pool.js";
 

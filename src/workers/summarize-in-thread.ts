@@ -1,5 +1,5 @@
 import { secretOf } from "../providers/credential.js";
-import { failureText } from "../providers/failure-text.js";
+import { failureText } from "../providers/failures/failure-text.js";
 import type { SummaryTarget } from "./io-jobs.js";
 import type { IoPool } from "./open-io-pool.js";
 import type { SummaryOutcome, SummaryRequest } from "./summarize.js";

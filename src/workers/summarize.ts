@@ -3,8 +3,8 @@ import type { Failure } from "../messages/failure.js";
 import type { KnownFacts, ModelRequest } from "../messages/model.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
-import { broken, HeardAnswer } from "../providers/heard-answer.js";
-import { pause } from "../providers/pause.js";
+import { broken, HeardAnswer } from "../providers/model-stream-reader.js";
+import { pause } from "../base/time/pause.js";
 import type { Provider } from "../providers/provider.js";
 
 /** What a model is asked to summarize. */

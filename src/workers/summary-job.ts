@@ -1,7 +1,7 @@
-import { estimateTokens } from "../compaction/estimate-tokens.js";
-import { offlineProvider } from "../providers/offline.js";
+import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
+import { offlineProvider } from "../providers/offline/provider.js";
 import type { Provider } from "../providers/provider.js";
-import type { Transport } from "../providers/transport.js";
+import type { Transport } from "../providers/transport/transport.js";
 import { wireProvider } from "../providers/wire-provider.js";
 import type { IoJobs, SummaryTarget } from "./io-jobs.js";
 import type { JobBodies } from "./job.js";
@@ -33,6 +33,6 @@ function providerOf(
 
 /** Loaded on first use: the offline model needs none of it. */
 async function connect(env: Readonly<Record<string, string>>): Promise<Transport> {
-  const { createTransport } = await import("../providers/node-transport.js");
+  const { createTransport } = await import("../providers/transport/node-transport.js");
   return createTransport(env);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerCheck } from "../../src/cli/answer-check.js";
+import { answerCheck } from "../../src/cli/commands/chat/answer-check.js";
 
 const point = {
   type: "object",

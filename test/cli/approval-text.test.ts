@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { approvalText } from "../../src/cli/approval/approval-text.js";
+import { approvalText } from "../../src/cli/terminal/approval/approval-text.js";
 
 const choices =
   "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn\n";

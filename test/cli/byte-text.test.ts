@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ageText } from "../../src/cli/age.js";
-import { byteText } from "../../src/cli/byte-text.js";
+import { ageText } from "../../src/cli/format/age.js";
+import { byteText } from "../../src/cli/format/byte-text.js";
 
 test.each([
   [0, "0 bytes"],

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { outputTo } from "../../src/cli/output.js";
+import { outputTo } from "../../src/cli/terminal/output.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { says, scripted } from "../support/scripted-provider.js";
 

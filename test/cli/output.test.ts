@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { outputTo } from "../../src/cli/output.js";
+import { outputTo } from "../../src/cli/terminal/output.js";
 
 test("every write that waits for room goes on when there is room again", async () => {
   const stream = new SlowStream();

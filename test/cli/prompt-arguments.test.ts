@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { givenArguments, promptUsage } from "../../src/cli/interactive/prompt-arguments.js";
+import { givenArguments, promptUsage } from "../../src/cli/terminal/prompt/prompt-arguments.js";
 
 const known = [
   { name: "who", isRequired: true },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { estimateItemTokens, estimateTokens } from "../../src/compaction/estimate-tokens.js";
+import { estimateItemTokens, estimateTokens } from "../../src/compaction/tokens/estimate-tokens.js";
 
 test.each([
   ["", 0],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exactTokens } from "../../src/compaction/exact-tokens.js";
+import { exactTokens } from "../../src/compaction/tokens/exact-tokens.js";
 
 test("counts are those of the encoding", async () => {
   const texts = ["", "hello world", "tiktoken is great!", "お誕生日おめでとう", "2 + 2 = 4"];

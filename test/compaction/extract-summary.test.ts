@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { estimateTokens } from "../../src/compaction/estimate-tokens.js";
-import { extractSummary } from "../../src/compaction/extract-summary.js";
+import { estimateTokens } from "../../src/compaction/tokens/estimate-tokens.js";
+import { extractSummary } from "../../src/compaction/summary/extract-summary.js";
 import { assistant, call, environment, output, user, words } from "./items.js";
 
 const history = [

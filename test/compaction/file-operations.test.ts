@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { extractFileOperations, formatFileOperations } from "../../src/compaction/file-operations.js";
+import { extractFileOperations, formatFileOperations } from "../../src/compaction/summary/file-operations.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import { call, output } from "./items.js";
 

@@ -1,4 +1,4 @@
-import { estimateItemTokens, estimateTokens } from "../../src/compaction/estimate-tokens.js";
+import { estimateItemTokens, estimateTokens } from "../../src/compaction/tokens/estimate-tokens.js";
 import type { MessageItem, ResponseItem } from "../../src/messages/response-item.js";
 
 export function user(text: string): MessageItem {

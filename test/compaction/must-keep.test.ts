@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingFrom, mustKeep, repairedSummary } from "../../src/compaction/must-keep.js";
+import { missingFrom, mustKeep, repairedSummary } from "../../src/compaction/summary/must-keep.js";
 import { assistant, call, environment, user } from "./items.js";
 
 const plan = {

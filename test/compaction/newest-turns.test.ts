@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { newestTurns } from "../../src/compaction/newest-turns.js";
+import { newestTurns } from "../../src/compaction/cut/newest-turns.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import { isRealUserMessage } from "../../src/messages/user-message.js";
 import { assistant, user } from "../support/scripted-provider.js";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { exactTokens } from "../../src/compaction/exact-tokens.js";
-import { splitText } from "../../src/compaction/split-text.js";
+import { exactTokens } from "../../src/compaction/tokens/exact-tokens.js";
+import { splitText } from "../../src/compaction/tokens/split-text.js";
 
 const words = [
   "the",

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import type { Arbitrary } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isCuttable } from "../../src/compaction/cut-item.js";
+import { isCuttable } from "../../src/compaction/cut/cut-item.js";
 import { initialContext } from "../../src/compaction/initial-context.js";
-import { groupsOf } from "../../src/compaction/item-groups.js";
+import { groupsOf } from "../../src/compaction/cut/item-groups.js";
 import {
   isCall,
   isFlagged,
@@ -13,7 +13,7 @@ import {
   isRequest,
   isSummary,
 } from "../../src/compaction/item-kinds.js";
-import { groupsUnderWay, isSafeCut } from "../../src/compaction/safe-cut.js";
+import { groupsUnderWay, isSafeCut } from "../../src/compaction/cut/safe-cut.js";
 import type { StrategyInput } from "../../src/compaction/strategy.js";
 import { strategies } from "../../src/compaction/strategy-for.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { strategies } from "../../src/compaction/strategy-for.js";
-import { summaryPrompt } from "../../src/compaction/summary-prompt.js";
+import { summaryPrompt } from "../../src/compaction/summary/summary-prompt.js";
 
 test.each([...strategies.values()])("$name asks for all a summary needs", (strategy) => {
   const prompt = summaryPrompt({ strategy });

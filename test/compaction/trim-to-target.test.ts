@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { trimToTarget } from "../../src/compaction/trim-to-target.js";
+import { trimToTarget } from "../../src/compaction/cut/trim-to-target.js";
 import {
   agents,
   assistant,

@@ -1,7 +1,7 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readActive, writeActive } from "../../src/config/active-conversation.js";
+import { readActive, writeActive } from "../../src/config/project/active-conversation.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const key = { projectRoot: "/projects/one", directory: "/home/alice/.cody/conversations" };

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { configEdits } from "../../src/config/config-edits.js";
-import { configFormats } from "../../src/config/config-format.js";
+import { configEdits } from "../../src/config/files/config-edits.js";
+import { configFormats } from "../../src/config/files/config-format.js";
 
 type Name = "config.yaml" | "config.jsonc";
 

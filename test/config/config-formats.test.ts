@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.js";
-import { saveConfig } from "../../src/config/save-config.js";
+import { saveConfig } from "../../src/config/files/save-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function homeWith(name: string, text: string): Promise<string> {

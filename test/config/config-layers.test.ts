@@ -2,8 +2,8 @@ import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig, type LoadedConfig } from "../../src/config/load-config.js";
-import { nearestSetting } from "../../src/config/nearest-setting.js";
-import { readTrust, setTrust, type TrustLevel } from "../../src/config/trust.js";
+import { nearestSetting } from "../../src/config/settings/nearest-setting.js";
+import { readTrust, setTrust, type TrustLevel } from "../../src/config/project/trust.js";
 import type { Config } from "../../src/messages/config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from "no
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type LogLevel, openDebugLog } from "../../src/config/debug-log.js";
-import { createRedactor } from "../../src/config/redact.js";
+import { createRedactor } from "../../src/config/secrets/redact.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const start = Date.parse("2026-11-16T12:00:00.000Z");

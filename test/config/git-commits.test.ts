@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { hasCommit } from "../../src/config/git-commits.js";
+import { hasCommit } from "../../src/base/git/git-commits.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const commit = `ab${"0123456789".repeat(4)}`.slice(0, 40);

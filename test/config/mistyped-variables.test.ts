@@ -2,9 +2,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { variableOf } from "../../src/config/environment-config.js";
-import { mistypedVariables } from "../../src/config/mistyped-variables.js";
-import { configKeys } from "../../src/config/setting-keys.js";
+import { variableOf } from "../../src/config/settings/environment-config.js";
+import { mistypedVariables } from "../../src/config/settings/mistyped-variables.js";
+import { configKeys } from "../../src/config/settings/setting-keys.js";
 
 test.each([
   ["CODY_MODLE", "CODY_MODEL"],

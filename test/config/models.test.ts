@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { modelTable } from "../../src/config/model-table.js";
-import { costOf, factsOf, knownModels, priceOf, resolveModel } from "../../src/config/models.js";
-import { vendorOf } from "../../src/config/vendors.js";
+import { modelTable } from "../../src/config/models/model-table.js";
+import { costOf, factsOf, knownModels, priceOf, resolveModel } from "../../src/config/models/models.js";
+import { vendorOf } from "../../src/config/providers/vendors.js";
 import { noTokens } from "../../src/messages/token-usage.js";
 
 test.each([

@@ -3,8 +3,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { readProjectServers } from "../../src/config/project-servers.js";
-import { readTrust, realProjectRoot, setTrust } from "../../src/config/trust.js";
+import { readProjectServers } from "../../src/config/project/project-servers.js";
+import { readTrust, realProjectRoot, setTrust } from "../../src/config/project/trust.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function project(config?: unknown) {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { findProjectRoot, readGitInfo } from "../../src/config/project.js";
+import { findProjectRoot, readGitInfo } from "../../src/config/project/project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const hash = "0123456789abcdef0123456789abcdef01234567";

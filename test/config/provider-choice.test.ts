@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { choiceOf, type ProviderChoice } from "../../src/config/provider-choice.js";
+import { choiceOf, type ProviderChoice } from "../../src/config/providers/provider-choice.js";
 
 const lab = { provider: "openai", api: "chat", baseUrl: "http://lab/v1", model: "m" } as const;
 const key = { OPENAI_API_KEY: "k" };

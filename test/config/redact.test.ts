@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor, secretsOf } from "../../src/config/redact.js";
+import { createRedactor, secretsOf } from "../../src/config/secrets/redact.js";
 
 const secret = "pa/ss+w0rd &more";
 const redact = createRedactor([secret, "short"]);

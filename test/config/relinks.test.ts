@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { addRelink, readRelinks, relinked } from "../../src/config/relinks.js";
+import { addRelink, readRelinks, relinked } from "../../src/config/project/relinks.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("a folder is followed with what is below it, from one to the next", () => {

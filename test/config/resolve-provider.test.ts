@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resolveProvider } from "../../src/config/resolve-provider.js";
+import { resolveProvider } from "../../src/config/providers/resolve-provider.js";
 
 const inProcess = new Set(["offline"]);
 const openai = { OPENAI_API_KEY: "sk-1" };

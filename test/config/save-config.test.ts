@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { saveConfig } from "../../src/config/save-config.js";
+import { saveConfig } from "../../src/config/files/save-config.js";
 import { bundleModule } from "../support/bundle.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -92,7 +92,7 @@ const settings = {
 };
 
 test("twenty processes that save at once lose no update", async () => {
-  await using bundle = await bundleModule("src/config/save-config.ts");
+  await using bundle = await bundleModule("src/config/files/save-config.ts");
   const home = await temporaryFolder();
   const script = `
     const { saveConfig } = await import(process.argv[1]);

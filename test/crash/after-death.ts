@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { nodeFileSystem } from "../../src/rollouts/file-system.js";
+import { nodeFileSystem } from "../../src/rollouts/file/file-system.js";
 import { scenarios, tornTail, type ScenarioName, type Scene } from "./io-scenarios.js";
 import { numberedLines, upTo } from "./numbered-lines.js";
 import type { Report } from "./report.js";

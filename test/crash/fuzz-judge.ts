@@ -1,17 +1,17 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { fileLines } from "../../src/actors/conversation/file-lines.js";
-import { foldLines } from "../../src/actors/conversation/fold-lines.js";
-import type { StoredLines, StoredState } from "../../src/actors/conversation/store.js";
+import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
+import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
+import type { StoredLines, StoredState } from "../../src/actors/conversation/store/store.js";
 import { CorruptedRolloutError } from "../../src/messages/errors.js";
 import type { ModelRequest } from "../../src/messages/model.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { anthropicRequest } from "../../src/providers/anthropic-request.js";
-import { chatBody } from "../../src/providers/openai-chat-body.js";
-import { responsesBody } from "../../src/providers/openai-responses-body.js";
-import { headOf } from "../../src/rollouts/head.js";
-import { nodeRepairFiles } from "../../src/rollouts/repair-files.js";
-import { needsRepair, scanRollout } from "../../src/rollouts/repair-scan.js";
-import { repairRollout } from "../../src/rollouts/repair-write.js";
+import { anthropicRequest } from "../../src/providers/messages/request-body.js";
+import { chatBody } from "../../src/providers/chat/request-body.js";
+import { responsesBody } from "../../src/providers/responses/request-body.js";
+import { headOf } from "../../src/rollouts/list/head.js";
+import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
+import { needsRepair, scanRollout } from "../../src/rollouts/repair/repair-scan.js";
+import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import { TurnGrouping } from "../../src/rollouts/turns.js";
 import { secret } from "./fuzz-sources.js";
 

@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { apply, emptyState } from "../../src/actors/conversation/state.js";
-import type { ConversationManager } from "../../src/cody.js";
+import { apply, emptyState } from "../../src/actors/conversation/state/state.js";
+import type { ConversationManager } from "../../src/manager.js";
 import { ImportError } from "../../src/messages/errors.js";
-import { importFormats } from "../../src/rollouts/import/import-format.js";
-import { readRollout } from "../../src/rollouts/read.js";
+import { importFormats } from "../../src/rollouts/formats/import/import-format.js";
+import { readRollout } from "../../src/rollouts/file/read.js";
 import { importFixtures } from "../rollouts/import/import-fixture.js";
 import { byteDamages } from "./fuzz-bytes.js";
 import type { JsonObject } from "./fuzz-fields.js";

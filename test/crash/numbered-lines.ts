@@ -1,5 +1,5 @@
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { encodeLine } from "../../src/rollouts/encode.js";
+import { encodeLine } from "../../src/rollouts/file/encode.js";
 
 /** Every line is another one, and has characters of several bytes. */
 export function numberedLine(conversation: string, number: number): OwnLine {

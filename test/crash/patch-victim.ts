@@ -1,5 +1,5 @@
 import { applyPatch } from "../../src/tools/apply-patch.js";
-import { FileStamps } from "../../src/tools/file-stamps.js";
+import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { PatchDisk, type PatchPoint } from "./patch-disk.js";
 import { say } from "./report.js";
 

@@ -1,5 +1,5 @@
 import { applyPatch } from "../../src/tools/apply-patch.js";
-import { FileStamps } from "../../src/tools/file-stamps.js";
+import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { patchOf } from "./patch-of.js";
 import { say } from "./report.js";
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { nodeFileSystem } from "../../src/rollouts/file-system.js";
+import { nodeFileSystem } from "../../src/rollouts/file/file-system.js";
 import { WriterHarness } from "../actors/rollout-writer/writer-harness.js";
 import { crashStates } from "./crash-states.js";
 import { points, summarize, timeoutMs } from "./rounds.js";

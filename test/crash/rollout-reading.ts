@@ -1,6 +1,6 @@
 import { CorruptedRolloutError } from "../../src/messages/errors.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { readRollout } from "../../src/rollouts/read.js";
+import { readRollout } from "../../src/rollouts/file/read.js";
 
 /** What the product reads of a rollout, to its end or to the line that is damaged. */
 export interface RolloutReading {

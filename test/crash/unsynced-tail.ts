@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { encodeLine } from "../../src/rollouts/encode.js";
+import { encodeLine } from "../../src/rollouts/file/encode.js";
 import { firstLine } from "../../src/rollouts/first-line.js";
-import { nodeRepairFiles } from "../../src/rollouts/repair-files.js";
-import { repairRollout } from "../../src/rollouts/repair-write.js";
+import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
+import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import type { WriterHarness, Writer } from "../actors/rollout-writer/writer-harness.js";
 import { numberedLine, upTo } from "./numbered-lines.js";
 import { readLines } from "./rollout-reading.js";

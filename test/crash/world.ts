@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFailed } from "vitest";
-import { ConversationManager } from "../../src/cody.js";
+import { ConversationManager } from "../../src/manager.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { newQuestion } from "./question.js";
 import { Random } from "./random.js";

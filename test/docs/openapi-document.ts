@@ -4,7 +4,7 @@ import { FailureCode } from "../../src/messages/failure.js";
 import { ApprovalPolicy, SandboxMode } from "../../src/messages/policy.js";
 import { ResponseItem } from "../../src/messages/response-item.js";
 import { Op } from "../../src/messages/submission.js";
-import { exportFormats } from "../../src/rollouts/export/export-format.js";
+import { exportFormats } from "../../src/rollouts/formats/export/export-format.js";
 import { version } from "../../src/version.js";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import type { ConversationConfig } from "../../src/messages/conversation-config.js";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import { startMockLlm } from "../../src/mock-llm/server.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
-import { ConversationManager } from "../../src/cody.js";
+import { ConversationManager } from "../../src/manager.js";
 import type { Event } from "../../src/messages/event.js";
 import { crashingTool } from "../support/busy-provider.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";

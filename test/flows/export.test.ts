@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ConversationNotFoundError, EmptyRolloutError, InvalidInputError } from "../../src/messages/errors.js";
-import type { ExportedConversation } from "../../src/rollouts/export/export-lines.js";
+import type { ExportedConversation } from "../../src/rollouts/formats/export/export-lines.js";
 import { createMockRecorder } from "../support/mock-recorder.js";
 import { openManager } from "../support/open-conversation.js";
 import { says, scripted } from "../support/scripted-provider.js";

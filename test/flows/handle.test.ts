@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
-import { ConversationManager } from "../../src/cody.js";
+import { ConversationManager } from "../../src/manager.js";
 import { assistant, beginsAndHangs, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

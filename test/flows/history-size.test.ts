@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import { openConversation } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, says, scripted, user } from "../support/scripted-provider.js";

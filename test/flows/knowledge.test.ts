@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { calls, says, scripted } from "../support/scripted-provider.js";

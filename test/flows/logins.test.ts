@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import { openManager } from "../support/open-conversation.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { account, TokenIssuer } from "../support/token-issuer.js";

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { emptyState, apply } from "../../src/actors/conversation/state.js";
-import { readRollout } from "../../src/rollouts/read.js";
+import { emptyState, apply } from "../../src/actors/conversation/state/state.js";
+import { readRollout } from "../../src/rollouts/file/read.js";
 import { openConversation, openManager } from "../support/open-conversation.js";
 import { assistant, beginsAndHangs, calls, fails, type Reply, says, scripted } from "../support/scripted-provider.js";
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";

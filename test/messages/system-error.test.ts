@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { reasonOf } from "../../src/actors/rollout-writer/reason.js";
-import { systemCode, systemProblem, systemReason } from "../../src/messages/system-error.js";
+import { systemCode, systemProblem, systemReason } from "../../src/base/system-error.js";
 import { failureWords } from "../../src/tools/failure-words.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

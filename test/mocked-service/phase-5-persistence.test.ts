@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { ConversationManager } from "../../src/cody.js";
-import { selectRecentMessages } from "../../src/compaction/select-recent-messages.js";
-import { runCompactTask } from "../../src/actors/conversation/run-compact-task.js";
+import { ConversationManager } from "../../src/manager.js";
+import { selectRecentMessages } from "../../src/compaction/cut/select-recent-messages.js";
+import { runCompactTask } from "../../src/actors/conversation/compaction/run-compact-task.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event } from "../../src/messages/event.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { AlikeEvents } from "../../src/providers/alike-events.js";
-import { eventJson } from "../../src/providers/event-json.js";
+import { AlikeEvents } from "../../src/providers/transport/event-parser.js";
+import { eventJson } from "../../src/providers/transport/event-json.js";
 
 const shapes: Readonly<Record<string, (text: string, count: number) => object>> = {
   responses: (delta, sequence_number) => ({

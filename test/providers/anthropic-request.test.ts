@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/messages/model.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { anthropicRequest } from "../../src/providers/anthropic-request.js";
+import { anthropicRequest } from "../../src/providers/messages/request-body.js";
 import { anyHistory, model } from "./normalize/histories.js";
 import { assistant, requestOf, user } from "./requests.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type Delta, HeardAnswer } from "../../src/providers/heard-answer.js";
+import { type Delta, HeardAnswer } from "../../src/providers/model-stream-reader.js";
 import type { ModelEvent } from "../../src/messages/model.js";
-import { ended, ReadyStream } from "../../src/providers/ready-stream.js";
+import { ended, ReadyStream } from "../../src/providers/transport/ready-stream.js";
 
 const text = (delta: string): Delta => ({ type: "text_delta", itemId: "a", delta });
 const done: ModelEvent = { type: "done", finishReason: "stop" };

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { createFetch, proxyVariables } from "../../src/providers/http-fetch.js";
+import { createFetch, proxyVariables } from "../../src/providers/transport/http-fetch.js";
 import { bundleModule } from "../support/bundle.js";
 import { listen, startProxy } from "./proxy.js";
 
@@ -83,7 +83,7 @@ test("of an environment only the variables that name proxies are theirs", () => 
 
 /** Fetches in a child process, because NODE_EXTRA_CA_CERTS is read when Node starts. */
 async function fetchInChild(url: string, env: Record<string, string>): Promise<string> {
-  await using bundle = await bundleModule("src/providers/http-fetch.ts");
+  await using bundle = await bundleModule("src/providers/transport/http-fetch.ts");
   const script = `
     const { createFetch } = await import(process.argv[1]);
     const text = (response) => response.text();

@@ -7,8 +7,8 @@ import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createTransport } from "../../src/providers/node-transport.js";
-import type { Answer, Posted, ServerEvent, StreamBounds } from "../../src/providers/transport.js";
+import { createTransport } from "../../src/providers/transport/node-transport.js";
+import type { Answer, Posted, ServerEvent, StreamBounds } from "../../src/providers/transport/transport.js";
 import { begin, dataOf, serve, streaming } from "./loopback.js";
 
 const transport = createTransport({});

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { offlineReply } from "../../src/providers/offline-brain.js";
+import { offlineReply } from "../../src/providers/offline/reply.js";
 import { assistant, requestOf, user } from "./requests.js";
 
 const tools = ["shell", "read_file", "write_file", "search_files", "apply_patch", "add_knowledge"];

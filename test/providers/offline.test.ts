@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ModelEvent } from "../../src/messages/model.js";
-import { offlineProvider } from "../../src/providers/offline.js";
+import { offlineProvider } from "../../src/providers/offline/provider.js";
 import { assistant, collect, requestOf, user } from "./requests.js";
 
 const countTokens = (text: string) => text.length;

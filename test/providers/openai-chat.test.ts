@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/messages/model.js";
-import { openaiChat } from "../../src/providers/openai-chat.js";
+import { openaiChat } from "../../src/providers/chat/stream.js";
 import { dataOf, serve, streaming } from "./loopback.js";
 import { joinDeltas, assistant, collect, requestOf, user } from "./requests.js";
 import { ask, connectionTo, faultCases, leakCase } from "./wire-cases.js";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/messages/model.js";
-import { openaiResponses } from "../../src/providers/openai-responses.js";
+import { openaiResponses } from "../../src/providers/responses/stream.js";
 import { dataOf, serve, streaming } from "./loopback.js";
 import { joinDeltas, assistant, collect, requestOf, user } from "./requests.js";
 import { ask, connectionTo, faultCases, leakCase } from "./wire-cases.js";

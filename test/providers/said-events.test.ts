@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
-import { SaidEvents } from "../../src/providers/said-events.js";
+import { SaidEvents } from "../../src/providers/event-buffer.js";
 
 function text(itemId: string, delta: string): ModelEvent {
   return { type: "text_delta", itemId, delta };

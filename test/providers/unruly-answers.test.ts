@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
-import { HeardAnswer } from "../../src/providers/heard-answer.js";
+import { HeardAnswer } from "../../src/providers/model-stream-reader.js";
 
 const never = new Promise<never>(() => undefined);
 const no = (): never => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { FailureError } from "../../src/messages/errors.js";
-import { AnswerError } from "../../src/providers/answer-error.js";
-import { failureText } from "../../src/providers/failure-text.js";
-import { retryAfterMs } from "../../src/providers/retry-after.js";
-import { errorIn, serverFailure, wireFailure } from "../../src/providers/wire-failure.js";
+import { AnswerError } from "../../src/providers/failures/answer-error.js";
+import { failureText } from "../../src/providers/failures/failure-text.js";
+import { retryAfterMs } from "../../src/providers/failures/retry-after.js";
+import { errorIn, serverFailure, wireFailure } from "../../src/providers/failures/wire-failure.js";
 
 const apiKey = "sk-test-0123456789";
 const context = { provider: "acme", apiKey };

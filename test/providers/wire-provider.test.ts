@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
-import { createTransport } from "../../src/providers/node-transport.js";
+import { createTransport } from "../../src/providers/transport/node-transport.js";
 import { wireProvider } from "../../src/providers/wire-provider.js";
 import { mockKey, mockLlm, wireApis } from "../support/wire-apis.js";
 

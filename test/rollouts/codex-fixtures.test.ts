@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { fileLines } from "../../src/actors/conversation/file-lines.js";
-import { foldLines } from "../../src/actors/conversation/fold-lines.js";
+import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
+import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import { normalized } from "../../src/providers/normalize/normalized.js";
-import { readRollout } from "../../src/rollouts/read.js";
+import { readRollout } from "../../src/rollouts/file/read.js";
 import { TurnGrouping } from "../../src/rollouts/turns.js";
 
 interface ManifestEntry {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { RolloutLine } from "../../src/messages/rollout-line.js";
 import { compactedAway } from "../../src/rollouts/compacted-away.js";
-import { applyToHistory } from "../../src/rollouts/history.js";
+import { applyToHistory } from "../../src/rollouts/file/history.js";
 import { assistant, user } from "../support/scripted-provider.js";
 
 const timestamp = "2026-11-16T00:00:00.000Z";

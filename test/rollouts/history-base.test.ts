@@ -2,11 +2,11 @@ import { appendFile, copyFile, mkdir, readdir, rename, stat, symlink, truncate, 
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { fileLines } from "../../src/actors/conversation/file-lines.js";
-import { foldLines } from "../../src/actors/conversation/fold-lines.js";
+import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
+import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import { CorruptedRolloutError } from "../../src/messages/errors.js";
 import { type ResponseItem, messageText } from "../../src/messages/response-item.js";
-import { readRollout } from "../../src/rollouts/read.js";
+import { readRollout } from "../../src/rollouts/file/read.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const fork = fileURLToPath(new URL("../fixtures/codex/v0.166.0/fork/", import.meta.url));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { applyToHistory } from "../../src/rollouts/history.js";
+import { applyToHistory } from "../../src/rollouts/file/history.js";
 
 const timestamp = "2026-11-16T00:00:00.000Z";
 

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { knownPage } from "../../src/rollouts/known-list.js";
-import { listConversationsSync } from "../../src/rollouts/list-sync.js";
+import { knownPage } from "../../src/rollouts/list/known-list.js";
+import { listConversationsSync } from "../../src/rollouts/list/list-sync.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const count = 60;

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ConversationNotFoundError, InvalidInputError } from "../../src/messages/errors.js";
-import { findById, findConversation } from "../../src/rollouts/find-conversation.js";
+import { findById, findConversation } from "../../src/rollouts/list/find-conversation.js";
 import { besideRollout, idOfName, newRolloutPath, projectFolder } from "../../src/rollouts/layout.js";
-import { rolloutsIn, rolloutsInSync } from "../../src/rollouts/layout-files.js";
+import { rolloutsIn, rolloutsInSync } from "../../src/rollouts/list/layout-files.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const uuid = "01a1e1d7-dabe-7fa0-8c45-6d698618970c";

@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { apply, emptyState } from "../../src/actors/conversation/state.js";
+import { apply, emptyState } from "../../src/actors/conversation/state/state.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { legacyLines } from "../../src/rollouts/legacy-lines.js";
-import { readRollout } from "../../src/rollouts/read.js";
+import { legacyLines } from "../../src/rollouts/file/legacy-lines.js";
+import { readRollout } from "../../src/rollouts/file/read.js";
 
 const fixtures = fileURLToPath(new URL("../fixtures/codex/v0.166.0/", import.meta.url));
 const files = readdirSync(fixtures, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));

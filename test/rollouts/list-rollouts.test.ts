@@ -2,7 +2,7 @@ import { appendFile, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promi
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { InvalidInputError } from "../../src/messages/errors.js";
-import { listRollouts } from "../../src/rollouts/list-rollouts.js";
+import { listRollouts } from "../../src/rollouts/list/list-rollouts.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const meta = line("session_meta", { id: "x", timestamp: "2026-11-16T00:00:00.000Z", cwd: "/" });

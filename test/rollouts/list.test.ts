@@ -16,9 +16,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConversationNotFoundError, InvalidInputError } from "../../src/messages/errors.js";
 import { bundle } from "../../scripts/bundle.mjs";
-import { findConversation as find } from "../../src/rollouts/find-conversation.js";
-import { listConversations as listAsync } from "../../src/rollouts/list.js";
-import { listConversationsSync } from "../../src/rollouts/list-sync.js";
+import { findConversation as find } from "../../src/rollouts/list/find-conversation.js";
+import { listConversations as listAsync } from "../../src/rollouts/list/list.js";
+import { listConversationsSync } from "../../src/rollouts/list/list-sync.js";
 
 let directory = "";
 beforeEach(() => {
@@ -308,9 +308,9 @@ test("a path is not looked for", async () => {
 });
 
 test.each([
-  "src/rollouts/list.ts",
-  "src/rollouts/list-sync.ts",
-  "src/rollouts/lock.ts",
+  "src/rollouts/list/list.ts",
+  "src/rollouts/list/list-sync.ts",
+  "src/rollouts/file/lock.ts",
   "src/actors/rollout-writer/rollout-writer.ts",
 ])("%s loads no schema library", async (entry) => {
   const modules = (await bundle({ format: "esm", input: { entry } })).flatMap(({ moduleIds }) => moduleIds);

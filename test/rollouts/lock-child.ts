@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
-import { releaseLock, takeLock } from "../../src/rollouts/lock.js";
+import { releaseLock, takeLock } from "../../src/rollouts/file/lock.js";
 
 // Takes and releases locks as it is told, until it is killed.
 const [, , runtimeDirectory = "", rollout = ""] = process.argv;

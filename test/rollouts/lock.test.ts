@@ -17,10 +17,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
 import type { LockOwner } from "../../src/messages/rollout-command.js";
-import { releaseLock, takeLock } from "../../src/rollouts/lock.js";
-import { answers } from "../../src/rollouts/lock-owner.js";
-import { processStartTime } from "../../src/rollouts/process-liveness.js";
-import { runtimeDirectory, socketPath } from "../../src/rollouts/runtime-directory.js";
+import { releaseLock, takeLock } from "../../src/rollouts/file/lock.js";
+import { answers } from "../../src/rollouts/file/lock-owner.js";
+import { processStartTime } from "../../src/rollouts/file/process-liveness.js";
+import { runtimeDirectory, socketPath } from "../../src/rollouts/file/runtime-directory.js";
 import { bundleModule } from "../support/bundle.js";
 import { Child } from "./child.js";
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConversationNotFoundError, CorruptedRolloutError, InvalidInputError } from "../../src/messages/errors.js";
 import type { Compacted, OwnLine } from "../../src/messages/rollout-line.js";
-import { encodeLine } from "../../src/rollouts/encode.js";
-import { maxLineBytes, maxLineDepth } from "../../src/rollouts/line-object.js";
-import { readRollout } from "../../src/rollouts/read.js";
+import { encodeLine } from "../../src/rollouts/file/encode.js";
+import { maxLineBytes, maxLineDepth } from "../../src/rollouts/file/line-object.js";
+import { readRollout } from "../../src/rollouts/file/read.js";
 
 let directory = "";
 beforeEach(() => {

@@ -2,12 +2,12 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { fileLines } from "../../src/actors/conversation/file-lines.js";
-import { foldLines } from "../../src/actors/conversation/fold-lines.js";
+import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
+import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
-import { nodeRepairFiles } from "../../src/rollouts/repair-files.js";
-import { needsRepair, type RolloutScan, scanRollout } from "../../src/rollouts/repair-scan.js";
-import { repairRollout } from "../../src/rollouts/repair-write.js";
+import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
+import { needsRepair, type RolloutScan, scanRollout } from "../../src/rollouts/repair/repair-scan.js";
+import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

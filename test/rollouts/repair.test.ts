@@ -1,12 +1,12 @@
 import { link, lstat, mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { fileLines } from "../../src/actors/conversation/file-lines.js";
-import { foldLines } from "../../src/actors/conversation/fold-lines.js";
-import { maxLineBytes } from "../../src/rollouts/line-object.js";
-import { nodeRepairFiles, type RepairFiles } from "../../src/rollouts/repair-files.js";
-import { type RolloutScan, needsRepair, scanRollout } from "../../src/rollouts/repair-scan.js";
-import { repairRollout } from "../../src/rollouts/repair-write.js";
+import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
+import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
+import { maxLineBytes } from "../../src/rollouts/file/line-object.js";
+import { nodeRepairFiles, type RepairFiles } from "../../src/rollouts/repair/repair-files.js";
+import { type RolloutScan, needsRepair, scanRollout } from "../../src/rollouts/repair/repair-scan.js";
+import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const uuid = "01a1e1d9-0000-7000-8000-000000000001";

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { nodeRepairFiles } from "../../src/rollouts/repair-files.js";
+import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
 import { lookForSecrets, scrubFile } from "../../src/rollouts/scrub/scrub-file.js";
 import { redactorOf } from "../support/redaction.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

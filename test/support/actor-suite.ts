@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ActorEvent } from "../../src/actors/system/actor.js";
+import type { ActorEvent } from "../../src/actors/runtime/actor.js";
 import type { ProbeEvent, ProbeOp } from "./probe-actor.js";
 import { failureOf, probeHost, type Place } from "./probe-host.js";
 

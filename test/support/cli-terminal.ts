@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
-import { outputTo } from "../../src/cli/output.js";
+import { outputTo } from "../../src/cli/terminal/output.js";
 import { runCommandLine } from "../../src/cli/run-command-line.js";
-import type { SignalName, Terminal } from "../../src/cli/terminal.js";
+import type { SignalName, Terminal } from "../../src/cli/terminal/terminal.js";
 import type { Provider } from "../../src/providers/provider.js";
 import type { Tool } from "../../src/tools/tool.js";
 import { temporaryFolder } from "./temporary-folder.js";

@@ -1,4 +1,4 @@
-import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import type { EventMsg } from "../../src/messages/event.js";
 import type { ModelRequest } from "../../src/messages/model.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import type { WireApi } from "../../src/messages/config.js";
 import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
-import { createTransport } from "../../src/providers/node-transport.js";
+import { createTransport } from "../../src/providers/transport/node-transport.js";
 import { wireProvider } from "../../src/providers/wire-provider.js";
 import type { Provider } from "../../src/providers/provider.js";
 import { begin, type Loopback, serve } from "../providers/loopback.js";

@@ -1,5 +1,5 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
-import { encodeLine } from "../../src/rollouts/encode.js";
+import { encodeLine } from "../../src/rollouts/file/encode.js";
 import { firstLine } from "../../src/rollouts/first-line.js";
 
 const recorded = new URL(

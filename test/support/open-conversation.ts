@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { ConversationManager } from "../../src/cody.js";
-import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import { ConversationManager } from "../../src/manager.js";
+import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event, EventMsg } from "../../src/messages/event.js";
 import type { Provider } from "../../src/providers/provider.js";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { MessagePort, workerData } from "node:worker_threads";
-import type { Actor } from "../../src/actors/system/actor.js";
+import type { Actor } from "../../src/actors/runtime/actor.js";
 import type { Failure } from "../../src/messages/failure.js";
 
 export type ProbeOp =

@@ -1,5 +1,5 @@
 import { afterEach } from "vitest";
-import type { ActorEvent, Ref, SpawnOptions } from "../../src/actors/system/actor.js";
+import type { ActorEvent, Ref, SpawnOptions } from "../../src/actors/runtime/actor.js";
 import type { Failure } from "../../src/messages/failure.js";
 import type { ProbeAnswers, ProbeEvent, ProbeOp, ProbeOptions } from "./probe-actor.js";
 import { Watch } from "./watch.js";

@@ -1,7 +1,7 @@
-import { redactionRules } from "../../src/config/redaction/rules.js";
-import { createTextRedactor } from "../../src/config/redaction/text-redactor.js";
+import { redactionRules } from "../../src/config/secrets/rules.js";
+import { createTextRedactor } from "../../src/config/secrets/text-redactor.js";
 import type { RedactionRules } from "../../src/messages/redaction.js";
-import { lineEncoder } from "../../src/rollouts/encode.js";
+import { lineEncoder } from "../../src/rollouts/file/encode.js";
 
 /** The redactor of a run in which nothing is configured and no secret is known, unless some are named. */
 export const plainRedactor = redactorOf();

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { ManagerOptions } from "../../src/actors/conversation/manager-options.js";
+import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import { startMockLlm, type MockLlm } from "../../src/mock-llm/server.js";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import type { WireApi } from "../../src/messages/config.js";

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import type { ConversationManager } from "../../src/cody.js";
+import type { ConversationManager } from "../../src/manager.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import { getRolloutHistory } from "../../src/rollouts/rollout-history.js";
 import { Codex } from "../support/codex.js";

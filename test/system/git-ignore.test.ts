@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { readExcludes } from "../../src/changes/workspace/git-excludes.js";
 import { defaultLimits } from "../../src/changes/workspace/limits.js";
 import { walk } from "../../src/changes/workspace/walk.js";
-import { gitUser } from "../../src/config/git-user.js";
+import { gitUser } from "../../src/base/git/git-user.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const run = promisify(execFile);

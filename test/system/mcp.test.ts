@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { SharedServer } from "../../src/actors/mcp/shared-server.js";
-import { McpRedactor } from "../../src/config/mcp-redactor.js";
+import { McpRedactor } from "../../src/config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../src/messages/mcp-config.js";
 import { Cli, finished } from "../support/cli.js";
 import { gone, type Mark, marked, running } from "../support/processes.js";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { exactTokens } from "../../src/compaction/exact-tokens.js";
+import { exactTokens } from "../../src/compaction/tokens/exact-tokens.js";
 import { countTokens } from "../../src/workers/count-tokens.js";
 import { openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { openManager } from "../support/open-conversation.js";

@@ -1,7 +1,7 @@
 import { threadId } from "node:worker_threads";
 import { createRolloutWriter } from "../../src/actors/rollout-writer/rollout-writer.js";
-import { serveActor } from "../../src/actors/system/serve-actor.js";
-import { nodeFileSystem } from "../../src/rollouts/file-system.js";
+import { serveActor } from "../../src/actors/runtime/serve-actor.js";
+import { nodeFileSystem } from "../../src/rollouts/file/file-system.js";
 
 // A writer whose thread dies in the middle of its work: after a line is durable and before anyone hears of it, after
 // a line is written and before it is durable, or in the middle of a line.

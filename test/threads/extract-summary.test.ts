@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { extractSummary } from "../../src/compaction/extract-summary.js";
+import { extractSummary } from "../../src/compaction/summary/extract-summary.js";
 import { openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { assistant, user } from "../support/scripted-provider.js";
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { spawnThread, type ThreadSpawnOptions } from "../../src/actors/system/spawn-thread.js";
+import { spawnThread, type ThreadSpawnOptions } from "../../src/actors/runtime/spawn-thread.js";
 import type { Failure } from "../../src/messages/failure.js";
 import { actorSuite } from "../support/actor-suite.js";
 import { nested, type ProbeAnswers, type ProbeEvent, type ProbeOp, type ProbeOptions } from "../support/probe-actor.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { commandReport, exitCodeOf } from "../../src/tools/command-report.js";
-import type { CommandEnd } from "../../src/tools/run-command.js";
+import { commandReport, exitCodeOf } from "../../src/tools/exec/command-report.js";
+import type { CommandEnd } from "../../src/tools/exec/run-command.js";
 
 const plain: CommandEnd = { cause: "exited", exitCode: 0, wasHeldOpen: false, leftRunning: [], durationMs: 149 };
 const survivors = Array.from({ length: 22 }, (_, index) => ({ pid: index + 1, name: "sleep" }));

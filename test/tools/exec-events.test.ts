@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ExecEvents } from "../../src/tools/exec-events.js";
+import { ExecEvents } from "../../src/tools/exec/exec-events.js";
 import { toolContext } from "./tool-context.js";
 
 test("of very many small pieces only so many are told", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type FileStamp, FileStamps, isSameStamp } from "../../src/tools/file-stamps.js";
+import { type FileStamp, FileStamps, isSameStamp } from "../../src/tools/files/file-stamps.js";
 
 const stamp: FileStamp = { device: 1n, inode: 2n, size: 3n, modifiedNs: 4n };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type CommandEnd, runCommand } from "../../src/tools/run-command.js";
+import { type CommandEnd, runCommand } from "../../src/tools/exec/run-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Watch } from "../support/watch.js";
 import { expectGone, isRunning, numbersIn } from "./processes.js";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { startProcess } from "../../src/tools/start-process.js";
+import { startProcess } from "../../src/tools/exec/start-process.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("what is interrupted while its pipes are made is not started, and no descriptor stays open", async () => {

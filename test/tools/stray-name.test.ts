@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { isLeftStray, newStrayName, strayKind } from "../../src/tools/stray-name.js";
+import { isLeftStray, newStrayName, strayKind } from "../../src/tools/files/stray-name.js";
 
 const day = 24 * 60 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 import type { Tool, ToolContext, ToolEvent } from "../../src/tools/tool.js";
 import type { ToolOutput } from "../../src/messages/tool.js";
-import { FileStamps } from "../../src/tools/file-stamps.js";
+import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { Watch } from "../support/watch.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

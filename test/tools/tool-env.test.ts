@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolEnv } from "../../src/tools/tool-env.js";
+import { toolEnv } from "../../src/tools/exec/tool-env.js";
 
 test("tools get what a build needs and nothing that can hold a secret", () => {
   const harmless = { PATH: "/bin", HOME: "/home/me", LANG: "C.UTF-8", LC_ALL: "C", TZ: "UTC", JAVA_HOME: "/opt/java" };

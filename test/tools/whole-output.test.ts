@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { OutputRoom } from "../../src/actors/conversation/output-room.js";
-import { WholeOutput } from "../../src/tools/whole-output.js";
+import { OutputRoom } from "../../src/actors/conversation/calls/output-room.js";
+import { WholeOutput } from "../../src/tools/exec/whole-output.js";
 
 test("all that was written is there, up to a bound", () => {
   using output = new WholeOutput(new OutputRoom(100), 10);

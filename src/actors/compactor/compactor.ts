@@ -1,8 +1,8 @@
-import { countedItem } from "../../compaction/counted-item.js";
+import { countedItem } from "../../compaction/tokens/counted-item.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { countTokens } from "../../workers/count-tokens.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
-import type { Actor } from "../system/actor.js";
+import type { Actor } from "../runtime/actor.js";
 import type { SummaryBy, Summarizer, SummaryOutcome, SummaryRequest } from "./summarizer.js";
 import type { TokenCounts } from "./token-counts.js";
 

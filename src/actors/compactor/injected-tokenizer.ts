@@ -1,6 +1,6 @@
-import { estimateTokens } from "../../compaction/estimate-tokens.js";
+import { estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
 import { FailureError } from "../../messages/errors.js";
-import { failed, messageOf } from "../system/failures.js";
+import { failed, messageOf } from "../runtime/failures.js";
 
 /** Counts tokens; without one the count is an estimate. */
 export interface Tokenizer {

@@ -1,5 +1,5 @@
-import { estimateItemTokens, estimateTokens } from "../../compaction/estimate-tokens.js";
-import { extractSummary } from "../../compaction/extract-summary.js";
+import { estimateItemTokens, estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
+import { extractSummary } from "../../compaction/summary/extract-summary.js";
 import { FailureError } from "../../messages/errors.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Access, Credential } from "../../providers/credential.js";

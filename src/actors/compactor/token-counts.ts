@@ -1,6 +1,6 @@
-import { type Encoding, encodingOf } from "../../compaction/encoding-of.js";
-import { estimateTokens } from "../../compaction/estimate-tokens.js";
-import { imageTokens, countedItem } from "../../compaction/counted-item.js";
+import { type Encoding, encodingOf } from "../../compaction/tokens/encoding-of.js";
+import { estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
+import { imageTokens, countedItem } from "../../compaction/tokens/counted-item.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Tokenizer } from "./injected-tokenizer.js";
 

@@ -1,6 +1,6 @@
 import type { Event } from "../../messages/event.js";
-import { EventQueue } from "../system/event-queue.js";
-import type { EventReader } from "../system/event-reader.js";
+import { EventQueue } from "../runtime/event-queue.js";
+import type { EventReader } from "../runtime/event-reader.js";
 import { mergeDeltas } from "./deltas.js";
 import { eventWeight } from "./event-weight.js";
 import { OpenRequests } from "./open-requests.js";

@@ -2,7 +2,7 @@ import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Op } from "../../messages/submission.js";
 import type { InlineInput } from "../../messages/user-input.js";
-import type { UndoReport } from "./take-back.js";
+import type { UndoReport } from "./turn/undo-changes.js";
 
 /** The ops of the public protocol, with local images already read, and what only the handle may say. */
 export type ConversationOp =

@@ -5,18 +5,18 @@ import type { Failure, FailureCode } from "../../messages/failure.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import type { Actor, Run } from "../system/actor.js";
-import { callsLeftOver } from "./open-calls.js";
-import { hasEnded } from "./active-turn.js";
-import type { ConversationCell, QueuedChange, QueuedWork } from "./cell.js";
-import { changeHistory } from "./change-history.js";
+import type { Actor, Run } from "../runtime/actor.js";
+import { callsLeftOver } from "./calls/open-calls.js";
+import { hasEnded } from "./turn/active-turn.js";
+import type { ConversationCell, QueuedChange, QueuedWork } from "./state/cell.js";
+import { changeHistory } from "./compaction/change-history.js";
 import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
-import { Approvals } from "./approvals.js";
-import { takeBack, type UndoReport } from "./take-back.js";
-import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./play-turn.js";
-import { type Publish, Recording } from "./recording.js";
+import { Approvals } from "./calls/approvals.js";
+import { takeBack, type UndoReport } from "./turn/undo-changes.js";
+import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./turn/play-turn.js";
+import { type Publish, Recording } from "./turn/recording.js";
 import { isEnding, isFull, maxQueuedInputs, type Refusal, tooLong, tooMany } from "./refusal.js";
-import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./settings.js";
+import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./state/settings.js";
 
 export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;

@@ -1,5 +1,5 @@
 import type { Event, EventMsg } from "../../messages/event.js";
-import type { EventRuns } from "../system/replay.js";
+import type { EventRuns } from "../runtime/replay.js";
 
 type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoning_delta" | "tool_call_delta" }>;
 

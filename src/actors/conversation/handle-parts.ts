@@ -5,11 +5,11 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { SummaryOutcome } from "../compactor/summarizer.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import type { Ref } from "../system/actor.js";
-import type { EventQueue } from "../system/event-queue.js";
-import type { ConversationCell } from "./cell.js";
+import type { Ref } from "../runtime/actor.js";
+import type { EventQueue } from "../runtime/event-queue.js";
+import type { ConversationCell } from "./state/cell.js";
 import type { ConversationAnswers, ConversationOp } from "./conversation-op.js";
-import type { Settings } from "./settings.js";
+import type { Settings } from "./state/settings.js";
 
 /** What a handle is made of; only the manager makes one. */
 export interface HandleParts {

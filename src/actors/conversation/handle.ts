@@ -15,19 +15,19 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { Op } from "../../messages/submission.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { UserInput } from "../../messages/user-input.js";
-import type { UndoReport } from "./take-back.js";
+import type { UndoReport } from "./turn/undo-changes.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
-import type { EventReader } from "../system/event-reader.js";
-import { sharedReader } from "../system/shared-reader.js";
-import type { ActiveTurn } from "./active-turn.js";
-import { ConversationHistory } from "./conversation-history.js";
+import type { EventReader } from "../runtime/event-reader.js";
+import { sharedReader } from "../runtime/shared-reader.js";
+import type { ActiveTurn } from "./turn/active-turn.js";
+import { ConversationHistory } from "./state/conversation-history.js";
 import type { ConversationOp } from "./conversation-op.js";
 import type { HandleParts } from "./handle-parts.js";
 import { asOp, inlined, withSchema } from "./input-op.js";
-import { isUnanswered } from "./open-calls.js";
-import type { Settings } from "./settings.js";
+import { isUnanswered } from "./calls/open-calls.js";
+import type { Settings } from "./state/settings.js";
 import { jsonCopy } from "./size-limit.js";
-import { ended, refused, turnItems } from "./turn-items.js";
+import { ended, refused, turnItems } from "./state/turn-items.js";
 
 /** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;

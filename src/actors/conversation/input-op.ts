@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { isInside, realRootOf } from "../../config/project.js";
+import { isInside, realRootOf } from "../../config/project/project.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { Op } from "../../messages/submission.js";

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { InvalidInputError } from "../../messages/errors.js";
-import { systemReason } from "../../messages/system-error.js";
+import { systemReason } from "../../base/system-error.js";
 import type { InlineInput } from "../../messages/user-input.js";
 
 /** The largest image a submission may bring. */

@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../../messages/errors.js";
-import { isDeeperThan, maxLineDepth } from "../../rollouts/line-object.js";
+import { isDeeperThan, maxLineDepth } from "../../rollouts/file/line-object.js";
 
 /**
  * The most bytes of JSON one submission may become. A reader takes a longer line for damage, so what is not refused

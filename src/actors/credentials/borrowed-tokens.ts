@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { LoginName } from "../../config/logins.js";
+import type { LoginName } from "../../config/providers/logins.js";
 import { ClaudeCredentialsFile, CodexAuthFile, type TokenSet } from "../../messages/tokens.js";
 import { claudeHome, codexHome } from "../../config/paths.js";
 import { Keyring } from "./keyring.js";

@@ -1,10 +1,10 @@
-import { type LoginName, loginFacts } from "../../config/logins.js";
+import { type LoginName, loginFacts } from "../../config/providers/logins.js";
 import type { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Failure } from "../../messages/failure.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import type { LoginToken } from "../../providers/credential.js";
-import type { Actor } from "../system/actor.js";
+import type { Actor } from "../runtime/actor.js";
 import { type KeeperParts, LoginKeeper } from "./login-keeper.js";
 
 export interface CredentialsOptions extends Omit<KeeperParts, "facts" | "warn"> {

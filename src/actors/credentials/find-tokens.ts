@@ -1,4 +1,4 @@
-import type { LoginName } from "../../config/logins.js";
+import type { LoginName } from "../../config/providers/logins.js";
 import { type BorrowedPlaces, borrowedTokens, type FoundTokens } from "./borrowed-tokens.js";
 import { fingerprint } from "./token-claims.js";
 import type { TokenStore } from "./token-file.js";

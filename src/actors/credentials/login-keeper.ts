@@ -1,4 +1,4 @@
-import type { LoginFacts } from "../../config/logins.js";
+import type { LoginFacts } from "../../config/providers/logins.js";
 import { FailureError } from "../../messages/errors.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import type { BorrowedPlaces, FoundTokens } from "./borrowed-tokens.js";
@@ -6,7 +6,7 @@ import { findTokens, rootOf } from "./find-tokens.js";
 import { endedLogin, noLogin, refreshTokens } from "./token-endpoint.js";
 import { answeredTokens, fingerprint } from "./token-claims.js";
 import type { TokenStore } from "./token-file.js";
-import { systemReason } from "../../messages/system-error.js";
+import { systemReason } from "../../base/system-error.js";
 
 /** A token is renewed so long before it ends, so that none ends on its way. */
 const marginMs = 5 * 60_000;

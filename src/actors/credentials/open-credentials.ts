@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
 import { codyHome } from "../../config/paths.js";
 import type { TokenSet } from "../../messages/tokens.js";
-import { createTransport } from "../../providers/node-transport.js";
-import { spawn } from "../system/spawn.js";
-import { within } from "../../tools/within.js";
-import type { Ref } from "../system/actor.js";
-import type { AccessOptions } from "./access-desk.js";
+import { createTransport } from "../../providers/transport/node-transport.js";
+import { spawn } from "../runtime/spawn.js";
+import { within } from "../../base/time/within.js";
+import type { Ref } from "../runtime/actor.js";
+import type { AccessOptions } from "./credential-resolver.js";
 import { borrowedPlaces } from "./borrowed-tokens.js";
 import { credentials, type CredentialsAnswers, type CredentialsOp } from "./credentials.js";
 import { renewalMs } from "./login-keeper.js";

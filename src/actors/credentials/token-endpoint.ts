@@ -1,9 +1,9 @@
-import type { LoginFacts } from "../../config/logins.js";
+import type { LoginFacts } from "../../config/providers/logins.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Failure } from "../../messages/failure.js";
 import { TokenAnswer } from "../../messages/tokens.js";
-import { codeOfStatus, isPassing } from "../../providers/retryable.js";
-import { wireFailure } from "../../providers/wire-failure.js";
+import { codeOfStatus, isPassing } from "../../providers/failures/retryable.js";
+import { wireFailure } from "../../providers/failures/wire-failure.js";
 
 /** `refused` is for good: asking again would not help, and might look like an attack. */
 export type TokenOutcome =

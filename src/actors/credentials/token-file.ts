@@ -1,14 +1,14 @@
 import { lstat, rm } from "node:fs/promises";
 import { homePaths } from "../../config/paths.js";
 import { withFileLock } from "../../config/file-lock.js";
-import type { LoginName } from "../../config/logins.js";
-import { makeDirectory } from "../../config/make-directory.js";
-import { writeAtomic } from "../../config/write-atomic.js";
+import type { LoginName } from "../../config/providers/logins.js";
+import { makeDirectory } from "../../base/fs/make-directory.js";
+import { writeAtomic } from "../../base/fs/write-atomic.js";
 import { FailureError } from "../../messages/errors.js";
 import { McpLogin, TokenFile, type TokenSet } from "../../messages/tokens.js";
 import { readPrivate } from "./read-private.js";
 import { jsonOrUndefined } from "../../messages/parse.js";
-import { systemReason } from "../../messages/system-error.js";
+import { systemReason } from "../../base/system-error.js";
 
 /** A token is renewed under the lock, over a network: a living process may keep it for so long. */
 const holdMs = 60_000;

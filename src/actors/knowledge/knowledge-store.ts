@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
-import { makeDirectory } from "../../config/make-directory.js";
+import { makeDirectory } from "../../base/fs/make-directory.js";
 import { KnowledgeEntry } from "../../messages/knowledge.js";
 import { check } from "../../messages/parse.js";
-import { openFolder } from "../../tools/open-folder.js";
+import { openFolder } from "../../tools/files/open-folder.js";
 import { readKnowledgeFile } from "./read-knowledge.js";
 import { appendEntries } from "./write-knowledge.js";
 

@@ -1,8 +1,8 @@
-import { findProjectRoot } from "../../config/project.js";
+import { findProjectRoot } from "../../config/project/project.js";
 import { FailureError } from "../../messages/errors.js";
 import type { NewKnowledge } from "../../messages/knowledge.js";
-import type { Ref } from "../system/actor.js";
-import { spawn } from "../system/spawn.js";
+import type { Ref } from "../runtime/actor.js";
+import { spawn } from "../runtime/spawn.js";
 import {
   type AddOutcome,
   knowledge,

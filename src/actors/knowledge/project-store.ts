@@ -8,8 +8,8 @@ import {
   type NewKnowledge,
 } from "../../messages/knowledge.js";
 import type { TextRedactor } from "../../messages/redaction.js";
-import { FileProblem } from "../../tools/file-problem.js";
-import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
+import { FileProblem } from "../../tools/files/file-problem.js";
+import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
 import type { KnownKnowledge } from "./known-knowledge.js";
 import { knowledgeStamp, readKnowledgeFile, type ReadKnowledge } from "./read-knowledge.js";
 import { appendEntries, removeLines } from "./write-knowledge.js";

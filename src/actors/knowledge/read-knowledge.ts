@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnowledgeEntry } from "../../messages/knowledge.js";
-import { systemCode, systemReason } from "../../messages/system-error.js";
-import { visible } from "../../messages/visible.js";
+import { systemCode, systemReason } from "../../base/system-error.js";
+import { visible } from "../../base/text/visible.js";
 import { knowledgeLines } from "./knowledge-lines.js";
 
 export const knowledgeName = "knowledge.jsonl";

@@ -2,9 +2,9 @@ import { constants } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { withFileLock } from "../../config/file-lock.js";
 import type { KnowledgeEntry } from "../../messages/knowledge.js";
-import { FileProblem, refuseSpecialFile } from "../../tools/file-problem.js";
-import type { OpenFolder } from "../../tools/open-folder.js";
-import { existing, replaceFile } from "../../tools/replace-file.js";
+import { FileProblem, refuseSpecialFile } from "../../tools/files/file-problem.js";
+import type { OpenFolder } from "../../tools/files/open-folder.js";
+import { existing, replaceFile } from "../../tools/files/replace-file.js";
 import { type KnowledgeLine, knowledgeLine, knowledgeLines } from "./knowledge-lines.js";
 import { knowledgeName, maxKnowledgeBytes } from "./read-knowledge.js";
 

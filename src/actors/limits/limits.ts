@@ -1,6 +1,6 @@
 import type { RequestLimits } from "../../messages/config.js";
-import type { Actor } from "../system/actor.js";
-import { Line, type LineParts } from "./line.js";
+import type { Actor } from "../runtime/actor.js";
+import { Line, type LineParts } from "./request-queue.js";
 
 export interface LimitsOptions extends Pick<LineParts, "now" | "later"> {
   /** What is configured, by provider. */

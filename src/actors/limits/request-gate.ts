@@ -1,8 +1,8 @@
 import type { Failure } from "../../messages/failure.js";
 import type { RequestLimits } from "../../messages/config.js";
 import { FailureError } from "../../messages/errors.js";
-import type { Ref } from "../system/actor.js";
-import { spawn } from "../system/spawn.js";
+import type { Ref } from "../runtime/actor.js";
+import { spawn } from "../runtime/spawn.js";
 import { limits, type LimitsOp } from "./limits.js";
 
 /** What a request says about itself. */

@@ -1,4 +1,4 @@
-import { counted } from "../../messages/counted.js";
+import { counted } from "../../base/text/counted.js";
 
 /** Ends when its time is over or another signal ends; the time does not run while a person is asked. */
 export class CallDeadline {

@@ -1,6 +1,6 @@
-import { counted } from "../../messages/counted.js";
+import { counted } from "../../base/text/counted.js";
 import { CallToolResult, McpContent } from "../../messages/mcp.js";
-import { shortened } from "../../messages/shortened.js";
+import { shortened } from "../../base/text/shortened.js";
 import type { ToolOutput } from "../../messages/tool.js";
 import { ResultImages } from "./result-images.js";
 

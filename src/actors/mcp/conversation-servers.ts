@@ -3,7 +3,7 @@ import type { McpServerTools, McpStartupStatus } from "../../messages/mcp.js";
 import type { ToolSpec } from "../../messages/tool.js";
 import { toolSpec } from "../../tools/tool-spec.js";
 import type { Tool } from "../../tools/tool.js";
-import { within } from "../../tools/within.js";
+import { within } from "../../base/time/within.js";
 import type { Lease } from "./mcp-servers.js";
 import { maxTools } from "./listed-tools.js";
 import type { Answered } from "./mcp-server.js";

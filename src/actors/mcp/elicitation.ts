@@ -1,4 +1,4 @@
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 
 /** What a server asks a person for while it works at a call. */
 export interface Elicited {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
-import { shortened } from "../../messages/shortened.js";
-import { visible } from "../../messages/visible.js";
+import { shortened } from "../../base/text/shortened.js";
+import { visible } from "../../base/text/visible.js";
 import { withItems } from "./with-items.js";
 
 /** A tool as its server describes it, made fit to be told to a model. */

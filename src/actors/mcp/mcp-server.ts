@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { McpRedactor } from "../../config/mcp-redactor.js";
+import type { McpRedactor } from "../../config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
-import { shortened } from "../../messages/shortened.js";
-import { createFetch } from "../../providers/http-fetch.js";
-import type { Actor } from "../system/actor.js";
-import { messageOf } from "../system/failures.js";
-import { RestartWindow } from "../system/restart-window.js";
+import { shortened } from "../../base/text/shortened.js";
+import { createFetch } from "../../providers/transport/http-fetch.js";
+import type { Actor } from "../runtime/actor.js";
+import { messageOf } from "../runtime/failures.js";
+import { RestartWindow } from "../runtime/restart-window.js";
 import { CallDeadline } from "./call-deadline.js";
-import { type Connection, openConnection } from "./connection.js";
+import { type Connection, openConnection } from "./transport/connection.js";
 import type { Elicited, ElicitationAnswer } from "./elicitation.js";
 import { type ListedTools, ToolList } from "./listed-tools.js";
 import type { ServerLogin } from "./login/server-login.js";
 import { type AskedElicitation, RunningCalls } from "./running-calls.js";
 import { type ServerOrder, serverOrder } from "./server-order.js";
-import { StderrLog } from "./stderr-log.js";
+import { StderrLog } from "./transport/stderr-log.js";
 
 /** How things stand with a server. The tools of one that was lost are still offered: the next call finds it again. */
 export type ServerState =

@@ -1,4 +1,4 @@
-import { McpRedactor } from "../../config/mcp-redactor.js";
+import { McpRedactor } from "../../config/secrets/mcp-redactor.js";
 import type { McpServerEntries } from "../../messages/mcp-config.js";
 import { SharedServer } from "./shared-server.js";
 

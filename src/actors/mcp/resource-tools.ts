@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { shortened } from "../../messages/shortened.js";
+import { shortened } from "../../base/text/shortened.js";
 import type { ToolOutput } from "../../messages/tool.js";
 import { defineTool } from "../../tools/define-tool.js";
 import type { Tool } from "../../tools/tool.js";

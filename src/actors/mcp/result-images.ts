@@ -1,4 +1,4 @@
-import { fitImage, maxImageBytes } from "../../tools/fit-image.js";
+import { fitImage, maxImageBytes } from "../../tools/files/fit-image.js";
 
 /** In one result. */
 const maxImages = 8;

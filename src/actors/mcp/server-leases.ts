@@ -1,6 +1,6 @@
-import { type ProjectServers, readProjectServers } from "../../config/project-servers.js";
+import { type ProjectServers, readProjectServers } from "../../config/project/project-servers.js";
 import type { McpServerEntries } from "../../messages/mcp-config.js";
-import { quotedWord } from "../../messages/quoted-command.js";
+import { quotedWord } from "../../base/text/quoted-command.js";
 import type { Lease, McpServers, McpServersOptions } from "./mcp-servers.js";
 
 export interface ServerLeasesOptions extends McpServersOptions {

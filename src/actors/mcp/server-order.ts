@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
-import { toolEnv } from "../../tools/tool-env.js";
-import type { ServerCommand } from "./server-process.js";
+import { toolEnv } from "../../tools/exec/tool-env.js";
+import type { ServerCommand } from "./transport/server-process.js";
 
 /** How a server is reached. */
 export type ServerOrder =

@@ -1,8 +1,8 @@
 import type { McpServerEntry } from "../../messages/mcp-config.js";
-import type { Ref } from "../system/actor.js";
-import { messageOf } from "../system/failures.js";
-import { isolated } from "../system/isolated.js";
-import { spawn } from "../system/spawn.js";
+import type { Ref } from "../runtime/actor.js";
+import { messageOf } from "../runtime/failures.js";
+import { isolated } from "../runtime/isolated.js";
+import { spawn } from "../runtime/spawn.js";
 import type { Elicited, ElicitationAnswer } from "./elicitation.js";
 import {
   type Answered,

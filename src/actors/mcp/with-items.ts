@@ -1,4 +1,4 @@
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 
 const schemasByName: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 const schemaLists: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);

@@ -2,8 +2,8 @@ import { lstat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { codyHome, homePaths } from "../../config/paths.js";
-import { redactionRules } from "../../config/redaction/rules.js";
-import { createTextRedactor } from "../../config/redaction/text-redactor.js";
+import { redactionRules } from "../../config/secrets/rules.js";
+import { createTextRedactor } from "../../config/secrets/text-redactor.js";
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
 import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
 import {
@@ -14,12 +14,12 @@ import {
 } from "../../messages/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { type FlaggedMessage, isMessageComplete } from "../../rollouts/complete-message.js";
-import { conversationFiles } from "../../rollouts/conversation-files.js";
+import { conversationFiles } from "../../rollouts/list/conversation-files.js";
 import { type CoreMessage, coreMessages } from "../../rollouts/core-messages.js";
-import { lineEncoder } from "../../rollouts/encode.js";
+import { lineEncoder } from "../../rollouts/file/encode.js";
 import { firstLine } from "../../rollouts/first-line.js";
-import { messageItems } from "../../rollouts/forms/message-form.js";
-import { type RolloutName, rolloutsIn } from "../../rollouts/layout-files.js";
+import { messageItems } from "../../rollouts/formats/envoy/items.js";
+import { type RolloutName, rolloutsIn } from "../../rollouts/list/layout-files.js";
 import { getRolloutHistory } from "../../rollouts/rollout-history.js";
 import { TrashBin } from "../retention/trash-bin.js";
 import { openOutbox } from "../rollout-writer/open-outbox.js";

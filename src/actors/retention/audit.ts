@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { homePaths } from "../../config/paths.js";
-import { appendToIndex } from "../../rollouts/index-file.js";
+import { appendToIndex } from "../../rollouts/list/index-file.js";
 
 /** One line about something that was announced, moved, brought back or removed; never what was said. */
 export type AuditLine = Readonly<Record<string, unknown>> & { readonly at: string; readonly action: string };

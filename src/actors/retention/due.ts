@@ -1,10 +1,10 @@
 import { type ConversationPlaces, isCodexs, namesFile, pinsFile } from "../../config/places.js";
-import { findProjectRoot } from "../../config/project.js";
-import type { RetentionSettings } from "../../config/retention-settings.js";
-import { type ConversationSummary, listConversations } from "../../rollouts/list.js";
-import { readNames } from "../../rollouts/name-index.js";
-import { readPins } from "../../rollouts/pin-index.js";
-import { readRollout } from "../../rollouts/read.js";
+import { findProjectRoot } from "../../config/project/project.js";
+import type { RetentionSettings } from "../../config/settings/retention-settings.js";
+import { type ConversationSummary, listConversations } from "../../rollouts/list/list.js";
+import { readNames } from "../../rollouts/list/name-index.js";
+import { readPins } from "../../rollouts/list/pin-index.js";
+import { readRollout } from "../../rollouts/file/read.js";
 import type { TrashedConversation } from "../../rollouts/trash/called.js";
 import { entryKey } from "../../rollouts/trash/trash-entry.js";
 import type { Due } from "./plan-retention.js";

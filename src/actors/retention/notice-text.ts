@@ -1,6 +1,6 @@
-import type { RetentionSettings } from "../../config/retention-settings.js";
-import { counted } from "../../messages/counted.js";
-import { shownConversation } from "../../rollouts/shown-conversation.js";
+import type { RetentionSettings } from "../../config/settings/retention-settings.js";
+import { counted } from "../../base/text/counted.js";
+import { shownConversation } from "../../rollouts/list/shown-conversation.js";
 import type { DueConversation, DueTrash } from "./due.js";
 import { noticeDays, type RetentionPlan } from "./plan-retention.js";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { homePaths } from "../../config/paths.js";
-import { writeAtomic } from "../../config/write-atomic.js";
+import { writeAtomic } from "../../base/fs/write-atomic.js";
 
 /** Since when somebody knows that something will go. Times are milliseconds since 1970, by whatever clock there was. */
 const Notice = z.object({

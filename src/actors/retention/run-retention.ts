@@ -1,7 +1,7 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { withFileLock } from "../../config/file-lock.js";
 import { homePaths } from "../../config/paths.js";
-import type { RetentionSettings } from "../../config/retention-settings.js";
+import type { RetentionSettings } from "../../config/settings/retention-settings.js";
 import { cleanupResult, type CleanupResult } from "../../messages/cleanup.js";
 import { appendAudit } from "./audit.js";
 import { type DueConversation, dueConversations, type DueTrash, dueTrash, keptByItself } from "./due.js";

@@ -4,12 +4,12 @@ import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFil
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
 import type { TrashReason } from "../../messages/cleanup.js";
 import { ConversationInUseError, ConversationNotFoundError, FailureError } from "../../messages/errors.js";
-import { NotDeletableError } from "../../rollouts/conversation-files.js";
-import { forgetInIndex } from "../../rollouts/index-file.js";
-import type { RolloutName } from "../../rollouts/layout-files.js";
-import { lockHolder } from "../../rollouts/lock.js";
-import { readNames } from "../../rollouts/name-index.js";
-import { runtimeDirectory } from "../../rollouts/runtime-directory.js";
+import { NotDeletableError } from "../../rollouts/list/conversation-files.js";
+import { forgetInIndex } from "../../rollouts/list/index-file.js";
+import type { RolloutName } from "../../rollouts/list/layout-files.js";
+import { lockHolder } from "../../rollouts/file/lock.js";
+import { readNames } from "../../rollouts/list/name-index.js";
+import { runtimeDirectory } from "../../rollouts/file/runtime-directory.js";
 import { called, saysName, type TrashedConversation } from "../../rollouts/trash/called.js";
 import { moveToTrash } from "../../rollouts/trash/move-to-trash.js";
 import { removeForGood } from "../../rollouts/trash/remove-for-good.js";

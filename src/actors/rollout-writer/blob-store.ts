@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { TextRedactor } from "../../messages/redaction.js";
-import { blobBytes, blobFolder, blobHash, hasBlob, writeBlob } from "../../rollouts/blobs.js";
-import type { RepairFiles } from "../../rollouts/repair-files.js";
+import { blobBytes, blobFolder, blobHash, hasBlob, writeBlob } from "../../rollouts/file/blobs.js";
+import type { RepairFiles } from "../../rollouts/repair/repair-files.js";
 import { makeDirectory } from "./make-directory.js";
 import { reasonOf } from "./reason.js";
 

@@ -4,8 +4,8 @@ import { realpath, rm } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { bareId } from "../../messages/conversation-id.js";
-import { nodeFileSystem } from "../../rollouts/file-system.js";
-import { messageOf } from "../system/failures.js";
+import { nodeFileSystem } from "../../rollouts/file/file-system.js";
+import { messageOf } from "../runtime/failures.js";
 import { Lanes } from "./lanes.js";
 import { makeDirectory } from "./make-directory.js";
 

@@ -1,4 +1,4 @@
-import { syncDirectory, type FileSystem } from "../../rollouts/file-system.js";
+import { syncDirectory, type FileSystem } from "../../rollouts/file/file-system.js";
 import { makeDirectory, syncName } from "./make-directory.js";
 
 interface Syncing {

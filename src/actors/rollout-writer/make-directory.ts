@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { syncDirectory, type FileSystem } from "../../rollouts/file-system.js";
+import { syncDirectory, type FileSystem } from "../../rollouts/file/file-system.js";
 
 /**
  * Makes a directory and those above it, each for this user alone whatever the umask; what exists stays as it is. Its

@@ -1,7 +1,7 @@
 import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../messages/rollout-command.js";
-import { runtimeDirectory } from "../../rollouts/runtime-directory.js";
+import { runtimeDirectory } from "../../rollouts/file/runtime-directory.js";
 import { entryUrl } from "../../workers/entry-url.js";
-import { spawnThread } from "../system/spawn-thread.js";
+import { spawnThread } from "../runtime/spawn-thread.js";
 import { RolloutOutbox } from "./outbox.js";
 import { openOwnerSocket, type OwnerSocket } from "./owner-socket.js";
 

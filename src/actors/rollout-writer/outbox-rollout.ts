@@ -7,11 +7,11 @@ import type {
   SaveOutcome,
 } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
-import type { LineEncoder } from "../../rollouts/encode.js";
-import type { Ref } from "../system/actor.js";
-import { startDeadline } from "../system/deadline.js";
-import { Deferred } from "../system/deferred.js";
-import { messageOf } from "../system/failures.js";
+import type { LineEncoder } from "../../rollouts/file/encode.js";
+import type { Ref } from "../runtime/actor.js";
+import { startDeadline } from "../runtime/deadline.js";
+import { Deferred } from "../runtime/deferred.js";
+import { messageOf } from "../runtime/failures.js";
 import type { Rollout } from "./rollout.js";
 import { UnsavedLines } from "./unsaved-lines.js";
 

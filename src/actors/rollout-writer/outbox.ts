@@ -1,6 +1,6 @@
 import type { LockOwner, OpenOutcome, RolloutEvent } from "../../messages/rollout-command.js";
-import { lockHolder, releaseLock } from "../../rollouts/lock.js";
-import type { SpawnOptions } from "../system/actor.js";
+import { lockHolder, releaseLock } from "../../rollouts/file/lock.js";
+import type { SpawnOptions } from "../runtime/actor.js";
 import { OutboxRollout, type OpenRequest, type Outgoing, type RolloutWriterRef } from "./outbox-rollout.js";
 import type { Rollout } from "./rollout.js";
 

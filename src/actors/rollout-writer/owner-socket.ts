@@ -4,8 +4,8 @@ import { lstat, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { dirname } from "node:path";
 import type { LockOwner } from "../../messages/rollout-command.js";
-import { ownDirectory, socketPath } from "../../rollouts/runtime-directory.js";
-import { sweepSockets } from "../../rollouts/sweep-sockets.js";
+import { ownDirectory, socketPath } from "../../rollouts/file/runtime-directory.js";
+import { sweepSockets } from "../../rollouts/file/sweep-sockets.js";
 import { processIdentity } from "./process-identity.js";
 
 /** How often an owner looks whether its socket file is still there. */

@@ -1,4 +1,4 @@
-import { systemCode, systemReason } from "../../messages/system-error.js";
+import { systemCode, systemReason } from "../../base/system-error.js";
 
 /** Something is wrong with the file that no errno names; the message is for people. */
 export class RolloutFileError extends Error {

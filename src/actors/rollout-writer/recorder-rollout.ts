@@ -2,10 +2,10 @@ import type { CompactionNotes } from "../../messages/compaction.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
-import { applyToHistory } from "../../rollouts/history.js";
+import { applyToHistory } from "../../rollouts/file/history.js";
 import type { RolloutTurn, TurnMetadata } from "../../rollouts/turns.js";
-import { messageOf } from "../system/failures.js";
-import { within } from "../../tools/within.js";
+import { messageOf } from "../runtime/failures.js";
+import { within } from "../../base/time/within.js";
 import type { CompactionRecord, TurnRecorder } from "./recorder.js";
 import type { Rollout } from "./rollout.js";
 

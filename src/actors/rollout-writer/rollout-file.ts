@@ -1,9 +1,9 @@
 import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import type { OpenOutcome, RolloutCommand } from "../../messages/rollout-command.js";
-import { readRange, writeAll, type FileSystem } from "../../rollouts/file-system.js";
-import { releaseLock, takeLock } from "../../rollouts/lock.js";
-import { mendTail } from "../../rollouts/torn-tail.js";
+import { readRange, writeAll, type FileSystem } from "../../rollouts/file/file-system.js";
+import { releaseLock, takeLock } from "../../rollouts/file/lock.js";
+import { mendTail } from "../../rollouts/file/torn-tail.js";
 import type { Descriptors, Holder } from "./descriptors.js";
 import type { DirectorySyncs } from "./directory-syncs.js";
 import { RolloutFileError } from "./reason.js";

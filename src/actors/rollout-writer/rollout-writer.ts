@@ -1,6 +1,6 @@
 import type { OpenOutcome, RolloutAnswers, RolloutCommand, RolloutEvent } from "../../messages/rollout-command.js";
-import type { FileSystem } from "../../rollouts/file-system.js";
-import type { Actor } from "../system/actor.js";
+import type { FileSystem } from "../../rollouts/file/file-system.js";
+import type { Actor } from "../runtime/actor.js";
 import { Descriptors } from "./descriptors.js";
 import { DirectorySyncs } from "./directory-syncs.js";
 import { Lanes } from "./lanes.js";

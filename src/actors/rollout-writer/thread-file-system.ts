@@ -1,5 +1,5 @@
 import { lstatSync, writeSync } from "node:fs";
-import { type FileSystem, nodeFileSystem } from "../../rollouts/file-system.js";
+import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system.js";
 
 /**
  * For a thread of its own: what only reaches the cache is done at once, since handing it to Node's pool and back costs

@@ -1,8 +1,8 @@
 import { open, rename, rm, symlink, unlink } from "node:fs/promises";
 import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/change-record.js";
-import { FileProblem } from "../../tools/file-problem.js";
-import { type OpenFolder, openFolder } from "../../tools/open-folder.js";
-import { newStrayName } from "../../tools/stray-name.js";
+import { FileProblem } from "../../tools/files/file-problem.js";
+import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
+import { newStrayName } from "../../tools/files/stray-name.js";
 import type { ChangeFolder, NumberedRecord } from "../workspace/change-folder.js";
 import type { ContentStore } from "../workspace/content-store.js";
 import { fileAt } from "../workspace/walk.js";

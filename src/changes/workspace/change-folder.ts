@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChangeRecord, OpenSnapshot } from "../../messages/change-record.js";
-import { systemCode } from "../../messages/system-error.js";
+import { systemCode } from "../../base/system-error.js";
 import { ContentStore, hashOf, namesIn, replaceWhole } from "./content-store.js";
 
 const recordName = /^(\d{6})\.json$/;

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
-import { commonDirectoryNamed, gitDirectoryNamed } from "../../config/git-directory.js";
-import type { GitUser } from "../../config/git-user.js";
+import { commonDirectoryNamed, gitDirectoryNamed } from "../../base/git/git-directory.js";
+import type { GitUser } from "../../base/git/git-user.js";
 import { excludesFileIn } from "./git-config.js";
 import { repositoryOf } from "../../tools/search/ignore-rules.js";
 import { gitTextIn } from "../../tools/search/rules-in.js";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { GitUser } from "../../config/git-user.js";
+import type { GitUser } from "../../base/git/git-user.js";
 import type { KeptFile, ChangeRecord, KeptFolder, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
 import { compareFolders, compareTrees } from "./compare-trees.js";
@@ -9,7 +9,7 @@ import { ContentStore } from "./content-store.js";
 import { readExcludes } from "./git-excludes.js";
 import { rulesBefore } from "./rules-before.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
-import { systemProblem } from "../../messages/system-error.js";
+import { systemProblem } from "../../base/system-error.js";
 import { sweepStray } from "./sweep-stray.js";
 import { takeAgain, takeTree, type TreeFile } from "./take-tree.js";
 import { folderAt, type FoundFolder, type Walk } from "./walk.js";

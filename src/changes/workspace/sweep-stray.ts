@@ -1,6 +1,6 @@
 import { lstatSync, rmSync } from "node:fs";
 import { basename } from "node:path";
-import { isLeftStray, strayKind } from "../../tools/stray-name.js";
+import { isLeftStray, strayKind } from "../../tools/files/stray-name.js";
 
 /** What a process that died left beside a file it was replacing; the last copy of what a file held is not litter. */
 export type LeftBehind = "litter" | "last_copy";

@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { strayKind } from "../../tools/stray-name.js";
+import { strayKind } from "../../tools/files/stray-name.js";
 import type { FileMode } from "../changed-file.js";
 import { IgnoreRules, type ReadRules } from "../../tools/search/ignore-rules.js";
 import { oddEntries } from "./odd-names.js";

@@ -1,12 +1,12 @@
 import { summaryLabels } from "../../messages/codex-summary.js";
 import { boundedCut, planHistory } from "../plan-history.js";
-import { unansweredFrom } from "../choose-cut.js";
+import { unansweredFrom } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";
 import { isRequest } from "../item-kinds.js";
-import { keepNewest } from "../keep-newest.js";
+import { keepNewest } from "../cut/keep-newest.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
-import { summaryItem } from "../summary-text.js";
+import { summaryItem } from "../summary/summary-text.js";
 
 /** What the user said stays as far as it fits, the rest is summarized. A request nobody has answered stays behind that. */
 export const codex: CompactionStrategy = {

@@ -1,7 +1,7 @@
 import type { HistoryMap } from "../history-map.js";
 import { boundedCut, planHistory, requestOfTail } from "../plan-history.js";
 import type { CompactionPlan, StrategyInput } from "../strategy.js";
-import { summaryItem } from "../summary-text.js";
+import { summaryItem } from "../summary/summary-text.js";
 
 /** The summary of what was before the cut, then everything behind it; a cut inside a turn leaves its request before the summary. */
 export function planRecent(

@@ -1,6 +1,6 @@
 import { summaryLabels } from "../../messages/codex-summary.js";
-import { cutInsideTurn, fittingCut, roomForTail } from "../choose-cut.js";
-import { cutPoint } from "../find-cut-point.js";
+import { cutInsideTurn, fittingCut, roomForTail } from "../cut/choose-cut.js";
+import { cutPoint } from "../cut/find-cut-point.js";
 import { type HistoryMap, mapHistory, uncovered } from "../history-map.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
 import { planRecent } from "./plan-recent.js";

@@ -1,5 +1,5 @@
 import { summaryLabels } from "../../messages/codex-summary.js";
-import { fittingCut, roomForTail } from "../choose-cut.js";
+import { fittingCut, roomForTail } from "../cut/choose-cut.js";
 import { mapHistory } from "../history-map.js";
 import type { CompactionStrategy } from "../strategy.js";
 import { planRecent } from "./plan-recent.js";

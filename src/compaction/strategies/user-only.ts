@@ -1,12 +1,12 @@
 import { summaryLabels } from "../../messages/codex-summary.js";
 import { type MessageItem, messageText, type ResponseItem } from "../../messages/response-item.js";
-import { fittingCut, roomForTail, unansweredFrom } from "../choose-cut.js";
+import { fittingCut, roomForTail, unansweredFrom } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";
 import { isOfModel, isOutput, isRequest } from "../item-kinds.js";
-import { keepNewest } from "../keep-newest.js";
+import { keepNewest } from "../cut/keep-newest.js";
 import { boundedCut, planHistory, previousSummary, requestOfTail } from "../plan-history.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
-import { summaryItem } from "../summary-text.js";
+import { summaryItem } from "../summary/summary-text.js";
 
 /** What stands before the requests, since the model sees neither its answers nor what its tools gave back. */
 export const COMPACT_SYSTEM_PROMPT =

@@ -8,7 +8,7 @@ import {
   openAiRefusal,
   unreadableOpenAi,
   wrongOpenAiKey,
-} from "../openai-errors.js";
+} from "../openai/errors.js";
 import type { MockApi, Refusal } from "../wire-api.js";
 import type { Problem } from "../problem.js";
 import { wholeCompletion } from "./completion.js";

@@ -1,10 +1,10 @@
 import { familiarTools } from "../familiar-tools.js";
 import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { isJsonObject } from "../json-object-text.js";
-import { badRequest } from "../openai-errors.js";
-import { effortRefusal } from "../openai-efforts.js";
-import { samplingRefusal, saysJson } from "../openai-options.js";
-import { functionRefusal, schemaRefusal } from "../openai-schema.js";
+import { badRequest } from "../openai/errors.js";
+import { effortRefusal } from "../openai/efforts.js";
+import { samplingRefusal, saysJson } from "../openai/options.js";
+import { functionRefusal, schemaRefusal } from "../openai/schema.js";
 import type { Refusal } from "../wire-api.js";
 
 const reasons = /^(?:o\d|gpt-5)/;

@@ -5,7 +5,7 @@ import {
   anthropicRefusal,
   invalidMessages,
   wrongAnthropicKey,
-} from "../anthropic-errors.js";
+} from "./errors.js";
 import { namedEvent } from "../answer.js";
 import { objectOf, stringOf } from "../json.js";
 import type { Problem } from "../problem.js";

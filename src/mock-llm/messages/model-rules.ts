@@ -1,4 +1,4 @@
-import { invalidMessages } from "../anthropic-errors.js";
+import { invalidMessages } from "./errors.js";
 import { type JsonObject, objectOf, stringOf } from "../json.js";
 import type { Refusal } from "../wire-api.js";
 

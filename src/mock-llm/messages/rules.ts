@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { invalidMessages } from "../anthropic-errors.js";
+import { invalidMessages } from "./errors.js";
 import { entryOf, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { isRedactedData, signatureOf } from "../seal.js";
 import type { Refusal } from "../wire-api.js";

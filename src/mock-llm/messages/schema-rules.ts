@@ -1,4 +1,4 @@
-import { invalidMessages } from "../anthropic-errors.js";
+import { invalidMessages } from "./errors.js";
 import { type JsonObject, objectOf, objectsOf } from "../json.js";
 import { subSchemas } from "../sub-schemas.js";
 import type { Refusal } from "../wire-api.js";

@@ -8,7 +8,7 @@ import {
   openAiRefusal,
   unreadableOpenAi,
   wrongOpenAiKey,
-} from "../openai-errors.js";
+} from "../openai/errors.js";
 import type { MockApi } from "../wire-api.js";
 import { continuation } from "./continuation.js";
 import { outputItems } from "./items.js";

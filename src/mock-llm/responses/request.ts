@@ -1,4 +1,4 @@
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";

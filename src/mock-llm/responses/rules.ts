@@ -1,10 +1,10 @@
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { isJsonObject } from "../json-object-text.js";
-import { badRequest } from "../openai-errors.js";
-import { effortRefusal } from "../openai-efforts.js";
-import { samplingRefusal, saysJson } from "../openai-options.js";
-import { schemaRefusal } from "../openai-schema.js";
+import { badRequest } from "../openai/errors.js";
+import { effortRefusal } from "../openai/efforts.js";
+import { samplingRefusal, saysJson } from "../openai/options.js";
+import { schemaRefusal } from "../openai/schema.js";
 import { sealedItem } from "../seal.js";
 import { thoughtBefore } from "./led-ids.js";
 import { toolRefusal } from "./tools.js";

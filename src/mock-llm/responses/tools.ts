@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { familiarTools } from "../familiar-tools.js";
 import { entryOf, type JsonObject, objectsOf, stringOf } from "../json.js";
-import { badRequest } from "../openai-errors.js";
-import { functionRefusal } from "../openai-schema.js";
+import { badRequest } from "../openai/errors.js";
+import { functionRefusal } from "../openai/schema.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
 import type { Refusal } from "../wire-api.js";
 import { itemName } from "./item-name.js";

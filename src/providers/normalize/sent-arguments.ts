@@ -1,4 +1,4 @@
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 
 /**
  * A call's arguments as an object. Some servers read the arguments of every call again with each request and refuse what

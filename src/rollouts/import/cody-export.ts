@@ -1,15 +1,15 @@
 import { CompactionNotes } from "../../messages/compaction.js";
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 import { messageText, ResponseItem } from "../../messages/response-item.js";
 import { addUsage, noTokens, TokenUsage, TokenUsageInfo } from "../../messages/token-usage.js";
-import { isoTime } from "../forms/form-of.js";
-import { applyToHistory } from "../history.js";
-import type { LineObject } from "../line-object.js";
+import { isoTime } from "../formats/lines/detect.js";
+import { applyToHistory } from "../file/history.js";
+import type { LineObject } from "../file/line-object.js";
 import { shownEvents } from "../turns.js";
-import { codexRecords } from "./codex-records.js";
-import { type Fields, fieldsOf, textOf } from "./fields.js";
-import type { Losses } from "./losses.js";
-import type { SourceRecord } from "./source.js";
+import { codexRecords } from "../formats/codex/records.js";
+import { type Fields, fieldsOf, textOf } from "../formats/import/fields.js";
+import type { Losses } from "../formats/import/losses.js";
+import type { SourceRecord } from "../formats/import/source.js";
 
 const knownItem = ResponseItem.options[0];
 

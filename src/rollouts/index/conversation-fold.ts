@@ -1,8 +1,8 @@
-import { isRecord } from "../../messages/is-record.js";
-import { FormReader } from "../forms/form-reader.js";
-import { formOf } from "../forms/form-of.js";
-import type { LineObject } from "../line-object.js";
-import { titleOf } from "../title.js";
+import { isRecord } from "../../base/is-record.js";
+import { FormReader } from "../formats/lines/form-reader.js";
+import { formOf } from "../formats/lines/detect.js";
+import type { LineObject } from "../file/line-object.js";
+import { titleOf } from "../list/title.js";
 import { userText } from "../user-text.js";
 import { emptyFacts, type ConversationFacts, tokensIn, usageOf } from "./conversation-facts.js";
 import { type SaidMessage, saidIn } from "./said-message.js";

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 import type { OpenSql, SqlDatabase } from "./sql.js";
 
 /** Raised when something stands in the tables that older ones have not, or otherwise. */

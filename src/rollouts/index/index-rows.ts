@@ -1,4 +1,4 @@
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 import type { ConversationFacts } from "./conversation-facts.js";
 import { folded } from "./folded.js";
 import type { ReadMark } from "./read-conversation.js";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readLineBytes, withoutMark } from "../line-object.js";
+import { readLineBytes, withoutMark } from "../file/line-object.js";
 import type { ConversationFacts } from "./conversation-facts.js";
 import { ConversationFold } from "./conversation-fold.js";
 import type { SaidMessage } from "./said-message.js";

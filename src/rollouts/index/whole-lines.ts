@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { maxLineBytes } from "../line-object.js";
-import { openFlags } from "../open-flags.js";
+import { maxLineBytes } from "../file/line-object.js";
+import { openFlags } from "../file/open-flags.js";
 
 /** A line with its newline behind it, and where in the file it begins. */
 export interface WholeLine {

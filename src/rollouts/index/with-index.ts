@@ -1,4 +1,4 @@
-import { systemProblem } from "../../messages/system-error.js";
+import { systemProblem } from "../../base/system-error.js";
 import { existsSync } from "node:fs";
 import { ConversationIndex } from "./conversation-index.js";
 import { NewerIndexError, openIndexFile, removeIndexFile } from "./index-file.js";

@@ -1,9 +1,9 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { bareId } from "../../messages/conversation-id.js";
-import { blobFolder } from "../blobs.js";
+import { blobFolder } from "../file/blobs.js";
 import { besideRollout } from "../layout.js";
-import type { RepairFiles } from "../repair-files.js";
+import type { RepairFiles } from "../repair/repair-files.js";
 import { type FileScrub, lookForSecrets, scrubFile, type ScrubRequest } from "./scrub-file.js";
 
 export interface ConversationScrub extends ScrubRequest {

@@ -2,11 +2,11 @@ import { type FileHandle, utimes } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { FailureError } from "../../messages/errors.js";
 import type { SecretKind, TextRedactor } from "../../messages/redaction.js";
-import { syncDirectory } from "../file-system.js";
-import { openRegularFile } from "../raw-lines.js";
-import type { RepairFiles } from "../repair-files.js";
-import { allLines } from "../repair-lines.js";
-import { isUnchanged, writeReplacement } from "../replacement.js";
+import { syncDirectory } from "../file/file-system.js";
+import { openRegularFile } from "../file/raw-lines.js";
+import type { RepairFiles } from "../repair/repair-files.js";
+import { allLines } from "../repair/repair-lines.js";
+import { isUnchanged, writeReplacement } from "../file/replacement.js";
 import { scrubLine } from "./scrub-line.js";
 
 /** A line with secrets; nothing of it is quoted. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { isRecord } from "../../messages/is-record.js";
+import { isRecord } from "../../base/is-record.js";
 import type { SecretKind, TextRedactor } from "../../messages/redaction.js";
-import { readLineBytes, withoutMark } from "../line-object.js";
+import { readLineBytes, withoutMark } from "../file/line-object.js";
 import { redactLine } from "../redact-line.js";
 
 /** What was found in one line. */

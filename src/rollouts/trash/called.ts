@@ -1,8 +1,8 @@
 import { lstat } from "node:fs/promises";
 import { basename } from "node:path";
-import { readHead } from "../list.js";
-import type { Names } from "../name-index.js";
-import { readRollout } from "../read.js";
+import { readHead } from "../list/list.js";
+import type { Names } from "../list/name-index.js";
+import { readRollout } from "../file/read.js";
 import { placesOf, type Trashed } from "./trash-entry.js";
 
 /** A conversation in the trash, and what somebody knows it by. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import { systemCode } from "../../messages/system-error.js";
+import { systemCode } from "../../base/system-error.js";
 import type { TrashFiles } from "./trash-files.js";
 
 /** What a copy is called until it is whole. */

@@ -1,5 +1,5 @@
 import { failureWords } from "../failure-words.js";
-import { FileProblem } from "../file-problem.js";
+import { FileProblem } from "../files/file-problem.js";
 import { NewFolders } from "./new-folders.js";
 import type { PlannedFile } from "./plan-patch.js";
 import { StagedFile } from "./staged-file.js";

@@ -1,4 +1,4 @@
-import { FileProblem } from "../file-problem.js";
+import { FileProblem } from "../files/file-problem.js";
 
 /** Typographic characters that models write plainly, or the other way round. */
 const plainForms: readonly (readonly [RegExp, string])[] = [

@@ -1,8 +1,8 @@
 import { lstat, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCode } from "../../messages/system-error.js";
-import { openFolder } from "../open-folder.js";
-import type { WriteTarget } from "../write-target.js";
+import { systemCode } from "../../base/system-error.js";
+import { openFolder } from "../files/open-folder.js";
+import type { WriteTarget } from "../policy/write-target.js";
 
 /** The folders that have to be made for some files, so that they can be removed again. */
 export class NewFolders {

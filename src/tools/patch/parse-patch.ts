@@ -1,4 +1,4 @@
-import { FileProblem } from "../file-problem.js";
+import { FileProblem } from "../files/file-problem.js";
 import type { Chunk, FilePatch, PatchLine } from "./file-patch.js";
 import { unwrapped } from "./unwrapped.js";
 

@@ -1,4 +1,4 @@
-import { FileProblem } from "../file-problem.js";
+import { FileProblem } from "../files/file-problem.js";
 import type { Chunk, PatchLine } from "./file-patch.js";
 import { LineFinder } from "./line-finder.js";
 import type { TextLine } from "./text-lines.js";

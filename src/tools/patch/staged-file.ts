@@ -1,12 +1,12 @@
 import { constants } from "node:fs";
 import { access, copyFile, link, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { systemCode } from "../../messages/system-error.js";
-import { FileProblem } from "../file-problem.js";
-import { type FileStamp, isSameStamp, stampOf } from "../file-stamps.js";
-import { openFolder, type OpenFolder } from "../open-folder.js";
-import { existing, refuseChange, writeTemporary } from "../replace-file.js";
-import { newStrayName } from "../stray-name.js";
+import { systemCode } from "../../base/system-error.js";
+import { FileProblem } from "../files/file-problem.js";
+import { type FileStamp, isSameStamp, stampOf } from "../files/file-stamps.js";
+import { openFolder, type OpenFolder } from "../files/open-folder.js";
+import { existing, refuseChange, writeTemporary } from "../files/replace-file.js";
+import { newStrayName } from "../files/stray-name.js";
 import type { PlannedFile } from "./plan-patch.js";
 
 /**

@@ -1,4 +1,4 @@
-import { FileProblem } from "../file-problem.js";
+import { FileProblem } from "../files/file-problem.js";
 import type { Chunk, PatchLine } from "./file-patch.js";
 import { placesOf } from "./places.js";
 import { joinedLines, type TextLine, textLines } from "./text-lines.js";

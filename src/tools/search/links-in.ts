@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
 import { readdir, readlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { visible } from "../../messages/visible.js";
-import { realPrivatePaths } from "../refuse-private.js";
+import { visible } from "../../base/text/visible.js";
+import { realPrivatePaths } from "../policy/refuse-private.js";
 import type { ToolContext } from "../tool.js";
 import type { IgnoreRules as Rules } from "./ignore-rules.js";
 import { searchStart } from "./search-start.js";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { BoundedOutput } from "../bounded-output.js";
-import { FileProblem } from "../file-problem.js";
-import { runCommand } from "../run-command.js";
+import { BoundedOutput } from "../exec/bounded-output.js";
+import { FileProblem } from "../files/file-problem.js";
+import { runCommand } from "../exec/run-command.js";
 import type { ToolContext } from "../tool.js";
 import { FirstLines } from "./first-lines.js";
 import { searchStart } from "./search-start.js";

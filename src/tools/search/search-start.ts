@@ -1,8 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import { refuseSpecialFile } from "../file-problem.js";
-import { refuseSystemFile } from "../open-regular.js";
-import { realPrivatePaths, refusePrivate } from "../refuse-private.js";
+import { refuseSpecialFile } from "../files/file-problem.js";
+import { refuseSystemFile } from "../files/open-regular.js";
+import { realPrivatePaths, refusePrivate } from "../policy/refuse-private.js";
 import type { ToolScope } from "../tool.js";
 
 /** Where a search begins: a path as seen from the folder it is run in, and what it needs there. */

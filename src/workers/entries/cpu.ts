@@ -1,8 +1,8 @@
-import { condenseRollout } from "../../actors/conversation/condense-rollout.js";
+import { condenseRollout } from "../../actors/conversation/store/condense-rollout.js";
 import { undoLastTurn } from "../../changes/restore/undo-turn.js";
 import { diffChanges } from "../../changes/workspace/diff-changes.js";
 import { endSnapshot, takeSnapshot } from "../../changes/workspace/snapshot.js";
-import { exactTokens } from "../../compaction/exact-tokens.js";
+import { exactTokens } from "../../compaction/tokens/exact-tokens.js";
 import type { CpuJobs } from "../cpu-jobs.js";
 import { giveWay } from "../give-way.js";
 import { pack } from "../pack.js";
@@ -19,7 +19,7 @@ export default serveJobs<CpuJobs>({
   },
   extract_summary: async ({ items, previousSummary }) => {
     // It comes with the schemas, which take longer to load than most jobs to run.
-    const { extractSummary } = await import("../../compaction/extract-summary.js");
+    const { extractSummary } = await import("../../compaction/summary/extract-summary.js");
     return { text: extractSummary(items, previousSummary) };
   },
   take_snapshot: (request) => takeSnapshot(request),

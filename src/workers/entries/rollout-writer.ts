@@ -1,4 +1,4 @@
 import { rolloutWriter } from "../../actors/rollout-writer/rollout-writer.js";
-import { serveActor } from "../../actors/system/serve-actor.js";
+import { serveActor } from "../../actors/runtime/serve-actor.js";
 
 serveActor(rolloutWriter);

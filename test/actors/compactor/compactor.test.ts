@@ -3,7 +3,7 @@ import { compactor, type CompactorOptions } from "../../../src/actors/compactor/
 import { type SummaryBy, Summarizer, type SummaryOutcome } from "../../../src/actors/compactor/summarizer.js";
 import { TokenCounts } from "../../../src/actors/compactor/token-counts.js";
 import { RequestGate } from "../../../src/actors/limits/request-gate.js";
-import { spawn } from "../../../src/actors/system/spawn.js";
+import { spawn } from "../../../src/actors/runtime/spawn.js";
 import { openCpuPool } from "../../../src/workers/open-cpu-pool.js";
 import { openIoPool } from "../../../src/workers/open-io-pool.js";
 import { assistant, scripted, says, user } from "../../support/scripted-provider.js";

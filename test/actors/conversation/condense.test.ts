@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Condensed, condensed, type SizedLine } from "../../../src/actors/conversation/condense.js";
-import { apply, type ConversationState, emptyState } from "../../../src/actors/conversation/state.js";
+import { type Condensed, condensed, type SizedLine } from "../../../src/actors/conversation/store/condense.js";
+import { apply, type ConversationState, emptyState } from "../../../src/actors/conversation/state/state.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { type OwnLine, RolloutLine } from "../../../src/messages/rollout-line.js";
 import { arbitraryOf } from "../../support/arbitrary-of.js";

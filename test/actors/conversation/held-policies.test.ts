@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { heldPolicies, type Policies } from "../../../src/actors/conversation/held-policies.js";
+import { heldPolicies, type Policies } from "../../../src/actors/conversation/open/effective-policies.js";
 import { ApprovalPolicy, SandboxMode } from "../../../src/messages/policy.js";
-import { judge } from "../../../src/tools/approval-policy.js";
+import { judge } from "../../../src/tools/policy/approval-policy.js";
 
 const approvals = ApprovalPolicy.options.filter((policy) => policy !== "on-failure");
 const all: Policies[] = approvals.flatMap((approvalPolicy) =>

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ToldPrompt } from "../../../src/actors/conversation/told-prompt.js";
+import { ToldPrompt } from "../../../src/actors/conversation/turn/conversation-prompt.js";
 
 const cwd = "/project";
 const bare = { cwd, text: "bare", notices: [] };

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { historyBeforeCompaction } from "../../../src/actors/conversation/undo-compaction.js";
+import { historyBeforeCompaction } from "../../../src/actors/conversation/compaction/undo-compaction.js";
 import type { CompactionNotes } from "../../../src/messages/compaction.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
-import { applyToHistory } from "../../../src/rollouts/history.js";
+import { applyToHistory } from "../../../src/rollouts/file/history.js";
 import { user } from "../../support/scripted-provider.js";
 
 const timestamp = "2026-11-17T00:00:00.000Z";

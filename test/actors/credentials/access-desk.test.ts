@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { AccessDesk } from "../../../src/actors/credentials/access-desk.js";
+import { AccessDesk } from "../../../src/actors/credentials/credential-resolver.js";
 import { TokenStore } from "../../../src/actors/credentials/token-file.js";
-import { Deferred } from "../../../src/actors/system/deferred.js";
+import { Deferred } from "../../../src/actors/runtime/deferred.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { TokenIssuer } from "../../support/token-issuer.js";
 

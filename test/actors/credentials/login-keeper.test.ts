@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { borrowedPlaces } from "../../../src/actors/credentials/borrowed-tokens.js";
 import { LoginKeeper } from "../../../src/actors/credentials/login-keeper.js";
 import { TokenStore } from "../../../src/actors/credentials/token-file.js";
-import { loginFacts } from "../../../src/config/logins.js";
-import { createTransport } from "../../../src/providers/node-transport.js";
+import { loginFacts } from "../../../src/config/providers/logins.js";
+import { createTransport } from "../../../src/providers/transport/node-transport.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { account, codexAuth, TokenIssuer } from "../../support/token-issuer.js";
 

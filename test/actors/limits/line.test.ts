@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Line } from "../../../src/actors/limits/line.js";
+import { Line } from "../../../src/actors/limits/request-queue.js";
 import type { RequestLimits } from "../../../src/messages/config.js";
 
 /** A line, a clock that is set by hand, and who has entered. */

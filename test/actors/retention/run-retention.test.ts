@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runRetention } from "../../../src/actors/retention/run-retention.js";
 import { conversationPlaces } from "../../../src/config/places.js";
-import type { RetentionSettings } from "../../../src/config/retention-settings.js";
-import { writeName } from "../../../src/rollouts/name-index.js";
-import { writePin } from "../../../src/rollouts/pin-index.js";
+import type { RetentionSettings } from "../../../src/config/settings/retention-settings.js";
+import { writeName } from "../../../src/rollouts/list/name-index.js";
+import { writePin } from "../../../src/rollouts/list/pin-index.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const day = 24 * 60 * 60 * 1000;

@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BlobStore } from "../../../src/actors/rollout-writer/blob-store.js";
-import { blobHash } from "../../../src/rollouts/blobs.js";
-import { nodeRepairFiles } from "../../../src/rollouts/repair-files.js";
+import { blobHash } from "../../../src/rollouts/file/blobs.js";
+import { nodeRepairFiles } from "../../../src/rollouts/repair/repair-files.js";
 import { redactorOf } from "../../support/redaction.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

@@ -1,4 +1,4 @@
-import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file-system.js";
+import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";
 
 export type Call = keyof FileSystem;
 

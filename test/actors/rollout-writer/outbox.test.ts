@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { RolloutOutbox, unsavedRollout, type RolloutOutboxOptions } from "../../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
 import { createRolloutWriter, type RolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
-import { spawn } from "../../../src/actors/system/spawn.js";
+import { spawn } from "../../../src/actors/runtime/spawn.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
-import { encodeLine } from "../../../src/rollouts/encode.js";
-import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file-system.js";
+import { encodeLine } from "../../../src/rollouts/file/encode.js";
+import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";
 import { failing, Faults, Gate } from "./intercepted.js";
 import { plainEncoder } from "../../support/redaction.js";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
 import { createRolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
-import type { Ref } from "../../../src/actors/system/actor.js";
-import { spawn } from "../../../src/actors/system/spawn.js";
+import type { Ref } from "../../../src/actors/runtime/actor.js";
+import { spawn } from "../../../src/actors/runtime/spawn.js";
 import type {
   OpenOutcome,
   RolloutAnswers,
@@ -12,7 +12,7 @@ import type {
   RolloutEvent,
   SaveOutcome,
 } from "../../../src/messages/rollout-command.js";
-import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file-system.js";
+import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";
 
 type Extra = Partial<Omit<Extract<RolloutCommand, { type: "open" }>, "type" | "conversationId">>;
 

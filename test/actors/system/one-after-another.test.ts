@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { oneAfterAnother } from "../../../src/actors/system/one-after-another.js";
+import { oneAfterAnother } from "../../../src/actors/runtime/fair-queue.js";
 
 test("each starts when the one before has gone as far as it can", async () => {
   const steps: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SharedWork } from "../../../src/actors/system/shared-work.js";
+import { SharedWork } from "../../../src/actors/runtime/shared-work.js";
 
 test("who asks while it runs shares the next run, and nobody gets one that began before", async () => {
   const ends: ((value: number) => void)[] = [];

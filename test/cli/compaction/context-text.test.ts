@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contextText } from "../../../src/cli/compaction/context-text.js";
+import { contextText } from "../../../src/cli/terminal/context-text.js";
 import type { ContextUsage, ItemSize } from "../../../src/messages/compaction-report.js";
 
 const items: ItemSize[] = [

@@ -2,8 +2,8 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { CommandContext } from "../../../src/cli/context.js";
 import { openDiagnostics } from "../../../src/cli/diagnostics.js";
-import { outputTo } from "../../../src/cli/output.js";
-import { rendererFor } from "../../../src/cli/render.js";
+import { outputTo } from "../../../src/cli/terminal/output.js";
+import { rendererFor } from "../../../src/cli/terminal/render.js";
 import type { EventMsg } from "../../../src/messages/event.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

@@ -8,9 +8,9 @@ import { messagesApi } from "../../../src/mock-llm/messages/api.js";
 import { responsesApi } from "../../../src/mock-llm/responses/api.js";
 import { redactedData, sealed, signatureOf } from "../../../src/mock-llm/seal.js";
 import type { MockApi } from "../../../src/mock-llm/wire-api.js";
-import { anthropicRequest } from "../../../src/providers/anthropic-request.js";
-import { chatBody } from "../../../src/providers/openai-chat-body.js";
-import { responsesBody } from "../../../src/providers/openai-responses-body.js";
+import { anthropicRequest } from "../../../src/providers/messages/request-body.js";
+import { chatBody } from "../../../src/providers/chat/request-body.js";
+import { responsesBody } from "../../../src/providers/responses/request-body.js";
 import { requestOf } from "../requests.js";
 import { anyHistory, model } from "./histories.js";
 

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { EmptyRolloutError } from "../../../src/messages/errors.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
-import { checkLine } from "../../../src/rollouts/check-line.js";
-import { exportName } from "../../../src/rollouts/export/export-name.js";
-import type { LineObject } from "../../../src/rollouts/line-object.js";
+import { checkLine } from "../../../src/rollouts/file/check-line.js";
+import { exportName } from "../../../src/rollouts/formats/export/export-name.js";
+import type { LineObject } from "../../../src/rollouts/file/line-object.js";
 import { assistant, call, output, summary, thought, user } from "../../compaction/items.js";
 import {
   anyConversation,

@@ -4,8 +4,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { messageText, type ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
-import { applyToHistory } from "../../../src/rollouts/history.js";
-import { readRollout } from "../../../src/rollouts/read.js";
+import { applyToHistory } from "../../../src/rollouts/file/history.js";
+import { readRollout } from "../../../src/rollouts/file/read.js";
 import { assistant, call, developer, ghost, output, thought, user } from "../../compaction/items.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import {

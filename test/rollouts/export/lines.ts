@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import type { Arbitrary } from "fast-check";
 import type { MessageItem, ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
-import type { ExportFormat } from "../../../src/rollouts/export/export-format.js";
-import { type ExportedConversation, exportLines } from "../../../src/rollouts/export/export-lines.js";
+import type { ExportFormat } from "../../../src/rollouts/formats/export/export-format.js";
+import { type ExportedConversation, exportLines } from "../../../src/rollouts/formats/export/export-lines.js";
 import { firstLine } from "../../../src/rollouts/first-line.js";
-import { applyToHistory } from "../../../src/rollouts/history.js";
+import { applyToHistory } from "../../../src/rollouts/file/history.js";
 import { assistant, call, output, summary, thought, user } from "../../compaction/items.js";
 
 export const conversationId = "conv_01932d4c-89ab-7890-abcd-123456789abc";

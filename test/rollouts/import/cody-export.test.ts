@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ConversationManager } from "../../../src/cody.js";
+import type { ConversationManager } from "../../../src/manager.js";
 import { callsAt, compactingConfig, saysAt } from "../../support/compacting.js";
 import { openManager } from "../../support/open-conversation.js";
 import { fails, says, scripted, user } from "../../support/scripted-provider.js";

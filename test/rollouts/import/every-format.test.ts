@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readRollout } from "../../../src/rollouts/read.js";
+import { readRollout } from "../../../src/rollouts/file/read.js";
 import { TurnGrouping } from "../../../src/rollouts/turns.js";
 import { openManager } from "../../support/open-conversation.js";
 import { rolloutLines } from "../../support/rollout-lines.js";

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readRollout } from "../../../src/rollouts/read.js";
-import { apply, emptyState } from "../../../src/actors/conversation/state.js";
+import { readRollout } from "../../../src/rollouts/file/read.js";
+import { apply, emptyState } from "../../../src/actors/conversation/state/state.js";
 import { putCodexRollouts } from "../../support/codex-home.js";
 import { openManager } from "../../support/open-conversation.js";
 import { assistant, user } from "../../support/scripted-provider.js";

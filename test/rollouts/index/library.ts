@@ -2,7 +2,7 @@ import { appendFileSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Library } from "../../../src/rollouts/index/conversation-index.js";
 import type { RolloutFile } from "../../../src/rollouts/index/scan.js";
-import { listConversationsSync } from "../../../src/rollouts/list-sync.js";
+import { listConversationsSync } from "../../../src/rollouts/list/list-sync.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 export const time = "2026-11-16T00:00:00.000Z";

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { ConversationManager } from "../../../src/cody.js";
+import { ConversationManager } from "../../../src/manager.js";
 import { say } from "../../crash/report.js";
 
 export interface AskerOrder {

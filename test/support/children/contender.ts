@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { ConversationManager } from "../../../src/cody.js";
+import { ConversationManager } from "../../../src/manager.js";
 import { playTurns } from "../../crash/play-turns.js";
 import { Random } from "../../crash/random.js";
 import { say } from "../../crash/report.js";

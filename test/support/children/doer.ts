@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { ConversationManager } from "../../../src/cody.js";
+import { ConversationManager } from "../../../src/manager.js";
 import type { Conversation } from "../../../src/actors/conversation/handle.js";
 import type { EventMsg } from "../../../src/messages/event.js";
 import { say } from "../../crash/report.js";

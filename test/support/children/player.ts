@@ -1,4 +1,4 @@
-import { ConversationManager } from "../../../src/cody.js";
+import { ConversationManager } from "../../../src/manager.js";
 import { playTurns } from "../../crash/play-turns.js";
 import type { AnswerLengths } from "../../crash/question.js";
 import { Random } from "../../crash/random.js";

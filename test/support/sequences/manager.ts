@@ -1,4 +1,4 @@
-import { ConversationManager } from "../../../src/cody.js";
+import { ConversationManager } from "../../../src/manager.js";
 import { mockKey } from "../wire-apis.js";
 import { sequenceTools } from "./tools.js";
 

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { ConversationManager } from "../../../src/cody.js";
+import type { ConversationManager } from "../../../src/manager.js";
 import type { MockReply } from "../../../src/mock-llm/script.js";
 import { asksForSummary } from "../compacting.js";
 import { openMock } from "../open-mock-llm.js";

@@ -1,4 +1,4 @@
-import { spawnThread } from "../../../src/actors/system/spawn-thread.js";
+import { spawnThread } from "../../../src/actors/runtime/spawn-thread.js";
 import type { ProbeAnswers, ProbeEvent, ProbeOp, ProbeOptions } from "../probe-actor.js";
 
 // A process whose last work is in a thread: it must wait for that work, and for nothing else.

@@ -1,4 +1,4 @@
-import { serveActor } from "../../../src/actors/system/serve-actor.js";
+import { serveActor } from "../../../src/actors/runtime/serve-actor.js";
 import { createProbe } from "../probe-actor.js";
 
 serveActor(createProbe());

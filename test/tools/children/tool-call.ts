@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { builtInTools } from "../../../src/tools/built-in.js";
-import { FileStamps } from "../../../src/tools/file-stamps.js";
+import { FileStamps } from "../../../src/tools/files/file-stamps.js";
 
 export interface ToolCallOrder {
   readonly tool: string;

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { boundedFetch } from "../bounded-fetch.js";
+import { boundedFetch } from "../transport/bounded-fetch.js";
 
 /** One question to an issuer. */
 const deadlineMs = 20_000;

@@ -1,9 +1,9 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { FailureError } from "../../../messages/errors.js";
-import { systemReason } from "../../../messages/system-error.js";
+import { systemReason } from "../../../base/system-error.js";
 import type { McpLogin } from "../../../messages/tokens.js";
 import { TokenStore } from "../../credentials/token-file.js";
-import { within } from "../../../tools/within.js";
+import { within } from "../../../base/time/within.js";
 import { authFetch } from "./auth-fetch.js";
 import { loginOf } from "./login-of.js";
 

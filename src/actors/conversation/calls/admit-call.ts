@@ -1,0 +1,67 @@
+import { isRecord } from "../../../base/is-record.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import { calledWith, type CallItem, isCall } from "./open-calls.js";
+
+/** A call as it enters history, and why it must not run if it must not. */
+export interface AdmittedCall {
+  readonly call: CallItem;
+  readonly problem: string | undefined;
+  /** The arguments as the model wrote them. */
+  readonly args: string;
+}
+
+/** How many calls of one answer are run. */
+export const maxCallsOfAnswer = 128;
+
+/**
+ * Makes the calls of one answer fit for history: an id nobody had before, so that every output has one call, and
+ * arguments every wire API can carry.
+ */
+export class Admission {
+  readonly #used: Set<string>;
+  readonly #received = new Set<string>();
+  #count = 0;
+
+  constructor(history: readonly ResponseItem[]) {
+    this.#used = new Set(history.flatMap((item) => (isCall(item) ? [item.call_id ?? ""] : [])));
+  }
+
+  admit(item: CallItem): AdmittedCall {
+    const id = item.call_id ?? "";
+    const isDoubled = this.#received.has(id);
+    this.#received.add(id);
+    this.#count += 1;
+    const { args } = calledWith(item);
+    const { call, problem } = withObjectArguments(this.#withOwnId(item));
+    if (isDoubled) return { call, args, problem: "the call id was used twice in one answer; nothing was run" };
+    if (this.#count <= maxCallsOfAnswer) return { call, args, problem };
+    return { call, args, problem: `more than ${maxCallsOfAnswer} calls in one answer; this one was not run` };
+  }
+
+  /** Some servers count calls from zero in every answer. */
+  #withOwnId(item: CallItem): CallItem {
+    const id = item.call_id;
+    if (typeof id !== "string") return item;
+    let own = id;
+    for (let count = 2; this.#used.has(own); count += 1) own = `${id}_${count}`;
+    this.#used.add(own);
+    return own === id ? item : { ...item, call_id: own };
+  }
+}
+
+function withObjectArguments(call: CallItem): Omit<AdmittedCall, "args"> {
+  if (call.type !== "function_call") return { call, problem: undefined };
+  // No arguments at all is how some models call a tool that needs none.
+  if (call.arguments.trim() === "") return { call: { ...call, arguments: "{}" }, problem: undefined };
+  if (isJsonObject(call.arguments)) return { call, problem: undefined };
+  const problem = `the arguments of ${call.name} were no JSON object; nothing was run`;
+  return { call: { ...call, arguments: "{}" }, problem };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    return isRecord(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
+import { addKnowledge } from "../../../tools/add-knowledge.js";
+import { judge, judgeKnowledge, type Verdict } from "../../../tools/policy/approval-policy.js";
+import type { CommandLine } from "../../../tools/tool.js";
+import type { CallEnd, CallWorld, RunnableCall } from "./run-call.js";
+
+const maxAllowed = 1_000;
+
+/** It may run. */
+export interface ApprovedCall {
+  readonly type: "approved";
+  /** Whether a person was asked about it now. */
+  readonly wasAsked: boolean;
+}
+
+/** Asks if it must be asked; gives how the call ends if it may not run. */
+export async function approveCall(
+  call: RunnableCall,
+  command: CommandLine,
+  world: CallWorld,
+): Promise<CallEnd | ApprovedCall> {
+  const verdict = await verdictOn(call, world);
+  if (verdict.type === "run") return { type: "approved", wasAsked: false };
+  if (verdict.type === "refuse") return refused(call, verdict.reason);
+  const key = commandKey(call, command, world);
+  if (world.allowed.has(key)) return { type: "approved", wasAsked: false };
+  const decision = await askFor(requestFor(call, command, verdict.reason, world), call, world);
+  if (decision === "approved_for_session" && world.allowed.size < maxAllowed) world.allowed.add(key);
+  return afterDecision(decision, call, world) ?? { type: "approved", wasAsked: true };
+}
+
+/** Asks a person something a call wants to know while it runs; where nobody is ever asked the answer is no. */
+export async function askDuringCall(
+  call: RunnableCall,
+  question: CommandLine,
+  reason: string,
+  world: CallWorld,
+): Promise<ReviewDecision> {
+  if (world.settings.approvalPolicy === "never") return "denied";
+  const approval_id = world.newId();
+  // It is no call of its own, and must not be taken for the call it belongs to.
+  const ids = { approval_id, call_id: `${call.callId}:${approval_id}`, turn_id: world.turn.turnId };
+  const asked = { tool: call.name, command: [...question.argv], cwd: question.cwd, reason };
+  const decision = await askFor({ ...ids, ...asked }, call, world);
+  world.turn.status = { status: "awaiting_tool_result", callId: call.callId };
+  return decision;
+}
+
+/** What a file asks for was not asked for by this process: a person decides, whatever may run otherwise. */
+async function verdictOn({ tool, isLeftOver }: RunnableCall, world: CallWorld): Promise<Verdict> {
+  const { approvalPolicy: policy, sandbox } = world.settings;
+  const verdict =
+    tool === addKnowledge
+      ? judgeKnowledge({
+          policy,
+          sandbox,
+          isTrusted: await isTrustedProject(world),
+          outside: world.turn.outsideSource,
+        })
+      : judge({ readOnly: tool.readOnly, policy, sandbox });
+  if (!isLeftOver || verdict.type !== "run") return verdict;
+  const reason = "it was left open when cody ended before its time";
+  return { type: policy === "never" ? "refuse" : "ask", reason };
+}
+
+async function isTrustedProject(world: CallWorld): Promise<boolean> {
+  const root = await world.projectRoot();
+  return root !== undefined && (await world.isTrusted(root));
+}
+
+/** Under the id it had before a crash, if it asks for the very same. */
+function requestFor(call: RunnableCall, command: CommandLine, reason: string, world: CallWorld): ApprovalRequest {
+  const { argv, cwd, changes } = command;
+  const asked = { tool: call.name, command: [...argv], cwd, ...(changes === undefined ? {} : { changes }) };
+  const earlier = world.approvals.unanswered(call.callId);
+  const isSame = earlier !== undefined && isDeepStrictEqual({ ...earlier, ...asked }, earlier);
+  const approval_id = isSame ? earlier.approval_id : world.newId();
+  return { approval_id, call_id: call.callId, turn_id: world.turn.turnId, ...asked, reason };
+}
+
+async function askFor(request: ApprovalRequest, { call }: RunnableCall, world: CallWorld): Promise<ReviewDecision> {
+  const { turn, budget, approvals } = world;
+  turn.status = { status: "awaiting_approval", toolCall: call };
+  const options = { submissionId: turn.submissionId, signal: budget.signal, timeoutMs: budget.approvalMs };
+  const decision = await budget.whilePaused(() => approvals.ask(request, options));
+  turn.status = { status: "processing" };
+  return decision;
+}
+
+/** Nothing when the call may run. */
+function afterDecision(decision: ReviewDecision, call: RunnableCall, { budget }: CallWorld): CallEnd | undefined {
+  if (typeof decision === "object") return refused(call, decision.denied.rejection);
+  if (decision === "approved" || decision === "approved_for_session") return undefined;
+  if (decision === "abort") return budget.signal.aborted ? { type: "no_output" } : { type: "stop" };
+  const who = decision === "denied" ? "by the user" : "because nobody answered the approval request in time";
+  return { type: "output", text: `${call.name} was refused ${who}`, success: false };
+}
+
+function refused({ name }: RunnableCall, reason: string): CallEnd {
+  return { type: "output", text: `${name} was refused: ${reason}`, success: false };
+}
+
+/** Exactly this command of this tool, in this folder, with these rights; a hash, because a command can be long. */
+function commandKey({ name, tool }: RunnableCall, { argv, cwd }: CommandLine, { settings }: CallWorld): string {
+  return createHash("sha256")
+    .update(JSON.stringify([name, argv, cwd, settings.sandbox, tool.revision ?? null]))
+    .digest("base64");
+}

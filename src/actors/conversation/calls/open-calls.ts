@@ -1,0 +1,57 @@
+import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
+import type { ConversationState, RecordedApproval } from "../state/state.js";
+
+/** An item that asks for something to be run. */
+export type CallItem = Extract<ResponseItem, { type: "function_call" | "custom_tool_call" | "local_shell_call" }>;
+
+export function isCall(item: ResponseItem): item is CallItem {
+  return item.type === "function_call" || item.type === "custom_tool_call" || item.type === "local_shell_call";
+}
+
+/** The name of the tool a call asks for, and what it passes to it. */
+export function calledWith(call: CallItem): { readonly name: string; readonly args: string } {
+  if (call.type === "local_shell_call") return { name: "local_shell", args: JSON.stringify(call.action) };
+  return { name: call.name, args: call.type === "function_call" ? call.arguments : call.input };
+}
+
+/** The calls in history that have no output yet. */
+export function openCalls(history: readonly ResponseItem[]): CallItem[] {
+  const open = new Map<string, CallItem>();
+  for (const item of history) {
+    if (isCall(item)) {
+      if (typeof item.call_id === "string") open.set(item.call_id, item);
+    } else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
+      open.delete(item.call_id);
+    }
+  }
+  return [...open.values()];
+}
+
+/** One output for each call, in the shape that goes with it; marked when the call is known to have failed. */
+export function outputsFor(
+  calls: readonly CallItem[],
+  output: ToolOutputContent,
+  end?: { readonly success: boolean },
+): ResponseItem[] {
+  const mark = end?.success === false ? { success: false as const } : {};
+  return calls.flatMap((call): ResponseItem[] => {
+    if (typeof call.call_id !== "string") return [];
+    const type = call.type === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
+    return [{ type, call_id: call.call_id, output, ...mark }];
+  });
+}
+
+/**
+ * The calls the open turn did not come to before its process died: from the first that was asked about and not answered
+ * on. Calls that change something run in order, so none behind it has begun.
+ */
+export function callsLeftOver({ history, openTurn, approvals }: ConversationState): CallItem[] {
+  if (openTurn === undefined) return [];
+  const open = openCalls(history);
+  const first = open.findIndex(({ call_id }) => isUnanswered(approvals.get(call_id ?? "")));
+  return first < 0 ? [] : open.slice(first);
+}
+
+export function isUnanswered(approval: RecordedApproval | undefined): boolean {
+  return approval !== undefined && approval.decision === undefined;
+}

@@ -1,0 +1,188 @@
+import { isInside } from "../../../config/project/project.js";
+import type { EventMsg } from "../../../messages/event.js";
+import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import { ToolOutput } from "../../../messages/tool.js";
+import { cutMiddle } from "../../../rollouts/cut-middle.js";
+import type { FileStamps } from "../../../tools/files/file-stamps.js";
+import type { CommandLine, EarlierItem, SaveKnowledge, ToolContext, ToolScope } from "../../../tools/tool.js";
+import { WholeOutput } from "../../../tools/exec/whole-output.js";
+import { messageOf } from "../../runtime/failures.js";
+import { within } from "../../../base/time/within.js";
+import type { ActiveTurn } from "../turn/active-turn.js";
+import type { KeptOutputs } from "./kept-outputs.js";
+import type { Approvals } from "./approvals.js";
+import { approveCall, askDuringCall } from "./approve-call.js";
+import type { PreparedCall } from "./prepare-call.js";
+import type { Settings } from "../state/settings.js";
+import type { TurnChanges } from "../turn/turn-changes.js";
+import type { TurnBudget } from "../turn/turn-budget.js";
+
+/** What the calls of one turn run with, besides their arguments. */
+export interface CallWorld {
+  readonly turn: ActiveTurn;
+  readonly settings: Settings;
+  /** The real path of the project the turn works in; undefined when its folder is gone. */
+  projectRoot(): Promise<string | undefined>;
+  /** Whether the user trusts the project at this root. */
+  isTrusted(root: string): Promise<boolean>;
+  readonly approvals: Approvals;
+  /** Commands a person has allowed for the whole conversation. */
+  readonly allowed: Set<string>;
+  readonly budget: TurnBudget;
+  readonly env: Readonly<Record<string, string>>;
+  readonly privatePaths: readonly string[];
+  readonly stamps: FileStamps;
+  /** The calls that run now. */
+  readonly running: Set<string>;
+  /** Where outputs are kept as a whole, and the room for them until then; absent when they are not kept. */
+  readonly outputs?: KeptOutputs | undefined;
+  /** Finds out what the turn changes; absent when nothing is saved. */
+  readonly changes?: TurnChanges | undefined;
+  /** What was compacted away; absent when nothing is saved. */
+  readonly earlier?: () => AsyncIterable<EarlierItem>;
+  /** Absent when nothing is to be remembered. */
+  readonly saveKnowledge?: SaveKnowledge | undefined;
+  newId(): string;
+  publish(msg: EventMsg): void;
+  flush(): Promise<SaveOutcome>;
+}
+
+export type RunnableCall = Extract<PreparedCall, { type: "run" }>;
+
+/** How a call ended: with a text for the model; without one when the turn ends, and `stop` when a person wants that. */
+export type CallEnd =
+  | {
+      readonly type: "output";
+      readonly text: string;
+      /** Whether the call did what was asked. */
+      readonly success: boolean;
+      /** What the model shall see besides. */
+      readonly images?: readonly string[] | undefined;
+      /** What the text is only a part of. */
+      readonly whole?: string | undefined;
+    }
+  | { readonly type: "no_output" }
+  | { readonly type: "stop" };
+
+/** How long a tool that was told to stop may take. */
+const stopMs = 1_500;
+const maxOutputTokens = 16_384;
+
+/** Asks if it must be asked, makes sure that the call is on disk if it changes something, and runs it. */
+export async function runCall(call: RunnableCall, world: CallWorld): Promise<CallEnd> {
+  let command: CommandLine;
+  try {
+    command = await call.tool.command(call.args, scopeOf(world));
+  } catch (error) {
+    const reason = messageOf(error);
+    // A reason of several lines ends with lines of a file.
+    return failed(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
+  }
+  const approval = await approveCall(call, command, world);
+  if (approval.type !== "approved") return approval;
+  if (world.budget.signal.aborted) return { type: "no_output" };
+  if (!call.tool.readOnly) {
+    // Not its work: a turn in a large folder may do as much as one in a small one.
+    await world.budget.whilePaused(async () => world.changes?.begin(world.budget.signal));
+    // The call is the record of its effect: after a crash it says that something may have happened.
+    const saved = await world.flush();
+    if (saved.status === "not_saved") {
+      return failed(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
+    }
+    if (world.budget.signal.aborted) return { type: "no_output" };
+  }
+  using whole = world.outputs === undefined ? undefined : new WholeOutput(world.outputs);
+  const { content, success, isPart, images } = await perform(
+    call,
+    { command, wasAsked: approval.wasAsked },
+    world,
+    whole,
+  );
+  const end = output(content, success);
+  return { ...end, images, whole: isPart === true ? whole?.text : end.text === content ? undefined : content };
+}
+
+async function perform(
+  call: RunnableCall,
+  approved: Pick<ToolContext, "command" | "wasAsked">,
+  world: CallWorld,
+  whole: WholeOutput | undefined,
+): Promise<ToolOutput> {
+  const { turn, budget, env, stamps, earlier, saveKnowledge } = world;
+  let isOver = false;
+  const context: ToolContext = {
+    callId: call.callId,
+    turnId: turn.turnId,
+    ...scopeOf(world),
+    ...approved,
+    signal: budget.signal,
+    env,
+    stamps,
+    ...(earlier === undefined ? {} : { earlier }),
+    ...(saveKnowledge === undefined ? {} : { saveKnowledge }),
+    ...(whole === undefined ? {} : { keep: (bytes) => isOver || whole.push(bytes) }),
+    noteRead: async (realPath) => {
+      const root = await world.projectRoot();
+      if (root === undefined || !isInside(root, realPath)) turn.noteOutside(call.name);
+    },
+    ask: async (question, reason) => (isOver ? "abort" : await askDuringCall(call, question, reason, world)),
+    // What comes after the output belongs to no turn any more.
+    emit: (event) => isOver || world.publish(event),
+  };
+  if (call.tool.readsOutside !== false) turn.noteOutside(call.name);
+  world.running.add(call.callId);
+  showRunning(world);
+  const running = outputOf(async () => await call.tool.run(call.args, context), call.name);
+  const performed = await orStopped(running, budget.signal);
+  isOver = true;
+  world.running.delete(call.callId);
+  showRunning(world);
+  return performed ?? { content: saidDeaf(call, world), success: false };
+}
+
+function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallWorld): ToolScope {
+  return { cwd, sandbox, privatePaths };
+}
+
+/** One of the calls that run stands for all. */
+function showRunning({ turn, running }: CallWorld): void {
+  const [callId] = running;
+  turn.status = callId === undefined ? { status: "processing" } : { status: "awaiting_tool_result", callId };
+}
+
+function saidDeaf({ name }: RunnableCall, world: CallWorld): string {
+  const text = `${name} was told to stop and did not; it may still be running`;
+  world.publish({ type: "warning", message: text });
+  return text;
+}
+
+async function outputOf(run: () => Promise<unknown>, name: string): Promise<ToolOutput> {
+  try {
+    const result = ToolOutput.safeParse(await run());
+    return result.success ? result.data : { content: `${name} failed: it gave no text`, success: false };
+  } catch (error) {
+    return { content: `${name} failed: ${messageOf(error)}`, success: false };
+  }
+}
+
+/** The tool's text, or nothing when it was told to stop and does not. */
+async function orStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<void>((resolve) => {
+    onAbort = () => resolve();
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  const result = await Promise.race([running, aborted]);
+  if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  if (result !== undefined) return result;
+  return (await within(running, stopMs)) ? await running : undefined;
+}
+
+function failed(text: string): Extract<CallEnd, { type: "output" }> {
+  return output(text, false);
+}
+
+function output(text: string, success: boolean): Extract<CallEnd, { type: "output" }> {
+  return { type: "output", text: cutMiddle(text, maxOutputTokens), success };
+}

@@ -1,0 +1,58 @@
+import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
+import { calledWith, outputsFor } from "./open-calls.js";
+import type { PreparedCall } from "./prepare-call.js";
+import { type CallEnd, type CallWorld, runCall } from "./run-call.js";
+
+/** How many calls run at the same time. */
+const maxTogether = 8;
+
+/** A person wants the turn to stop, or it was cut off from outside. */
+export type CallsEnd = "go_on" | "stopped" | "cut_off";
+
+/** Runs the calls of one answer: neighbours that change nothing together, everything else alone and in order. */
+export async function runCalls(
+  calls: readonly PreparedCall[],
+  world: CallWorld,
+  record: (item: ResponseItem) => void,
+): Promise<CallsEnd> {
+  for (const group of grouped(calls)) {
+    const ends = await Promise.all(group.map((call) => endOf(call, world)));
+    // In the order of the calls, whichever was first: the same work gives the same history.
+    for (const [index, end] of ends.entries()) {
+      const call = group[index]?.call;
+      if (end.type !== "output" || call === undefined) continue;
+      outputsFor([call], outputContent(end), end).forEach(record);
+      world.budget.callEnded({ ...calledWith(call), success: end.success, output: end.text });
+      if (end.whole !== undefined) world.outputs?.keep(call.call_id ?? "", end.whole);
+    }
+    if (ends.some(({ type }) => type === "stop")) return "stopped";
+    if (world.budget.signal.aborted) return "cut_off";
+  }
+  return "go_on";
+}
+
+function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" }>): ToolOutputContent {
+  if (images.length === 0) return text;
+  return [{ type: "input_text", text }, ...images.map((image_url) => ({ type: "input_image" as const, image_url }))];
+}
+
+async function endOf(prepared: PreparedCall, world: CallWorld): Promise<CallEnd> {
+  world.turn.toolCalls.push(prepared.call);
+  if (prepared.type === "refused") return { type: "output", text: prepared.reason, success: false };
+  return await runCall(prepared, world);
+}
+
+function grouped(calls: readonly PreparedCall[]): PreparedCall[][] {
+  const groups: PreparedCall[][] = [];
+  for (const call of calls) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.length < maxTogether && [call, ...last].every(runsTogether)) last.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}
+
+/** What must be asked about is asked one at a time. */
+function runsTogether(call: PreparedCall): boolean {
+  return call.type === "refused" || (call.tool.readOnly && !call.isLeftOver);
+}

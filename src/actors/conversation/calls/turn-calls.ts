@@ -1,0 +1,77 @@
+import { realRootOf } from "../../../config/project/project.js";
+import type { ActiveTurn } from "../turn/active-turn.js";
+import { earlierItems } from "./earlier-items.js";
+import { KeptOutputs } from "./kept-outputs.js";
+import type { TurnWorld } from "../turn/play-turn.js";
+import { type PendingCall, prepareCall } from "./prepare-call.js";
+import type { CallWorld } from "./run-call.js";
+import { type CallsEnd, runCalls } from "./run-calls.js";
+import type { Settings } from "../state/settings.js";
+import type { TurnBudget } from "../turn/turn-budget.js";
+import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
+
+/** The calls of one turn. What they need is made for the first of them: most turns have none, and a thousand may run. */
+export class TurnCalls {
+  readonly #world: TurnWorld;
+  readonly #turn: ActiveTurn;
+  readonly #settings: Settings;
+  readonly #budget: TurnBudget;
+  #made: CallWorld | undefined;
+
+  constructor(world: TurnWorld, turn: ActiveTurn, settings: Settings, budget: TurnBudget) {
+    this.#world = world;
+    this.#turn = turn;
+    this.#settings = settings;
+    this.#budget = budget;
+  }
+
+  /** Runs calls and records their outputs; says whether the turn goes on. */
+  async run(waiting: readonly PendingCall[]): Promise<CallsEnd> {
+    if (waiting.length === 0) return "go_on";
+    const { parts, recording } = this.#world;
+    const calls = waiting.map((call) => prepareCall(call, (name) => parts.tool(name)));
+    return await runCalls(calls, (this.#made ??= this.#make()), (item) =>
+      recording.line({ type: "response_item", payload: item }, this.#turn.submissionId),
+    );
+  }
+
+  /** Resolves when what they wrote is kept, and what they changed is told. */
+  async end(): Promise<void> {
+    await Promise.all([this.#made?.outputs?.settled(), this.#made?.changes?.end()]);
+  }
+
+  #make(): CallWorld {
+    const { parts, cell, rollout, recording, approvals, publish } = this.#world;
+    const { submissionId, turnId } = this.#turn;
+    const settings = this.#settings;
+    const { blobs, outputRoom } = parts;
+    const changed: ChangedTurn = {
+      turnId,
+      cwd: settings.cwd,
+      now: () => parts.now(),
+      publish: (msg) => publish(msg, submissionId),
+      record: (line) => recording.line(line, submissionId),
+    };
+    let root: Promise<string | undefined> | undefined;
+    return {
+      turn: this.#turn,
+      settings,
+      projectRoot: () => (root ??= realRootOf(settings.cwd)),
+      isTrusted: (path) => parts.isTrusted(path),
+      approvals,
+      allowed: cell.allowed,
+      budget: this.#budget,
+      env: parts.toolEnv,
+      privatePaths: parts.privatePaths,
+      stamps: cell.stamps,
+      running: new Set(),
+      outputs: blobs && new KeptOutputs(blobs, outputRoom, this.#world, submissionId),
+      changes: parts.changes && new TurnChanges(parts.changes, changed),
+      ...earlierItems(parts, rollout, cell.state),
+      saveKnowledge: parts.saveKnowledge(settings),
+      newId: () => parts.newId(),
+      publish: (msg) => publish(msg, submissionId),
+      flush: () => rollout.flush(),
+    };
+  }
+}

@@ -1,0 +1,80 @@
+import type { CompactionOutcome } from "../../../messages/compaction-report.js";
+import { COMPACT_TARGET } from "../../../compaction/constants.js";
+import type { QueuedChange } from "../state/cell.js";
+import { compactHistory } from "./compact-history.js";
+import { ContextSize } from "./context-size.js";
+import { chosenStrategy, type PlanWorld } from "./plan-compaction.js";
+import type { TurnWorld } from "../turn/play-turn.js";
+import { undoCompaction } from "./undo-compaction.js";
+import { counted } from "../../../base/text/counted.js";
+
+/** What changes a history between two turns. */
+export async function changeHistory(
+  world: TurnWorld,
+  change: QueuedChange,
+  signal: AbortSignal,
+): Promise<CompactionOutcome | undefined> {
+  if (change.kind === "compact") return await compactOnRequest(world, change, signal);
+  if (change.kind === "undo_compaction") return await undoCompaction(world, change.submissionId);
+  pin(world, change);
+  return undefined;
+}
+
+function pin({ recording }: TurnWorld, { text, submissionId }: Extract<QueuedChange, { kind: "pin" }>): void {
+  recording.line(
+    {
+      type: "response_item",
+      payload: { type: "message", role: "user", content: [{ type: "input_text", text }], pinned: true },
+    },
+    submissionId,
+  );
+}
+
+async function compactOnRequest(
+  world: TurnWorld,
+  { submissionId, instructions, strategy }: Extract<QueuedChange, { kind: "compact" }>,
+  signal: AbortSignal,
+): Promise<CompactionOutcome> {
+  const { cell, rollout } = world;
+  const refusal = strategyProblem(world, strategy) ?? needless(world, strategy);
+  if (refusal !== undefined) {
+    world.publish({ type: "warning", message: refusal }, submissionId);
+    return { status: "kept", reason: refusal };
+  }
+  const wish = {
+    trigger: "manual",
+    isUrgent: false,
+    settings: cell.settings,
+    submissionId,
+    instructions,
+    strategy,
+  } as const;
+  const outcome = await compactHistory(world, wish, signal);
+  if (outcome.status === "compacted") {
+    cell.attempts = { failures: 0, stalledAt: 0 };
+    const saved = await rollout.flush();
+    if (saved.status === "not_saved") {
+      world.publish({ type: "warning", message: `Failed to save the compaction: ${saved.reason}` }, submissionId);
+    }
+  }
+  return outcome;
+}
+
+/** Names come from people. */
+export function strategyProblem({ parts }: PlanWorld, name: string | undefined): string | undefined {
+  const { strategies } = parts.compaction;
+  if (name === undefined || strategies.has(name)) return undefined;
+  return `There is no compaction strategy ${name}. There are: ${[...strategies.keys()].join(", ")}`;
+}
+
+/** Turns that are kept as they are take what they take: below the target there is nothing to gain. */
+function needless(world: TurnWorld, asked: string | undefined): string | undefined {
+  const { parts, cell } = world;
+  const { settings } = cell;
+  const strategy = chosenStrategy(parts, settings, asked);
+  if (strategy.name !== "recent-turns") return undefined;
+  const { active } = new ContextSize(parts, cell, settings);
+  const target = Math.floor(parts.compaction.window(settings).tokens * COMPACT_TARGET);
+  if (active > target) return undefined;
+  return `Nothing was compacted: the conversation has ${counted(active, "token")}, and ${strategy.name} aims at ${target}`;
+}

@@ -1,0 +1,116 @@
+import { COMPACT_TARGET } from "../../../compaction/constants.js";
+import { extractFileOperations, formatFileOperations } from "../../../compaction/summary/file-operations.js";
+import { missingFrom, mustKeep, repairedSummary } from "../../../compaction/summary/must-keep.js";
+import type { CompactionOutcome } from "../../../messages/compaction-report.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import { oneAfterAnother } from "../../runtime/fair-queue.js";
+import type { CompactionWish } from "./compaction-request.js";
+import { ContextSize } from "./context-size.js";
+import { makeSummary, warned } from "./make-summary.js";
+import { planCompaction, type Planning } from "./plan-compaction.js";
+import type { TurnWorld } from "../turn/play-turn.js";
+import { recordCompaction } from "./record-compaction.js";
+import type { Settings } from "../state/settings.js";
+
+/**
+ * Replaces the history by a shorter one, or leaves it as it is. Every `compaction_start` it publishes is followed by a
+ * `compaction_end`.
+ */
+export async function compactHistory(
+  world: TurnWorld,
+  wish: CompactionWish,
+  signal: AbortSignal,
+): Promise<CompactionOutcome> {
+  await countWhatMatters(world, wish.settings, signal);
+  // Looking through a megabyte takes some milliseconds, and many histories may have been counted together.
+  await oneAfterAnother("begin");
+  const cut = wish.prepared?.cut;
+  const planning = planCompaction(world, wish.settings, { ...wish, ...(cut === undefined ? {} : { cut }) });
+  const tokensBefore = planning.size.active;
+  world.publish(
+    {
+      type: "compaction_start",
+      trigger: wish.trigger,
+      strategy: planning.strategy.name,
+      estimated_tokens: tokensBefore,
+    },
+    wish.submissionId,
+  );
+  const outcome = await tryToCompact(world, wish, planning, signal);
+  const [tokens_after, summary] =
+    outcome.status === "compacted" ? [outcome.tokensAfter, shortened(outcome.summary)] : [tokensBefore, ""];
+  world.publish(
+    { type: "compaction_end", outcome: outcome.status, tokens_before: tokensBefore, tokens_after, summary },
+    wish.submissionId,
+  );
+  return outcome;
+}
+
+/** An estimate may be four times too low; where even that is far from every bound, a tokenizer is not worth its memory. */
+const worstEstimate = 4;
+
+/** The plan is only as good as its numbers; what cannot be counted is estimated. */
+async function countWhatMatters({ parts, cell }: TurnWorld, settings: Settings, signal: AbortSignal): Promise<void> {
+  const { compactor } = parts.compaction;
+  const { userMessageTokens, keepRecentTokens } = parts.compaction.settings;
+  const target = parts.compaction.window(settings).tokens * COMPACT_TARGET;
+  const smallest = Math.min(userMessageTokens, keepRecentTokens, target);
+  const { history } = cell.state;
+  if (new ContextSize(parts, cell, settings).sum(history, 0) * worstEstimate <= smallest) return;
+  await compactor.ask({ type: "count", items: [...history], model: settings.model }, signal).catch(() => undefined);
+}
+
+async function tryToCompact(
+  world: TurnWorld,
+  wish: CompactionWish,
+  planning: Planning,
+  signal: AbortSignal,
+): Promise<CompactionOutcome> {
+  const { plan, size, history } = planning;
+  if (plan.cut === 0) return { status: "kept", reason: "there is nothing to compact yet" };
+  const before = snapshot(world);
+  const made = await makeSummary(world, wish, planning, signal);
+  await oneAfterAnother("end");
+  if (signal.aborted || made.status === "aborted") return { status: "aborted" };
+  if (made.status === "kept") return made;
+  if (!isSame(before, world)) return { status: "kept", reason: "the history changed while it was summarized" };
+  const files = extractFileOperations(history.slice(0, plan.cut), filesOf(world));
+  const kept = repairedSummary(made.text, missingFrom(made.text, mustKeep(plan.toSummarize, plan.previousSummary)));
+  const items = plan.build(kept + formatFileOperations(files));
+  const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
+  // Automatic ones stop here, or a summary as long as the history would be paid for again and again.
+  if (wish.trigger === "auto" && tokensAfter >= tokensBefore) {
+    return warned(world, wish, "The summary is not shorter than the conversation, so the history was kept");
+  }
+  const outcome = {
+    status: "compacted" as const,
+    strategy: planning.strategy.name,
+    tokensBefore,
+    tokensAfter,
+    summary: kept,
+    source: made.source,
+    truncatedCount: made.truncatedCount,
+  };
+  recordCompaction(world, { ...outcome, trigger: wish.trigger, items, files, usage: made.usage }, wish.submissionId);
+  return outcome;
+}
+
+function filesOf({ cell }: TurnWorld): { readFiles: string[]; modifiedFiles: string[] } {
+  const { read_files = [], modified_files = [] } = cell.state.compaction ?? {};
+  return { readFiles: read_files, modifiedFiles: modified_files };
+}
+
+/** While a summary is made nothing is added by a turn, but a caller may replace the history. */
+function snapshot({ cell: { state } }: TurnWorld): readonly [length: number, last: ResponseItem | undefined] {
+  return [state.history.length, state.history.at(-1)];
+}
+
+function isSame([length, last]: ReturnType<typeof snapshot>, { cell: { state } }: TurnWorld): boolean {
+  return state.history.length === length && state.history.at(-1) === last;
+}
+
+const shownChars = 200;
+
+function shortened(summary: string): string {
+  return summary.length > shownChars ? `${summary.slice(0, shownChars)}...` : summary;
+}

@@ -1,0 +1,106 @@
+import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../../messages/compaction-report.js";
+import { InvalidInputError } from "../../../messages/errors.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import { isContextMessage } from "../../../messages/user-message.js";
+import { countedItem } from "../../../compaction/tokens/counted-item.js";
+import { strategyProblem } from "./change-history.js";
+import { planCompaction, type PlanWorld } from "./plan-compaction.js";
+import { ContextSize } from "./context-size.js";
+import { offeredTools } from "../calls/offered-tools.js";
+
+/** What the model sees now, item by item, counted exactly where that is possible. */
+export async function contextUsage(world: PlanWorld): Promise<ContextUsage> {
+  const { parts, cell } = world;
+  const { settings, state } = cell;
+  await countAll(world);
+  const size = new ContextSize(parts, cell, settings);
+  const { instructions, tools } = size.overhead;
+  const items = [
+    { kind: "instructions", tokens: instructions, text: firstLine(parts.instructions(settings)) },
+    {
+      kind: "tools",
+      tokens: tools,
+      text: offeredTools(parts, state.history)
+        .map(({ name }) => name)
+        .join(", ")
+        .slice(0, maxChars),
+    },
+    ...state.history.map((item) => sizeOf(item, size)),
+  ] satisfies ItemSize[];
+  return { ...windowOf(world), model: settings.model, tokens: size.active, items };
+}
+
+/** What a compaction would keep and drop, without asking a model. */
+export async function previewCompaction(world: PlanWorld, strategy: string | undefined): Promise<CompactionPreview> {
+  const problem = strategyProblem(world, strategy);
+  if (problem !== undefined) throw new InvalidInputError(problem);
+  await countAll(world);
+  const planning = planCompaction(world, world.cell.settings, { strategy });
+  const { plan, size, history } = planning;
+  const items = plan.build("");
+  const kept = new Set(items);
+  const { window, limit } = windowOf(world);
+  return {
+    strategy: planning.strategy.name,
+    tokensBefore: size.active,
+    tokensAfter: size.whole(items),
+    window,
+    limit,
+    kept: items.map((item) => sizeOf(item, size)),
+    dropped: history.filter((item) => !kept.has(item)).map((item) => sizeOf(item, size)),
+  };
+}
+
+async function countAll({ parts, cell }: PlanWorld): Promise<void> {
+  const op = { type: "count", items: [...cell.state.history], model: cell.settings.model } as const;
+  await parts.compaction.compactor.ask(op).catch(() => undefined);
+}
+
+function windowOf({ parts, cell }: PlanWorld): { window: number; isAssumedWindow: boolean; limit: number } {
+  const { tokens, isAssumed } = parts.compaction.window(cell.settings);
+  return { window: tokens, isAssumedWindow: isAssumed, limit: parts.compaction.limit(cell.settings) };
+}
+
+const maxChars = 80;
+
+function sizeOf(item: ResponseItem, size: ContextSize): ItemSize {
+  return { kind: kindOf(item), tokens: size.count(item), text: firstLine(countedItem(item).text) };
+}
+
+function firstLine(text: string): string {
+  const line =
+    text
+      .trimStart()
+      .slice(0, maxChars + 1)
+      .split("\n", 1)[0] ?? "";
+  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
+}
+
+function kindOf(item: ResponseItem): ItemKind {
+  switch (item.type) {
+    case "message":
+      if (item.summary === true) return "summary";
+      if (item.pinned === true) return "pinned";
+      if (item.role === "assistant") return "assistant";
+      return item.role === "user" && !isContextMessage(item) ? "user" : "context";
+    case "reasoning":
+      return "reasoning";
+    case "function_call":
+    case "custom_tool_call":
+    case "local_shell_call":
+    case "web_search_call":
+    case "tool_search_call":
+    case "image_generation_call":
+      return "tool_call";
+    case "function_call_output":
+    case "custom_tool_call_output":
+    case "tool_search_output":
+      return "tool_output";
+    case "compaction":
+    case "compaction_summary":
+    case "context_compaction":
+      return "summary";
+    default:
+      return "other";
+  }
+}

@@ -1,0 +1,84 @@
+import { COMPACT_TARGET } from "../../../compaction/constants.js";
+import { strategyFor } from "../../../compaction/strategy-for.js";
+import type { CompactionPlan, CompactionStrategy } from "../../../compaction/strategy.js";
+import { summaryInput } from "../../../compaction/summary/summary-input.js";
+import { summaryPrompt } from "../../../compaction/summary/summary-prompt.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import type { SummaryRequest } from "../../compactor/summarizer.js";
+import type { CompactionWish } from "./compaction-request.js";
+import { ContextSize } from "./context-size.js";
+import { withMarkedSummaries } from "./marked-summaries.js";
+import type { TurnParts, TurnWorld } from "../turn/play-turn.js";
+import type { Settings } from "../state/settings.js";
+
+/** What planning takes of a turn's world: it records and publishes nothing. */
+export type PlanWorld = Pick<TurnWorld, "parts" | "cell">;
+
+/** What a plan is made from; the same for the real thing, for a look ahead and for a preparation. */
+export interface Planning {
+  readonly strategy: CompactionStrategy;
+  readonly plan: CompactionPlan;
+  readonly size: ContextSize;
+  readonly history: readonly ResponseItem[];
+}
+
+/** Plans a compaction of the history as it is; with a `cut`, of what stands before it. */
+export function planCompaction(
+  { parts, cell }: PlanWorld,
+  settings: Settings,
+  asked: { readonly strategy?: string | undefined; readonly cut?: number; readonly isUrgent?: boolean },
+): Planning {
+  const { settings: compaction } = parts.compaction;
+  const strategy = chosenStrategy(parts, settings, asked.strategy);
+  const size = new ContextSize(parts, cell, settings);
+  const { instructions, tools } = size.overhead;
+  // When a request was too long, the model takes less than we think.
+  const window = parts.compaction.window(settings).tokens;
+  const room = asked.isUrgent === true ? Math.min(window, size.active) : window;
+  const targetTokens = Math.max(Math.floor(room * COMPACT_TARGET) - instructions - tools, 1);
+  const history = withMarkedSummaries(cell.state.history);
+  const cut = asked.cut === undefined ? {} : { cut: asked.cut };
+  return {
+    strategy,
+    size,
+    history,
+    plan: strategy.plan({ history, settings: compaction, targetTokens, count: size.count, ...cut }),
+  };
+}
+
+/** The one that is asked for, else the configured one, else the one that goes with the model. */
+export function chosenStrategy(
+  { compaction: { strategies, settings } }: TurnParts,
+  { model }: Settings,
+  asked?: string,
+): CompactionStrategy {
+  const name = asked ?? settings.strategy;
+  const strategy = strategyFor(model, name, strategies);
+  if (strategy === undefined) throw new Error(`there is no compaction strategy ${name}`);
+  return strategy;
+}
+
+/** What a model is asked for when it summarizes. */
+export function summaryRequest(
+  { parts }: PlanWorld,
+  strategy: CompactionStrategy,
+  plan: Pick<CompactionPlan, "toSummarize" | "previousSummary">,
+  wish: Pick<CompactionWish, "settings" | "summarizer" | "instructions">,
+): SummaryRequest {
+  const settings = wish.summarizer ?? wish.settings;
+  return {
+    conversationId: parts.conversationId,
+    model: settings.model,
+    instructions: parts.instructions(settings),
+    items: summaryInput(plan.toSummarize),
+    prompt: summaryPrompt({
+      strategy,
+      previousSummary: plan.previousSummary,
+      instructions: wish.instructions,
+      custom: parts.compaction.settings.prompt,
+    }),
+    effort: settings.effort,
+    facts: parts.facts(settings),
+    maxBytes: parts.limits.answerBytes,
+  };
+}

@@ -1,0 +1,50 @@
+import * as z from "zod";
+import { Config } from "../../../messages/config.js";
+import { isRecord } from "../../../base/is-record.js";
+import { check } from "../../../messages/parse.js";
+import { StartSource } from "../../../messages/session-source.js";
+import type { ManagerOptions } from "./manager-options.js";
+
+/** The same options; what is none, or cannot be what it should be, is refused before anything is made with it. */
+export function checkedOptions(options: ManagerOptions): ManagerOptions {
+  check(Options, options, "manager");
+  return options;
+}
+
+const amount = z.custom((value) => typeof value === "number" && value >= 0, "must be 0 or more");
+const callback = z.custom((value) => typeof value === "function", "must be a function");
+const table = z.custom(isRecord, "must be an object");
+
+const shape = {
+  home: z.string().optional(),
+  cwd: z.string().optional(),
+  // Checked by its own schema, in the names it may be written with.
+  config: z.unknown().optional(),
+  env: table.optional(),
+  client: withMethods("sendMessage").optional(),
+  recorder: withMethods("appendTurn", "readRollout", "list").optional(),
+  tokenizer: withMethods("countTokens").optional(),
+  compactionStrategies: z.array(withMethods("plan")).optional(),
+  providers: z.array(withMethods("stream")).optional(),
+  tools: z.array(withMethods("command", "run")).optional(),
+  retry: z.strictObject({ maxRetries: amount, baseDelayMs: amount, maxDelayMs: amount }).optional(),
+  outbox: table.optional(),
+  now: callback.optional(),
+  log: callback.optional(),
+  source: StartSource.optional(),
+} satisfies Record<keyof ManagerOptions, z.ZodType>;
+
+const Options = z.strictObject(shape, {
+  error: ({ code, keys }) => {
+    const setting = code === "unrecognized_keys" && keys.find((key) => key in Config.shape);
+    return setting ? `${setting} is a setting: it belongs in config` : undefined;
+  },
+});
+
+/** What is injected may be of any class, so only what will be called is looked for. */
+function withMethods(...names: readonly string[]): z.ZodType {
+  return z.unknown().superRefine((value, context) => {
+    const missing = names.find((name) => typeof Object(value)[name] !== "function");
+    if (missing !== undefined) context.addIssue(`must be an object with ${missing}()`);
+  });
+}

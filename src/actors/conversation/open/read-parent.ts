@@ -1,0 +1,54 @@
+import { EmptyRolloutError, InvalidInputError } from "../../../messages/errors.js";
+import type { CodyPayload, OwnLine } from "../../../messages/rollout-line.js";
+import { legacyLines } from "../../../rollouts/file/legacy-lines.js";
+import { TurnEnds } from "../../../rollouts/turn-ends.js";
+import type { Parent } from "./opener.js";
+import { recordedConfig } from "./resolve-settings.js";
+import { apply, type ConversationState, emptyState } from "../state/state.js";
+import type { Store } from "../store/store.js";
+
+/** What a fork has from a conversation as it was after so many turns, or as it is now. */
+export async function readParent(store: Store, id: string, afterTurn: number | undefined): Promise<Parent> {
+  const lines = await linesUpTo(store, id, afterTurn);
+  const state = emptyState();
+  for (const line of lines) apply(state, line);
+  if (state.history.length === 0) throw new EmptyRolloutError(id);
+  const inherited = lines.filter(isInherited);
+  return {
+    id,
+    lines: isPaginated(state) ? inherited.flatMap(legacyLines) : inherited,
+    recorded: recordedConfig(state),
+  };
+}
+
+async function linesUpTo(store: Store, id: string, afterTurn: number | undefined): Promise<OwnLine[]> {
+  const lines: OwnLine[] = [];
+  const ends = new TurnEnds();
+  for await (const batch of store.read(id)) {
+    for (const line of batch) {
+      lines.push(line);
+      ends.add(line);
+    }
+  }
+  if (afterTurn === undefined) return lines;
+  const end = ends.endOf(afterTurn);
+  if (end === undefined && ends.turns === 0) throw new EmptyRolloutError(id);
+  if (end === undefined) throw new InvalidInputError(`${id} has no turn ${afterTurn}: its last one is ${ends.turns}`);
+  return lines.slice(0, end);
+}
+
+const ownRecords: ReadonlySet<string> = new Set<CodyPayload["type"]>(["named", "pinned", "blob"]);
+
+/** A conversation says itself what it is, how it is called, whether it is pinned, and what is kept beside it. */
+function isInherited(line: OwnLine): boolean {
+  if (line.type === "cody") return !ownRecords.has(line.payload.type);
+  return line.type !== "session_meta";
+}
+
+/**
+ * Whether only Codex may add to it. A line without a number at the end makes such a file unreadable for Codex, and a
+ * turn written in our words is not shown by it.
+ */
+export function isPaginated({ meta }: ConversationState): boolean {
+  return meta?.history_mode === "paginated";
+}

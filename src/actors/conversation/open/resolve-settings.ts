@@ -1,0 +1,124 @@
+import { resolve } from "node:path";
+import { choiceOf } from "../../../config/providers/provider-choice.js";
+import { resolveProvider, type ResolvedProvider } from "../../../config/providers/resolve-provider.js";
+import { type Config, WireApi } from "../../../messages/config.js";
+import type { ConversationConfig } from "../../../messages/conversation-config.js";
+import { InvalidInputError } from "../../../messages/errors.js";
+import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../../messages/policy.js";
+import type { TurnContext } from "../../../messages/turn-context.js";
+import { heldPolicies, type Policies, type SaidPolicies } from "./effective-policies.js";
+import { onFailureNotice, presentPolicy, type Settings } from "../state/settings.js";
+import type { ConversationState } from "../state/state.js";
+
+export interface ResolvedSettings {
+  readonly settings: Settings;
+  /** Something the user should know, such as that no key was found. */
+  readonly notice: string | undefined;
+}
+
+export interface ResolveInput {
+  readonly config: Config;
+  /** What a rollout says about how it was played; weaker than what is asked for now. */
+  readonly recorded?: ConversationConfig;
+  readonly conversation: ConversationConfig;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The providers in this process; undefined when an injected client answers for any. */
+  readonly inProcess: ReadonlySet<string> | undefined;
+  readonly cwd: string;
+}
+
+/** The settings a conversation starts with. */
+export function resolveSettings(input: ResolveInput): ResolvedSettings {
+  const { config, recorded = {}, conversation } = input;
+  const { notice, ...found } = providerOf(input);
+  const present = {
+    approvalPolicy: config.approvalPolicy ?? "on-request",
+    sandbox: config.sandbox ?? "workspace-write",
+  };
+  const wanted = {
+    approvalPolicy: conversation.approvalPolicy ?? present.approvalPolicy,
+    sandbox: conversation.sandbox ?? present.sandbox,
+  };
+  const policies = heldPolicies({ present, recorded, asked: conversation });
+  return {
+    settings: {
+      ...found,
+      // Kept in the file, and read by processes that are elsewhere.
+      cwd: resolve(input.cwd, conversation.cwd ?? ""),
+      ...policies,
+      effort: conversation.effort ?? recorded.effort ?? null,
+      summary: "auto",
+    },
+    notice: joined([
+      notice,
+      wanted.approvalPolicy === "on-failure" ? onFailureNotice : undefined,
+      heldNotice(policies, wanted),
+    ]),
+  };
+}
+
+function heldNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): string | undefined {
+  const held = [
+    ...(approvalPolicy === presentPolicy(wanted.approvalPolicy) ? [] : [`--approval-policy ${approvalPolicy}`]),
+    ...(sandbox === wanted.sandbox ? [] : [`--sandbox ${sandbox}`]),
+  ];
+  if (held.length === 0) return undefined;
+  return `What this conversation was played with is stricter than what is configured, and still holds: ${held.join(" ")}`;
+}
+
+type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok"> & Pick<Settings, "isApiChosen">;
+
+function providerOf({ config, recorded = {}, conversation, env, inProcess }: ResolveInput): FoundProvider {
+  const { providers, models } = config;
+  const auth = conversation.auth ?? config.auth;
+  const choice = choiceOf([config, recorded, conversation], { env, providers, auth }, models);
+  if (inProcess === undefined) return { provider: choice.provider ?? "client", model: choice.model ?? "client" };
+  const { withoutKey } = conversation;
+  const said = { ...choice, providers, models, auth };
+  const found = resolveProvider({ config: said, env, inProcess, withoutKey, command: "chat" });
+  if (!found.ok) throw new InvalidInputError(found.message);
+  const { ok: _, ...rest } = found;
+  // A recorded choice belongs to the recorded provider.
+  const chosen = conversation.api ?? (rest.provider === recorded.provider ? recorded.api : undefined);
+  return rest.api !== undefined && rest.api === chosen ? { ...rest, isApiChosen: true } : rest;
+}
+
+function joined(notices: readonly (string | undefined)[]): string | undefined {
+  return notices.filter((notice) => notice !== undefined).join("\n") || undefined;
+}
+
+/** Providers that need not be there again: a fallback, an injected client, a file that does not say. */
+const placeholders: ReadonlySet<string> = new Set(["offline", "client", "unknown"]);
+
+/**
+ * What a rollout says about how it was played. The offline provider is left out: a conversation that fell back to it
+ * may have a real one by now. Policies count only where they are the stricter ones: a file must not raise what is allowed.
+ */
+export function recordedConfig(state: ConversationState): ConversationConfig {
+  // They go together: a turn that names no provider was played by Codex, with a model that may be Codex's alone.
+  const { provider, model } = state.turnContext?.provider === undefined ? (state.metadata ?? {}) : state.turnContext;
+  const cwd = state.turnContext?.cwd ?? state.meta?.cwd;
+  const known = provider !== undefined && !placeholders.has(provider);
+  const api = state.turnContext?.api_chosen === true ? WireApi.safeParse(state.turnContext.api).data : undefined;
+  return {
+    ...(known ? { provider } : {}),
+    ...(known && model !== undefined ? { model } : {}),
+    ...(known && api !== undefined ? { api } : {}),
+    // Nobody works there: so is written what was made from turns, which say neither a folder nor policies.
+    ...(cwd === undefined || resolve(cwd) === "/" ? {} : { cwd, ...recordedPolicies(state.turnContext) }),
+  };
+}
+
+function recordedPolicies(context: TurnContext | undefined): SaidPolicies {
+  const approvalPolicy = ApprovalPolicy.safeParse(context?.approval_policy).data;
+  const sandbox = recordedSandbox(context?.sandbox_policy);
+  return {
+    ...(approvalPolicy === undefined ? {} : { approvalPolicy }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+  };
+}
+
+function recordedSandbox(policy: SandboxPolicy | undefined): SandboxMode | undefined {
+  if (policy === undefined) return undefined;
+  return SandboxMode.safeParse("type" in policy ? policy.type : policy.mode).data;
+}

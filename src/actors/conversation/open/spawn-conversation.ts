@@ -1,0 +1,178 @@
+import type { Event, EventMsg } from "../../../messages/event.js";
+import type { FailureCode } from "../../../messages/failure.js";
+import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import type { SessionSource } from "../../../messages/session-source.js";
+import { FileStamps } from "../../../tools/files/file-stamps.js";
+import type { Rollout } from "../../rollout-writer/rollout.js";
+import { EventQueue } from "../../runtime/event-queue.js";
+import { spawn } from "../../runtime/spawn.js";
+import type { ConversationCell } from "../state/cell.js";
+import { conversation, lostInput } from "../conversation.js";
+import { deltaRuns, mergeDeltas } from "../deltas.js";
+import { Conversation } from "../handle.js";
+import { eventWeight } from "../event-weight.js";
+import { contextUsage, previewCompaction } from "../compaction/context-usage.js";
+import { summarizeItems } from "../compaction/summarize-items.js";
+import { isUnanswered } from "../calls/open-calls.js";
+import { OpenRequests } from "../open-requests.js";
+import type { TurnParts } from "../turn/play-turn.js";
+import { Recording } from "../turn/recording.js";
+import type { Settings } from "../state/settings.js";
+import type { ConversationState } from "../state/state.js";
+
+export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
+  readonly state: ConversationState;
+  /** The transcript shown on resume. */
+  readonly shown: readonly EventMsg[];
+  readonly settings: Settings;
+  readonly rollout: Rollout;
+  readonly sessionSource: SessionSource;
+  readonly recordedCwd: string | undefined;
+  /** What a person should know before the first turn. */
+  readonly notice: string | undefined;
+  /** Hears every event, before the conversation's own readers. */
+  onEvent(event: Event): void;
+  onRenamed(): Promise<SaveOutcome>;
+  onPinned(): Promise<SaveOutcome>;
+  /** Called once, when the conversation has ended. */
+  onEnd(): void;
+  readonly goesOn: boolean;
+  readonly maxFileBytes: number;
+}
+
+/** How long a conversation may take to end its turn and save when it is shut down. */
+const shutdownMs = 15_000;
+
+/** Starts the actor of one conversation, with its event queue beside it, and gives its handle. */
+export function spawnConversation(parts: ConversationParts): Conversation {
+  const { conversationId, rollout } = parts;
+  const cell: ConversationCell = {
+    state: parts.state,
+    waiting: [],
+    playing: undefined,
+    settings: parts.settings,
+    turn: undefined,
+    configured: false,
+    shown: parts.shown,
+    allowed: new Set(),
+    stamps: new FileStamps(),
+    before: undefined,
+    attempts: { failures: 0, stalledAt: 0 },
+    preparing: undefined,
+    tokenRatio: undefined,
+  };
+  const requests = new OpenRequests<Event>(
+    (asked) => asked,
+    (_, callId) => isUnanswered(cell.state.approvals.get(callId)),
+  );
+  const queue = new EventQueue<Event>({
+    merge: mergeDeltas,
+    runs: deltaRuns,
+    weigh: eventWeight,
+    lagged: (from, to) => event(to, "", laggedMsg(from, to)),
+    onLagged: () => requests.all(),
+  });
+  const turnParts = { ...parts, eventRoom: () => queue.room() };
+  let seq = 0;
+  let ending: Promise<void> | undefined;
+
+  function event(number: number, id: string, msg: EventMsg): Event {
+    return { id, seq: number, conversation_id: conversationId, msg };
+  }
+
+  function publish(id: string, msg: EventMsg): void {
+    const next = event(seq++, id, msg);
+    requests.note(next);
+    parts.onEvent(next);
+    queue.publish(next);
+    // However it was asked for: nothing comes after it.
+    if (msg.type === "shutdown_complete") ending ??= end();
+  }
+
+  const ref = spawn(
+    { ...conversation, name: `conversation ${conversationId}` },
+    { ...turnParts, cell },
+    {
+      onEvent: ({ id, msg }) => publish(id, msg),
+      onRestart: (failure) =>
+        publish(
+          cell.turn?.submissionId ?? "",
+          errorMsg(`the conversation was restarted after an internal error: ${failure.message}`, "internal"),
+        ),
+      onDropped: (id) => publish(id, errorMsg("the conversation has ended", "actor_stopped")),
+      onFailed: (failure) => {
+        publish("", errorMsg(`the conversation has failed: ${failure.message}`, "internal"));
+        endOpenTurns();
+        ending ??= end();
+      },
+    },
+  );
+
+  /** Whoever waits for the end of a turn must hear of it, also when there will be no other incarnation. */
+  function endOpenTurns(): void {
+    const recording = new Recording(
+      cell.state,
+      rollout,
+      () => parts.now(),
+      (msg, id) => publish(id, msg),
+    );
+    const open = cell.state.openTurn;
+    try {
+      recording.closeOpenTurn(cell.turn, []);
+    } catch {
+      // What is broken may be what a line is made with; then it is said and not written.
+      const msg = { type: "turn_aborted", turn_id: open?.id, reason: "interrupted" } as const;
+      if (open !== undefined) publish(cell.turn?.submissionId ?? "", msg);
+    }
+    const lost = lostInput(cell);
+    for (const { submissionId } of [...(lost === undefined ? [] : [lost]), ...cell.waiting.splice(0)]) {
+      publish(submissionId, errorMsg("the conversation has failed", "internal"));
+    }
+  }
+
+  async function shutDown(): Promise<void> {
+    // A conversation that cannot end its turn in time is ended all the same: what it recorded is in the outbox.
+    await ref.ask({ type: "shutdown" }, AbortSignal.timeout(shutdownMs)).catch(() => undefined);
+    await end();
+  }
+
+  async function end(): Promise<void> {
+    await rollout.close();
+    await ref.stop();
+    await parts.servers?.release();
+    queue.close();
+    parts.onEnd();
+  }
+
+  return new Conversation({
+    id: conversationId,
+    rollout,
+    notice: parts.notice,
+    cell,
+    ref,
+    queue,
+    maxTurns: parts.maxTurns,
+    servers: parts.servers,
+    countTokens: (text) => parts.countTokens(text),
+    instructions: (settings) => parts.instructions(settings),
+    previewCompaction: (strategy) => previewCompaction({ parts: turnParts, cell }, strategy),
+    contextUsage: () => contextUsage({ parts: turnParts, cell }),
+    summarize: (items) => summarizeItems({ parts: turnParts, cell }, items),
+    warn: (message) => publish("", { type: "warning", message }),
+    onRenamed: () => parts.onRenamed(),
+    onPinned: () => parts.onPinned(),
+    onShutdown: () => {
+      ending ??= shutDown();
+      return ending;
+    },
+    ending: () => ending,
+  });
+}
+
+function errorMsg(message: string, code: FailureCode): EventMsg {
+  return { type: "error", message, codex_error_info: code };
+}
+
+function laggedMsg(from: number, to: number): EventMsg {
+  return { type: "lagged", from, to };
+}

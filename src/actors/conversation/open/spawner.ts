@@ -1,0 +1,216 @@
+import { homedir } from "node:os";
+import { v7 as uuidv7 } from "uuid";
+import type { CompactionStrategy } from "../../../compaction/strategy.js";
+import { limitOf } from "../../../compaction/tokens/trigger-limit.js";
+import { effectiveCompaction } from "../../../config/settings/compaction-settings.js";
+import { type ContextWindow, contextWindow } from "../../../config/models/model-windows.js";
+import { factsOf, priceOf } from "../../../config/models/models.js";
+import { privatePaths } from "../../../config/private-paths.js";
+import { isTrustedRoot } from "../../../config/project/trust.js";
+import { defaultHistoryTurns, effectiveLimits } from "../../../config/settings/turn-limits.js";
+import { configuredKeys } from "../../../config/providers/vendors.js";
+import type { Config } from "../../../messages/config.js";
+import type { ConversationConfig } from "../../../messages/conversation-config.js";
+import type { Event, EventMsg } from "../../../messages/event.js";
+import type { TextRedactor } from "../../../messages/redaction.js";
+import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import type { SessionSource } from "../../../messages/session-source.js";
+import { toolEnv } from "../../../tools/exec/tool-env.js";
+import { Toolbox } from "../../../tools/toolbox.js";
+import type { CpuPool } from "../../../workers/open-cpu-pool.js";
+import type { CompactorAnswers, CompactorOp } from "../../compactor/compactor.js";
+import type { TokenCounts } from "../../compactor/token-counts.js";
+import type { AccessDesk } from "../../credentials/credential-resolver.js";
+import type { RequestGate } from "../../limits/request-gate.js";
+import type { ConversationServers } from "../../mcp/conversation-servers.js";
+import type { Lease } from "../../mcp/mcp-servers.js";
+import { ServerLeases } from "../../mcp/server-leases.js";
+import type { Ref } from "../../runtime/actor.js";
+import type { CompactionParts } from "../compaction/compaction-parts.js";
+import type { Conversation } from "../handle.js";
+import { knownStrategies } from "../compaction/known-strategies.js";
+import type { ManagerOptions } from "./manager-options.js";
+import { homeOf } from "../store/open-store.js";
+import { OutputRoom } from "../calls/output-room.js";
+import { ProjectContext } from "../turn/project-context.js";
+import { Providers } from "./providers.js";
+import { resolveSettings } from "./resolve-settings.js";
+import { defaultRetry } from "../turn/sampling.js";
+import type { Settings } from "../state/settings.js";
+import { spawnConversation } from "./spawn-conversation.js";
+import type { ConversationState } from "../state/state.js";
+import type { OpenedRollout, Store } from "../store/store.js";
+import type { ToldPrompt } from "../turn/conversation-prompt.js";
+
+/** What conversations share, as their manager has it. */
+export interface SpawnerParts {
+  readonly options: ManagerOptions;
+  readonly config: Config;
+  readonly store: Pick<Store, "read">;
+  readonly compactor: Ref<CompactorOp, CompactorAnswers>;
+  readonly counts: TokenCounts;
+  readonly gate: RequestGate;
+  readonly desk: AccessDesk;
+  readonly redactor: TextRedactor;
+  readonly pool: CpuPool;
+  /** Called before anybody else can have the conversation. */
+  onOpen(conversation: Conversation): void;
+  onEvent(event: Event): void;
+  onEnd(conversationId: string): void;
+}
+
+/** What a conversation has for itself. */
+export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"> {
+  readonly conversationId: string;
+  readonly state: ConversationState;
+  /** The transcript shown on resume. */
+  readonly shown: readonly EventMsg[];
+  readonly settings: Settings;
+  readonly prompt: ToldPrompt;
+  readonly sessionSource: SessionSource;
+  readonly recordedCwd: string | undefined;
+  readonly goesOn: boolean;
+  readonly notice: string | undefined;
+  readonly lease: Lease | undefined;
+  onRenamed(): Promise<SaveOutcome>;
+  onPinned(): Promise<SaveOutcome>;
+}
+
+/** Starts conversations with what all of a manager share: providers, tools, servers, instructions, compaction. */
+export class ConversationSpawner {
+  readonly #parts: SpawnerParts;
+  readonly #providers: Providers;
+  readonly #tools: Toolbox;
+  readonly #outputRoom = new OutputRoom();
+  readonly #toolEnv: Readonly<Record<string, string>>;
+  readonly #privatePaths: readonly string[];
+  readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
+  readonly #context: ProjectContext;
+  readonly #servers: ServerLeases;
+
+  constructor(parts: SpawnerParts) {
+    this.#parts = parts;
+    this.#context = new ProjectContext(parts.options, parts.config, {
+      redactor: parts.redactor,
+      now: () => this.#now(),
+    });
+    this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
+    this.#servers = new ServerLeases({
+      home: homeOf(parts.options),
+      configured: parts.config.mcp_servers ?? {},
+      env: parts.options.env ?? {},
+      log: (text) => parts.options.log?.(text),
+    });
+    this.#privatePaths = privatePaths({ home: homeOf(parts.options), env: parts.options.env ?? {}, homedir });
+    this.#strategies = knownStrategies(parts.options, parts.config);
+    this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
+    this.#providers = new Providers(parts.options, {
+      desk: parts.desk,
+      keys: configuredKeys(parts.config.providers),
+      countTokens: (text) => parts.counts.ofText(text),
+      onRest: (provider, ms) => parts.gate.hold(provider, ms),
+    });
+  }
+
+  /** Who answers, and what is allowed: what is said for a conversation, what it had, what is configured. */
+  settings(recorded: ConversationConfig, conversation: ConversationConfig) {
+    return resolveSettings({
+      config: this.#parts.config,
+      recorded,
+      conversation,
+      env: this.#parts.options.env ?? {},
+      inProcess: this.#providers.inProcess,
+      cwd: this.cwd,
+    });
+  }
+
+  /** The caller's folder. */
+  get cwd(): string {
+    return this.#parts.options.cwd ?? process.cwd();
+  }
+
+  /** What the model of a new conversation will be told, already looked up. */
+  openPrompt(cwd: string): Promise<ToldPrompt> {
+    return this.#context.openPrompt(cwd);
+  }
+
+  /** The servers for a folder, and what a person should know of them. */
+  leaseServers(cwd: string): ReturnType<ServerLeases["open"]> {
+    return this.#servers.open(cwd);
+  }
+
+  /** Starts the actor of a conversation whose rollout is open. */
+  async spawn({ lease, snapshots, ...parts }: SpawnInput): Promise<Conversation> {
+    const servers = lease === undefined ? undefined : await this.#serversOf(lease);
+    const conversation = spawnConversation({
+      ...parts,
+      changes: snapshots && { places: snapshots, pool: this.#parts.pool, untracked: new Set() },
+      retry: this.#parts.options.retry ?? defaultRetry,
+      gate: this.#parts.gate,
+      servers,
+      tool: (name) => this.#tools.byName.get(name) ?? servers?.tool(name),
+      toolSpecs: () => servers?.specs ?? this.#tools.specs,
+      toolEnv: this.#toolEnv,
+      privatePaths: this.#privatePaths,
+      outputRoom: this.#outputRoom,
+      limits: effectiveLimits(this.#parts.config.turnLimits),
+      compaction: this.#compaction(parts.conversationId),
+      maxFileBytes: (this.#parts.config.persistence?.maxFileMegabytes ?? Infinity) * 1_000_000,
+      maxTurns: this.#parts.config.history?.maxSize ?? defaultHistoryTurns,
+      provider: (settings) => this.#providers.of(settings),
+      instructions: ({ cwd }) => parts.prompt.text(cwd),
+      refreshInstructions: ({ cwd }, signal) => parts.prompt.refresh(cwd, signal),
+      saveKnowledge: ({ cwd }) => this.#context.saveKnowledge(cwd, parts.conversationId),
+      isTrusted: (root) => isTrustedRoot(homeOf(this.#parts.options), root),
+      price: ({ model }) => priceOf(model, this.#parts.config.models),
+      facts: ({ model }) => factsOf(model, this.#parts.config.models),
+      countTokens: (text) => this.#parts.counts.ofText(text),
+      now: () => this.#now(),
+      newId: uuidv7,
+      onEvent: (event) => this.#parts.onEvent(event),
+      onEnd: () => this.#parts.onEnd(parts.conversationId),
+    });
+    this.#parts.onOpen(conversation);
+    return conversation;
+  }
+
+  /** Lets go of the connections to providers and servers; nothing may be playing any more. */
+  async close(): Promise<void> {
+    await Promise.all([this.#providers.close(), this.#context.close(), this.#servers.close()]);
+  }
+
+  async #serversOf(lease: Lease): Promise<ConversationServers> {
+    const { ConversationServers: Servers } = await import("../../mcp/conversation-servers.js");
+    return new Servers(lease, { names: this.#tools.byName.keys(), specs: () => this.#tools.specs });
+  }
+
+  #compaction(conversationId: string): CompactionParts {
+    const { compactor, counts, config, store } = this.#parts;
+    const settings = effectiveCompaction(config.compaction);
+    const window = ({ model }: Settings): ContextWindow =>
+      contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow);
+    return {
+      compactor,
+      counts,
+      settings,
+      strategies: this.#strategies,
+      window,
+      limit: (turn) => {
+        const { tokens, isAssumed } = window(turn);
+        const own = config.models?.[turn.model]?.compaction;
+        const thresholds = {
+          ratio: own?.ratio ?? settings.ratio,
+          tokenLimit: own?.tokenLimit ?? settings.tokenLimit,
+          reserveTokens: own?.reserveTokens ?? settings.reserveTokens,
+        };
+        return limitOf({ window: tokens, assumed: isAssumed, settings: thresholds });
+      },
+      summaryBy: (turn) => this.#providers.summaryBy(turn),
+      savedLines: () => store.read(conversationId),
+    };
+  }
+
+  #now(): Date {
+    return this.#parts.options.now?.() ?? new Date();
+  }
+}

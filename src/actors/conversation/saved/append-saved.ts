@@ -1,0 +1,43 @@
+import { ConversationInUseError } from "../../../messages/errors.js";
+import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import type { OwnLine } from "../../../messages/rollout-line.js";
+import { fileTime, setTimeBack } from "../../../rollouts/keep-time.js";
+import { isPaginated } from "../open/read-parent.js";
+import { apply, emptyState } from "../state/state.js";
+import type { Store } from "../store/store.js";
+
+export interface SavedAppend {
+  readonly conversationId: string;
+  readonly line: OwnLine;
+  readonly now: Date;
+  readonly force: boolean;
+}
+
+/**
+ * Adds a line to a conversation nobody has open. It is not resumed: a turn that waits in it goes on waiting. Nobody has
+ * said anything in it, so it is as old as it was. To what only Codex may add to nothing is added.
+ */
+export async function appendSaved(store: Store, request: SavedAppend): Promise<SaveOutcome> {
+  const { conversationId, line, now, force } = request;
+  if (await isOnlyCodexs(store, conversationId)) return { status: "saved" };
+  const labels = { provider: "unknown", model: "unknown", cwd: "/" };
+  const { outcome, rollout } = await store.open({ conversationId, mode: "append", ...labels, now, force });
+  if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
+  const before = rollout.path === null ? undefined : await fileTime(rollout.path);
+  rollout.append(line);
+  const saved = await rollout.flush();
+  if (saved.status === "saved" && rollout.path !== null && before !== undefined) {
+    await setTimeBack(rollout.path, before, rollout.bytes);
+  }
+  return await rollout.close();
+}
+
+/** As its first line says. */
+async function isOnlyCodexs(store: Store, conversationId: string): Promise<boolean> {
+  const state = emptyState();
+  for await (const [first] of store.read(conversationId)) {
+    if (first !== undefined) apply(state, first);
+    break;
+  }
+  return isPaginated(state);
+}

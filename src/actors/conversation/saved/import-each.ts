@@ -1,0 +1,27 @@
+import { ConversationError, ImportError } from "../../../messages/errors.js";
+import { findSources, isDirectory } from "../../../rollouts/formats/import/find-sources.js";
+import type { ImportOutcome } from "./import-options.js";
+
+/** Imports a file, or every conversation in a directory and its folders, one after another. */
+export async function* importEach(
+  path: string,
+  importOne: (file: string) => Promise<ImportOutcome>,
+): AsyncGenerator<ImportOutcome> {
+  if (!(await isDirectory(path))) {
+    yield await importOne(path);
+    return;
+  }
+  for await (const { path: file, passedOver } of findSources(path)) {
+    yield passedOver === undefined
+      ? await importOne(file).catch((error: unknown) => notImported(file, error))
+      : { status: "skipped", path: file, reason: passedOver };
+  }
+}
+
+/** One file that cannot be imported does not keep the others from it; what is wrong with the disk does. */
+function notImported(path: string, error: unknown): ImportOutcome {
+  if (error instanceof ImportError) return { status: "skipped", path, reason: error.reason };
+  // What is wrong with one conversation is not wrong with the others.
+  if (error instanceof ConversationError) return { status: "failed", path, reason: error.message };
+  throw error;
+}

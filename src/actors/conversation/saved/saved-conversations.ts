@@ -1,0 +1,69 @@
+import { conversationName } from "../../../messages/conversation-name.js";
+import { shownId } from "../../../messages/conversation-id.js";
+import { InvalidInputError } from "../../../messages/errors.js";
+import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import { exportFormats, isExportFormat } from "../../../rollouts/formats/export/export-format.js";
+import type { ExportedConversation } from "../../../rollouts/formats/export/export-lines.js";
+import type { Conversation } from "../handle.js";
+import type { ExportOptions, RenameOptions } from "../open/manager-options.js";
+import { pinSaved } from "./pin-saved.js";
+import { renameSaved } from "./rename-saved.js";
+import type { Store } from "../store/store.js";
+
+export interface SavedParts {
+  readonly store: Store;
+  readonly live: ReadonlyMap<string, Conversation>;
+  readonly now: () => Date;
+  /** For what must be done before the store is closed. */
+  readonly track: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** What can be done with a conversation whether it is open or not; a saved one is not resumed for it. */
+export class SavedConversations {
+  readonly #parts: SavedParts;
+
+  constructor(parts: SavedParts) {
+    this.#parts = parts;
+  }
+
+  /** One that is open. */
+  live(conversationId: string): Conversation | undefined {
+    return this.#parts.live.get(conversationId) ?? this.#parts.live.get(shownId(conversationId));
+  }
+
+  /** The id of one that is named by id, bare UUID, unique prefix or its name. */
+  async find(text: string): Promise<string> {
+    if (typeof text !== "string") throw new InvalidInputError("expected the id or the name of a conversation");
+    return this.live(text)?.id ?? (await this.#parts.store.find(text));
+  }
+
+  async rename(conversationId: string, text: string, { force = false }: RenameOptions): Promise<SaveOutcome> {
+    const name = conversationName(text);
+    const { live, store, now, track } = this.#parts;
+    const open = live.get(conversationId);
+    if (open !== undefined && open.ending === undefined) return await open.rename(name);
+    await open?.ending;
+    return await track(renameSaved(store, { conversationId, name, now: now(), force }));
+  }
+
+  async pin(
+    conversationId: string,
+    { pinned = true, force = false }: RenameOptions & { readonly pinned?: boolean },
+  ): Promise<SaveOutcome> {
+    const { live, store, now, track } = this.#parts;
+    const open = live.get(conversationId);
+    if (open !== undefined && open.ending === undefined) return await open.setPinned(pinned);
+    await open?.ending;
+    return await track(pinSaved(store, { conversationId, pinned, now: now(), force }));
+  }
+
+  async export(text: string, { format }: ExportOptions): Promise<ExportedConversation> {
+    if (!isExportFormat(format)) throw new InvalidInputError(`format: expected one of ${exportFormats.join(", ")}`);
+    const { live, store } = this.#parts;
+    // No id ends like a file.
+    const id = text.endsWith(".jsonl") ? await store.adopt(text) : await this.find(text);
+    await live.get(id)?.flush();
+    const { exportLines } = await import("../../../rollouts/formats/export/export-lines.js");
+    return await exportLines({ conversationId: id, read: () => store.read(id) }, format);
+  }
+}

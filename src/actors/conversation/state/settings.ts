@@ -1,0 +1,72 @@
+import { resolve } from "node:path";
+import type { LoginName } from "../../../config/providers/logins.js";
+import type { WireApi } from "../../../messages/config.js";
+import type { OutputSchema } from "../../../messages/output-schema.js";
+import type { ApprovalPolicy, SandboxMode } from "../../../messages/policy.js";
+import { sandboxPolicy } from "../../../messages/policy.js";
+import type { Op } from "../../../messages/submission.js";
+import type { TurnContext } from "../../../messages/turn-context.js";
+
+/** What a turn runs with. */
+export interface Settings {
+  readonly provider: string;
+  readonly model: string;
+  /** How the provider is spoken to; absent when it is in this process. */
+  readonly api?: WireApi;
+  /** The API was chosen for this conversation: it is used again on resume, instead of the configured one. */
+  readonly isApiChosen?: boolean;
+  /** Where it is reached; absent when that is its own address. Never taken from a rollout, because it is sent the key. */
+  readonly baseUrl?: string;
+  /** Which login stands in for a key; absent when none does. */
+  readonly login?: LoginName;
+  readonly cwd: string;
+  readonly approvalPolicy: ApprovalPolicy;
+  readonly sandbox: SandboxMode;
+  readonly effort: string | null;
+  readonly summary: string;
+}
+
+export type SettingsOp =
+  Extract<Op, { type: "override_turn_context" }> | Omit<Extract<Op, { type: "user_turn" }>, "items">;
+
+export const onFailureNotice = "The approval policy on-failure is an old word for on-request, which is used instead.";
+
+export function presentPolicy(policy: ApprovalPolicy): ApprovalPolicy {
+  return policy === "on-failure" ? "on-request" : policy;
+}
+
+/** The settings with what a submission changes. */
+export function changedSettings(settings: Settings, op: SettingsOp): Settings {
+  return {
+    ...settings,
+    cwd: op.cwd === undefined ? settings.cwd : resolve(settings.cwd, op.cwd),
+    approvalPolicy: presentPolicy(op.approval_policy ?? settings.approvalPolicy),
+    sandbox: op.sandbox_policy === undefined ? settings.sandbox : sandboxMode(op.sandbox_policy),
+    model: op.model ?? settings.model,
+    effort: op.effort === undefined ? settings.effort : op.effort,
+    summary: op.summary ?? settings.summary,
+  };
+}
+
+/** Without a turn: what holds for the turns to come. */
+export function turnContext(settings: Settings, turnId?: string, outputSchema?: OutputSchema): TurnContext {
+  return {
+    ...(turnId === undefined ? {} : { turn_id: turnId }),
+    cwd: settings.cwd,
+    approval_policy: settings.approvalPolicy,
+    sandbox_policy: sandboxPolicy(settings.sandbox),
+    model: settings.model,
+    ...(settings.effort === null ? {} : { effort: settings.effort }),
+    summary: settings.summary,
+    ...(outputSchema === undefined ? {} : { final_output_json_schema: outputSchema }),
+    provider: settings.provider,
+    ...(settings.api === undefined ? {} : { api: settings.api }),
+    ...(settings.isApiChosen === true ? { api_chosen: true } : {}),
+  };
+}
+
+/** A policy we do not know gives the least rights. */
+function sandboxMode(policy: TurnContext["sandbox_policy"]): SandboxMode {
+  const name = "type" in policy ? policy.type : policy.mode;
+  return name === "workspace-write" || name === "danger-full-access" ? name : "read-only";
+}

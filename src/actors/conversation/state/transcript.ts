@@ -1,0 +1,111 @@
+import type { EventMsg } from "../../../messages/event.js";
+import { messageText, type ResponseItem } from "../../../messages/response-item.js";
+import type { Compacted, RolloutLine } from "../../../messages/rollout-line.js";
+import { isRealUserMessage } from "../../../messages/user-message.js";
+import { webSearchQuery } from "../../../messages/web-search.js";
+
+type ShownMsg = Extract<
+  EventMsg,
+  { type: "user_message" | "agent_message" | "agent_reasoning" | "web_search_end" | "warning" }
+>;
+
+/** The newest messages of a conversation are shown, up to so many characters. */
+const maxShownChars = 2 * 1024 * 1024;
+
+/**
+ * The messages a person has seen in a conversation, built from the lines of its rollout. A compaction removes none of
+ * them, and its summary is not one of them.
+ */
+export class Transcript {
+  #messages: ShownMsg[] = [];
+  #chars = 0;
+  #isCut = false;
+
+  add(line: RolloutLine): void {
+    if (line.type === "response_item") this.#show([line.payload]);
+    else if (line.type === "compacted") this.#hideSummary(line.payload);
+    else if (line.type === "event_msg" && line.payload.type === "thread_rolled_back") {
+      this.#takeBack(line.payload.num_turns);
+    } else if (line.type === "cody" && line.payload.type === "history_replaced") {
+      this.#messages = [];
+      this.#chars = 0;
+      this.#show(line.payload.items);
+    }
+  }
+
+  /** Earlier lines were not read. */
+  leaveOut(): void {
+    this.#isCut = true;
+  }
+
+  messages(): ShownMsg[] {
+    this.#cut(maxShownChars);
+    return this.#isCut ? [{ type: "warning", message: cutNotice }, ...this.#messages] : this.#messages;
+  }
+
+  #show(items: readonly ResponseItem[]): void {
+    for (const item of items) {
+      for (const msg of shownOf(item)) {
+        this.#messages.push(msg);
+        this.#chars += charsOf(msg);
+      }
+    }
+    // Not with each message: to take the first from a long list copies the list.
+    if (this.#chars > 2 * maxShownChars) this.#cut(maxShownChars);
+  }
+
+  #cut(chars: number): void {
+    let from = 0;
+    while (this.#chars > chars && from < this.#messages.length - 1) {
+      this.#chars -= charsOf(this.#messages[from]);
+      from += 1;
+    }
+    if (from === 0) return;
+    this.#isCut = true;
+    this.#messages = this.#messages.slice(from);
+  }
+
+  /** Newer Codex writes its summary as an answer of the model as well, directly before the line of the compaction. */
+  #hideSummary({ message }: Compacted): void {
+    const last = this.#messages.at(-1);
+    if (last?.type === "agent_message" && last.message !== "" && message.endsWith(last.message)) this.#dropLast();
+  }
+
+  #takeBack(turns: number): void {
+    let left = Math.min(turns, this.#messages.filter(({ type }) => type === "user_message").length);
+    while (left > 0) {
+      if (this.#messages.at(-1)?.type === "user_message") left -= 1;
+      this.#dropLast();
+    }
+  }
+
+  #dropLast(): void {
+    this.#chars -= charsOf(this.#messages.pop());
+  }
+}
+
+const cutNotice = "Earlier messages are not shown. The file of the conversation has all of them.";
+
+function shownOf(item: ResponseItem): ShownMsg[] {
+  switch (item.type) {
+    case "message":
+      if (item.summary === true) return [];
+      if (item.role === "assistant") return [{ type: "agent_message", message: messageText(item) }];
+      return isRealUserMessage(item) ? [{ type: "user_message", message: messageText(item) }] : [];
+    case "reasoning":
+      return item.summary.map(({ text }) => ({ type: "agent_reasoning", text }));
+    case "web_search_call": {
+      const { id, action } = item;
+      const query = webSearchQuery(action);
+      return [{ type: "web_search_end", call_id: id ?? "", query, ...(action ? { action } : {}) }];
+    }
+    default:
+      return [];
+  }
+}
+
+function charsOf(msg: ShownMsg | undefined): number {
+  if (msg === undefined) return 0;
+  if (msg.type === "agent_reasoning") return msg.text.length;
+  return msg.type === "web_search_end" ? msg.query.length : msg.message.length;
+}

@@ -1,0 +1,46 @@
+import { isApprovalMsg } from "../../../messages/approval-msg.js";
+import type { ApprovalRequest } from "../../../messages/approval.js";
+import { FailureError } from "../../../messages/errors.js";
+import type { Event } from "../../../messages/event.js";
+import { FailureCode } from "../../../messages/failure.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import { isPassing } from "../../../providers/failures/retryable.js";
+
+/** The items of the turn a submission began; rejects when it was refused or has failed. */
+export async function turnItems(
+  events: AsyncIterable<Event>,
+  id: string,
+  conversationId: string,
+  answer: (request: ApprovalRequest) => Promise<void>,
+): Promise<ResponseItem[]> {
+  const items: ResponseItem[] = [];
+  let started = false;
+  for await (const { msg, id: cause } of events) {
+    if (cause !== id) continue;
+    if (msg.type === "task_started") started = true;
+    else if (isApprovalMsg(msg)) await answer(msg);
+    else if (msg.type === "raw_response_item") items.push(msg.item as ResponseItem);
+    else if (msg.type === "error" && !started) throw refused(codeOf(msg.codex_error_info) ?? "busy", msg.message);
+    else if (msg.type === "turn_aborted") return items;
+    else if (msg.type === "task_complete") {
+      if (msg.error === undefined || msg.error === null) return items;
+      throw refused(codeOf(msg.error.codex_error_info) ?? "internal", msg.error.message);
+    }
+  }
+  throw ended(conversationId);
+}
+
+export function refused(code: FailureCode, message: string): FailureError {
+  return new FailureError({ code, message, retryable: passing.has(code) || isPassing(code) });
+}
+
+/** What is over when others have had their turn, or the disk has room. */
+const passing: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);
+
+function codeOf(info: unknown): FailureCode | undefined {
+  return FailureCode.safeParse(info).data;
+}
+
+export function ended(conversationId: string): FailureError {
+  return refused("actor_stopped", `conversation ${conversationId} has ended: there are no more events`);
+}

@@ -1,0 +1,198 @@
+import type { GitUser } from "../../../base/git/git-user.js";
+import { lstat, realpath } from "node:fs/promises";
+import { sep } from "node:path";
+import { homePaths } from "../../../config/paths.js";
+import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFile } from "../../../config/places.js";
+import { bareId } from "../../../messages/conversation-id.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../../messages/errors.js";
+import type { TextRedactor } from "../../../messages/redaction.js";
+import { nodeFileSystem } from "../../../rollouts/file/file-system.js";
+import { lineEncoder } from "../../../rollouts/file/encode.js";
+import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import { findById } from "../../../rollouts/list/find-conversation.js";
+import { findSaved, type NamedDirectory } from "../../../rollouts/list/find-saved.js";
+import { registeredIn, registerInCodex } from "../../../rollouts/codex-register.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { newRolloutPath } from "../../../rollouts/layout.js";
+import { type ConversationSummary, listConversations, type ListOptions } from "../../../rollouts/list/list.js";
+import { readNames, withNames, writeName } from "../../../rollouts/list/name-index.js";
+import { nodeRepairFiles as files } from "../../../rollouts/repair/repair-files.js";
+import { readPins, withPins, writePin } from "../../../rollouts/list/pin-index.js";
+import { rolloutId } from "../../../rollouts/rollout-id.js";
+import type { CpuPool } from "../../../workers/open-cpu-pool.js";
+import type { CodexLocks } from "../../rollout-writer/codex-lock.js";
+import { BlobStore } from "../../rollout-writer/blob-store.js";
+import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/outbox.js";
+import { makeDirectory } from "../../rollout-writer/make-directory.js";
+import { reasonOf } from "../../rollout-writer/reason.js";
+import { fileLines, foundLines } from "./file-lines.js";
+import { foldLines } from "./fold-lines.js";
+import { KnownPaths } from "./known-paths.js";
+import { loadInThreads } from "./load-in-threads.js";
+import { snapshotPlaces } from "./snapshot-places.js";
+import { openForCodex } from "./open-for-codex.js";
+import type { OpenedRollout, Store, StoreOpen } from "./store.js";
+
+/** A larger file is read in threads; to start one for a smaller would take longer than to read it. */
+const maxOwnBytes = 4 * 1024 * 1024;
+
+export interface FileStoreParts {
+  readonly places: ConversationPlaces;
+  /** Without one conversations can be read and nothing is written. */
+  readonly outbox: RolloutOutbox | undefined;
+  /** Absent when nothing that Codex could be writing is written. */
+  readonly codexLocks?: CodexLocks | undefined;
+  readonly pool: CpuPool;
+  /** Takes secrets out of all that is written. */
+  readonly redactor: TextRedactor;
+  /** The secrets it knows: a file of a workspace that has one in it is not kept. */
+  readonly secrets: readonly string[];
+  /** Whose git says which files of a workspace are ignored. */
+  readonly gitUser?: GitUser;
+  /** How much of outputs that are too long for the model is kept for each conversation. */
+  readonly maxBlobBytes: number;
+}
+
+type SavedMetadata = ConversationSummary & { readonly name?: string; readonly pinned?: true };
+
+/** Conversations as files: new ones in one layout, those that are there in any. */
+export function fileStore(parts: FileStoreParts): Store {
+  const { places, outbox, codexLocks, pool, redactor, secrets, gitUser, maxBlobBytes } = parts;
+  const { layout, directory, elsewhere, alsoListed, codexHome, home } = places;
+  const { codexRegister } = homePaths(home);
+  const named = namedDirectories(places);
+  const directories = [directory, ...elsewhere];
+  const known = new KnownPaths();
+  const encode = lineEncoder(redactor);
+
+  async function pathOf(conversationId: string): Promise<string> {
+    const before = await known.get(conversationId);
+    if (before !== undefined) return before;
+    const found = await findById(directories, conversationId);
+    if (found === undefined) throw new ConversationNotFoundError(conversationId);
+    known.set(found);
+    return found.path;
+  }
+
+  function newPath({ conversationId, now, cwd }: StoreOpen): string {
+    if (layout === "codex" && bareId(conversationId) === conversationId) {
+      throw new InvalidInputError("in layout codex the id of a conversation is a UUID: Codex reads no other");
+    }
+    return newRolloutPath(layout, directory, { conversationId, now, cwd });
+  }
+
+  /** What lies elsewhere is in no list. */
+  async function indexed(
+    what: string,
+    conversationId: string,
+    write: (place: NamedDirectory) => Promise<void>,
+  ): Promise<SaveOutcome> {
+    if (outbox === undefined) return { status: "off" };
+    try {
+      const path = await pathOf(conversationId);
+      const place = named.find((candidate) => path.startsWith(candidate.directory + sep));
+      if (place !== undefined) await write(place);
+      return { status: "saved" };
+    } catch (error) {
+      return { status: "not_saved", reason: `no list will show ${what}: ${reasonOf(error)}` };
+    }
+  }
+
+  /** A list finds what is in Codex's directory by the register; without an entry only `--codex` shows it. */
+  async function registered(opened: OpenedRollout, rollout: RolloutName): Promise<OpenedRollout> {
+    try {
+      await makeDirectory(nodeFileSystem, home);
+      await registerInCodex(codexRegister, rollout);
+      return opened;
+    } catch (error) {
+      const notice = `Only cody list --codex will show ${rollout.id}: ${reasonOf(error)}`;
+      return { ...opened, notice: opened.notice === undefined ? notice : `${opened.notice}\n${notice}` };
+    }
+  }
+
+  async function listed(place: string, options: ListOptions = {}): Promise<SavedMetadata[]> {
+    const found = await listConversations(place, options);
+    return withPins(
+      withNames(found, await readNames(namesFile(place, codexHome))),
+      await readPins(pinsFile(place, places)),
+    );
+  }
+
+  /** In the directory of another layout; of Codex's only what cody has begun there. */
+  async function listedElsewhere(place: string): Promise<SavedMetadata[]> {
+    return await listed(place, isCodexs(place, places) ? { files: await registeredIn(codexRegister, place) } : {});
+  }
+
+  return {
+    find: async (text) => {
+      const found = await findSaved(named, text);
+      known.set(found);
+      return found.id;
+    },
+    adopt: async (path) => {
+      // A link somebody names is followed; those that lie where rollouts should are not.
+      const file = await realpath(path).catch(() => undefined);
+      if (file === undefined) throw new ConversationNotFoundError(path);
+      const id = await rolloutId(file);
+      if (id === undefined) throw new InvalidInputError(`${path} does not say which conversation it is`);
+      known.set({ id, path: file });
+      return id;
+    },
+    has: async (conversationId) => (await findById(directories, conversationId)) !== undefined,
+    kept: async (conversationId) => await findById([directory], conversationId),
+    holder: async (conversationId) => outbox?.holder(await pathOf(conversationId)),
+    read: (conversationId) => foundLines(() => pathOf(conversationId), conversationId),
+    load: async (conversationId) => {
+      const path = await pathOf(conversationId);
+      // What is wrong with a file is said by who reads it.
+      const bytes = await lstat(path).then(
+        ({ size }) => size,
+        () => 0,
+      );
+      if (bytes <= maxOwnBytes) return await foldLines(fileLines(path, conversationId));
+      // Mostly it is opened next, and the writer's thread can start meanwhile.
+      outbox?.start();
+      return await loadInThreads(pool, { path, conversationId, bytes });
+    },
+    open: async (request) => {
+      const { conversationId, mode, force } = request;
+      if (outbox === undefined) return { outcome: { status: "open", bytes: 0 }, rollout: unsavedRollout };
+      const path = mode === "create" ? newPath(request) : await pathOf(conversationId);
+      known.set({ id: conversationId, path });
+      const opening = { conversationId, path, mode, force, encode };
+      const isCodex = (await codexLocks?.covers(path)) ?? false;
+      const opened =
+        codexLocks !== undefined && isCodex
+          ? await openForCodex(codexLocks, outbox, opening)
+          : await outbox.open(opening);
+      const isNewInCodex = isCodex && mode === "create" && opened.outcome.status === "open";
+      const listing = isNewInCodex ? await registered(opened, { id: conversationId, path }) : opened;
+      if (maxBlobBytes === 0) return listing;
+      return {
+        ...listing,
+        blobs: new BlobStore({ files, rolloutPath: path, redactor, maxBytes: maxBlobBytes }),
+        snapshots: snapshotPlaces(places, path, { maxBytes: maxBlobBytes, secrets, ...(gitUser && { gitUser }) }),
+      };
+    },
+    indexName: async (conversationId, { name, timestamp }, mode) => {
+      const namedAt = Date.parse(timestamp) || 0;
+      return await indexed("the name", conversationId, ({ names }) =>
+        writeName(names, conversationId, { name: redactor.redact(name, () => undefined), namedAt }, mode),
+      );
+    },
+    indexPin: async (conversationId, { pinned, timestamp }, mode) => {
+      const pinnedAt = Date.parse(timestamp) || 0;
+      return await indexed("the pin", conversationId, (place) =>
+        writePin(pinsFile(place.directory, places), conversationId, { pinned, pinnedAt }, mode),
+      );
+    },
+    list: async () => {
+      const own = await listed(directory);
+      const ids = new Set(own.map(({ id }) => id));
+      const others = await Promise.all(alsoListed.map((place) => listedElsewhere(place).catch(() => [])));
+      const all = [...own, ...others.flat().filter(({ id }) => !ids.has(id))];
+      return all.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
+    },
+    close: async () => outbox?.stop(),
+  };
+}

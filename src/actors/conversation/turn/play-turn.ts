@@ -1,0 +1,272 @@
+import { newestTurns } from "../../../compaction/cut/newest-turns.js";
+import type { ModelPrice } from "../../../config/models/model-table.js";
+import type { EffectiveLimits } from "../../../config/settings/turn-limits.js";
+import type { KnownFacts, ModelRequest } from "../../../messages/model.js";
+import { OutputSchema } from "../../../messages/output-schema.js";
+import { messageText, type ResponseItem } from "../../../messages/response-item.js";
+import type { SessionSource } from "../../../messages/session-source.js";
+import type { ToolSpec } from "../../../messages/tool.js";
+import { inputContent, inputText } from "../../../messages/user-input.js";
+import type { Provider } from "../../../providers/provider.js";
+import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
+import type { ConversationServers } from "../../mcp/conversation-servers.js";
+import type { RequestGate } from "../../limits/request-gate.js";
+import type { Room } from "../../../tools/exec/whole-output.js";
+import type { BlobStore } from "../../rollout-writer/blob-store.js";
+import type { Rollout } from "../../rollout-writer/rollout.js";
+import { oneAfterAnother } from "../../runtime/fair-queue.js";
+import { ActiveTurn } from "./active-turn.js";
+import { AutoCompaction } from "../compaction/auto-compaction.js";
+import type { Approvals } from "../calls/approvals.js";
+import type { ConversationCell, QueuedInput } from "../state/cell.js";
+import { offeredTools } from "../calls/offered-tools.js";
+import type { CompactionParts } from "../compaction/compaction-parts.js";
+import type { CallItem } from "../calls/open-calls.js";
+import type { Publish, Recording } from "./recording.js";
+import { runSteps, type TurnEnd } from "./run-steps.js";
+import type { RetryPolicy } from "./sampling.js";
+import { type Settings, turnContext } from "../state/settings.js";
+import { TurnCalls } from "../calls/turn-calls.js";
+import type { ChangeParts } from "./turn-changes.js";
+import { turnGate } from "./turn-gate.js";
+import { TurnBudget } from "./turn-budget.js";
+
+/** What a turn takes from outside its conversation. */
+export interface TurnParts {
+  readonly conversationId: string;
+  readonly sessionSource: SessionSource;
+  readonly retry: RetryPolicy;
+  readonly gate: RequestGate;
+  /** Absent when there are none. */
+  readonly servers?: ConversationServers | undefined;
+  /** Where outputs that are too long for the model are kept; absent when they are not. */
+  readonly blobs?: BlobStore | undefined;
+  /** The room for them until then. */
+  readonly outputRoom: Room;
+  /** How it is found out what a turn changes; absent when that is not. */
+  readonly changes?: ChangeParts | undefined;
+  /** The environment of tools. */
+  readonly toolEnv: Readonly<Record<string, string>>;
+  /** What no tool reads or writes. */
+  readonly privatePaths: readonly string[];
+  readonly limits: EffectiveLimits;
+  readonly compaction: CompactionParts;
+  /** How many turns the model sees. */
+  readonly maxTurns: number;
+  tool(name: string): Tool | undefined;
+  /** The tools as the model is told of them. */
+  toolSpecs(): readonly ToolSpec[];
+  provider(settings: Settings): Provider;
+  /** The system prompt, as it was when it was last looked at. */
+  instructions(settings: Settings): string;
+  /** Looks again what files say for the system prompt; gives what a person should know of them and was not told. */
+  refreshInstructions(settings: Settings, signal: AbortSignal): Promise<readonly string[]>;
+  /** Absent when nothing is to be remembered. */
+  saveKnowledge(settings: Settings): SaveKnowledge | undefined;
+  /** Whether the user trusts the project at this root, a real path. */
+  isTrusted(root: string): Promise<boolean>;
+  /** What a model costs, where it is known. */
+  price(settings: Settings): ModelPrice | undefined;
+  /** What is known about a model. */
+  facts(settings: Settings): KnownFacts | undefined;
+  countTokens(text: string): number;
+  /** Resolves when the readers that must not miss an event can take more; undefined when they can now. */
+  eventRoom(): Promise<void> | undefined;
+  now(): Date;
+  newId(): string;
+}
+
+/** What a turn takes from the incarnation that plays it. */
+export interface TurnWorld {
+  readonly parts: TurnParts;
+  readonly cell: ConversationCell;
+  readonly rollout: Rollout;
+  readonly recording: Recording;
+  readonly approvals: Approvals;
+  readonly publish: Publish;
+}
+
+/** One turn from the user's words to the event that ends it: exactly one of `task_complete` and `turn_aborted`. */
+export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
+  const { parts, cell } = world;
+  await oneAfterAnother("begin");
+  const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
+  cell.turn = turn;
+  if (input.isOutside) turn.noteOutside("the message");
+  recordInput(world, turn, input);
+  await playOn(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
+}
+
+/** Goes on with a turn that waited for an approval when its process died: `leftOver` is what it did not come to. */
+export async function continueTurn(
+  world: TurnWorld,
+  open: { readonly id: string; readonly startedAt: string },
+  leftOver: readonly CallItem[],
+  signal: AbortSignal,
+): Promise<void> {
+  const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
+  world.cell.turn = turn;
+  // What it has read until then is not recorded.
+  turn.noteOutside("a turn of an earlier process");
+  // What a turn may do is what holds now: a file must not give rights.
+  const asked = { settings: world.cell.settings, outputSchema: recordedSchema(world.cell, open.id) };
+  await playOn(world, turn, asked, leftOver, signal);
+}
+
+/** A file may hold what would not have been taken as a schema. */
+function recordedSchema({ state }: ConversationCell, turnId: string): OutputSchema | undefined {
+  const { turn_id, final_output_json_schema: schema } = state.turnContext ?? {};
+  return turn_id === turnId ? OutputSchema.optional().safeParse(schema).data : undefined;
+}
+
+/** What every request of a turn is made with. */
+interface TurnWish {
+  readonly settings: Settings;
+  readonly outputSchema: OutputSchema | undefined;
+}
+
+async function playOn(
+  world: TurnWorld,
+  turn: ActiveTurn,
+  wish: TurnWish,
+  leftOver: readonly CallItem[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { parts, cell, recording } = world;
+  const { settings } = wish;
+  const id = turn.submissionId;
+  const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
+  for (const message of await parts.refreshInstructions(settings, signal)) {
+    world.publish({ type: "warning", message }, id);
+  }
+  // All conversations of a folder wait for the same look.
+  await oneAfterAnother("begin");
+  using budget = new TurnBudget(parts.limits, signal);
+  const calls = new TurnCalls(world, turn, settings, budget);
+  const compaction = new AutoCompaction(world, settings, id);
+  await parts.servers?.ready(budget.signal);
+  const end = await runSteps(
+    {
+      state: cell.state,
+      provider: parts.provider(settings),
+      retry: parts.retry,
+      gate: turnGate(parts, settings, budget),
+      budget,
+      price: parts.price(settings),
+      request: () => modelRequest(parts, cell, wish),
+      compactWhenDue: () => compaction.whenDue("request", budget.signal),
+      makeRoom: () => compaction.makeRoom(budget.signal),
+      learn: (before, items, usage) => compaction.learn(before, items, usage),
+      countTokens: (text) => parts.countTokens(text),
+      record: (line) => recording.line(line, id),
+      publish: (msg) => world.publish(msg, id),
+      eventRoom: () => parts.eventRoom(),
+      runCalls: (waiting) => calls.run(waiting),
+    },
+    turn,
+    leftOver,
+    signal,
+  );
+  await calls.end();
+  // An interrupt that comes later than this is too late: the line that ends the turn is written without a pause.
+  const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
+  if (decided.status === "failed") {
+    world.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
+  }
+  cell.before = settings;
+  // The answer is there: an interrupt from now on ends the compaction, not the turn.
+  if (decided.status === "completed") await compaction.whenDue("end", budget.signal);
+  const spent = parts.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
+  const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
+  await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
+}
+
+function recordInput({ parts, recording }: TurnWorld, turn: ActiveTurn, { settings, outputSchema }: TurnWish): void {
+  const id = turn.submissionId;
+  const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
+  recording.line(
+    {
+      type: "event_msg",
+      payload: { type: "task_started", turn_id: turn.turnId, started_at: seconds(turn.startedAt) },
+    },
+    id,
+  );
+  const resumed = typeof parts.sessionSource === "string" ? {} : { session_source: parts.sessionSource };
+  const context = { ...turnContext(settings, turn.turnId, outputSchema), ...resumed };
+  recording.line({ type: "turn_context", payload: context }, id);
+  recording.line(
+    { type: "response_item", payload: { type: "message", role: "user", content: inputContent(turn.input) } },
+    id,
+  );
+  recording.line({ type: "event_msg", payload: { type: "user_message", message: inputText(turn.input), images } }, id);
+}
+
+function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish): ModelRequest {
+  const { settings, outputSchema } = wish;
+  const facts = parts.facts(settings);
+  const instructions = parts.instructions(settings);
+  return {
+    conversationId: parts.conversationId,
+    model: settings.model,
+    instructions,
+    input: newestTurns(cell.state.history, parts.maxTurns).filter((item) => !repeatsPrompt(item, instructions)),
+    tools: [...offeredTools(parts, cell.state.history)],
+    effort: settings.effort,
+    ...(facts === undefined ? {} : { facts }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+  };
+}
+
+/**
+ * Whether an item is the system prompt, which a caller may have put into the history from `getInitialContext()`. It is
+ * sent as such already; only the date in it changes by itself.
+ */
+function repeatsPrompt(item: ResponseItem, instructions: string): boolean {
+  return item.type === "message" && item.role === "developer" && undated(messageText(item)) === undated(instructions);
+}
+
+function undated(prompt: string): string {
+  return prompt.replace(/^Date: .*$/m, "");
+}
+
+interface TurnFacts extends ReturnType<typeof timesOf> {
+  readonly cost_usd?: number;
+}
+
+function timesOf(turn: ActiveTurn, now: Date) {
+  return {
+    turn_id: turn.turnId,
+    started_at: seconds(turn.startedAt),
+    completed_at: seconds(now),
+    duration_ms: Math.max(1, now.getTime() - turn.startedAt.getTime()),
+  };
+}
+
+async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, facts: TurnFacts): Promise<void> {
+  const id = turn.submissionId;
+  switch (end.status) {
+    case "completed": {
+      turn.status = { status: "completed" };
+      const truncated = end.isTruncated ? { truncated: true } : {};
+      return recording.end(
+        { type: "task_complete", last_agent_message: end.lastAgentMessage, ...truncated, ...facts },
+        id,
+      );
+    }
+    case "failed": {
+      const error = { message: end.failure.message, codex_error_info: end.failure.code };
+      turn.status = { status: "failed", error: error.message };
+      recording.closeCalls(`not finished: ${error.message}`, id);
+      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, error, ...facts }, id);
+    }
+    case "aborted":
+      turn.status = { status: "cancelled" };
+      recording.closeCalls("aborted by the user", id);
+      recording.noteAbort(id);
+      return recording.end({ type: "turn_aborted", reason: "interrupted", ...facts }, id);
+  }
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}

@@ -1,0 +1,124 @@
+import type { ReviewDecision } from "../../../messages/approval.js";
+import type { EventMsg } from "../../../messages/event.js";
+import type { OwnLine } from "../../../messages/rollout-line.js";
+import type { Rollout } from "../../rollout-writer/rollout.js";
+import type { ActiveTurn } from "./active-turn.js";
+import { type CallItem, isUnanswered, openCalls, outputsFor } from "../calls/open-calls.js";
+import { apply, type ConversationState } from "../state/state.js";
+
+/** A line before it has its time. */
+export type NewLine = OwnLine extends infer L ? (L extends OwnLine ? Omit<L, "timestamp"> : never) : never;
+
+type EndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
+
+export type Publish = (msg: EventMsg, submissionId: string) => void;
+
+/** The way of a durable line: applied, placed in the outbox, then published. */
+export class Recording {
+  readonly #state: ConversationState;
+  readonly #rollout: Rollout;
+  readonly #now: () => Date;
+  readonly #publish: Publish;
+  #closed = false;
+
+  constructor(state: ConversationState, rollout: Rollout, now: () => Date, publish: Publish) {
+    this.#state = state;
+    this.#rollout = rollout;
+    this.#now = now;
+    this.#publish = publish;
+  }
+
+  /** Ends with its incarnation: a turn that is still winding down must not write beside the next one. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  line(line: NewLine, submissionId: string): void {
+    if (this.#closed) return;
+    const dated = this.#write(line);
+    if (dated.type === "event_msg" && dated.payload.type !== "(unknown)") this.#publish(dated.payload, submissionId);
+    if (dated.type === "response_item") {
+      this.#publish({ type: "raw_response_item", item: dated.payload }, submissionId);
+    }
+  }
+
+  /** The line that ends a turn is written first, and published when the writer has answered for the whole turn. */
+  async end(msg: EndMsg, submissionId: string): Promise<void> {
+    if (this.#closed) return;
+    this.#write({ type: "event_msg", payload: msg });
+    const outcome = await this.#rollout.flush();
+    const count = this.#rollout.takeRedacted();
+    if (count > 0) this.#publish({ type: "secrets_redacted", count }, submissionId);
+    if (outcome.status === "not_saved") {
+      this.#publish({ type: "warning", message: `Failed to save turn: ${outcome.reason}` }, submissionId);
+    }
+    this.#publish(outcome.status === "off" ? msg : { ...msg, saved: outcome.status === "saved" }, submissionId);
+  }
+
+  /** Leaves no call without an output: the next request would be refused. */
+  closeCalls(output: string, submissionId: string): void {
+    for (const payload of outputsFor(openCalls(this.#state.history), output)) {
+      this.line({ type: "response_item", payload }, submissionId);
+    }
+  }
+
+  /** Tells the model why a turn has no answer. */
+  noteAbort(submissionId: string): void {
+    const content = [{ type: "input_text" as const, text: abortedNote }];
+    this.line({ type: "response_item", payload: { type: "message", role: "user", content } }, submissionId);
+  }
+
+  /** Ends what a crash left open, of the process or of the incarnation before; a turn with calls to come to goes on. */
+  closeOpenTurn(turn: ActiveTurn | undefined, leftOver: readonly CallItem[]): void {
+    const open = this.#state.openTurn;
+    const id = open === undefined ? "" : (turn?.submissionId ?? "");
+    const kept = new Set(leftOver);
+    for (const call of openCalls(this.#state.history)) if (!kept.has(call)) this.#closeInterrupted(call, id);
+    if (open === undefined || leftOver.length > 0) return;
+    if (turn !== undefined) turn.status = { status: "cancelled" };
+    this.noteAbort(id);
+    this.line({ type: "event_msg", payload: { type: "turn_aborted", turn_id: open.id, reason: "interrupted" } }, id);
+  }
+
+  /** What may have had an effect is told to the person too. It is never run again unasked. */
+  #closeInterrupted(call: CallItem, submissionId: string): void {
+    const approval = this.#state.approvals.get(call.call_id ?? "");
+    const hasNotRun = isUnanswered(approval) || isRefusal(approval?.decision);
+    // Told before it is written: who is killed in between is told again, and not never.
+    if (!hasNotRun) {
+      const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
+      this.#publish({ type: "warning", message }, submissionId);
+    }
+    for (const payload of outputsFor([call], hasNotRun ? "not run: it was not approved" : interruptedOutput)) {
+      this.line({ type: "response_item", payload }, submissionId);
+    }
+  }
+
+  #write(line: NewLine): OwnLine {
+    const dated: OwnLine = { timestamp: this.#now().toISOString(), ...line };
+    apply(this.#state, dated);
+    this.#rollout.append(dated);
+    return dated;
+  }
+}
+
+const interruptedOutput = "interrupted, result unknown";
+const maxCallChars = 200;
+
+function callText(call: CallItem): string {
+  const text = call.type === "local_shell_call" ? "local_shell" : `${call.name} ${argumentsText(call)}`;
+  return text.length > maxCallChars ? `${text.slice(0, maxCallChars)}…` : text;
+}
+
+function argumentsText(call: Exclude<CallItem, { type: "local_shell_call" }>): string {
+  return call.type === "function_call" ? call.arguments : call.input;
+}
+
+function isRefusal(decision: ReviewDecision | undefined): boolean {
+  return decision !== undefined && decision !== "approved" && decision !== "approved_for_session";
+}
+
+/** Codex's marker: a user message that is not the user speaking. */
+const abortedNote =
+  "<turn_aborted>\nThe previous turn was interrupted before it was finished. " +
+  "Commands that were running may have had effects.\n</turn_aborted>";

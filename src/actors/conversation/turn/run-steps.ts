@@ -1,0 +1,300 @@
+import { estimateItemTokens } from "../../../compaction/tokens/estimate-tokens.js";
+import type { ModelPrice } from "../../../config/models/model-table.js";
+import type { EventMsg, PersistedEventMsg } from "../../../messages/event.js";
+import type { Failure } from "../../../messages/failure.js";
+import type { ModelRequest } from "../../../messages/model.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import { messageText } from "../../../messages/response-item.js";
+import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
+import { webSearchQuery } from "../../../messages/web-search.js";
+import type { Provider } from "../../../providers/provider.js";
+import { refusesThoughts, withoutThoughts } from "../../../providers/refused-thoughts.js";
+import { oneAfterAnother } from "../../runtime/fair-queue.js";
+import type { ActiveTurn } from "./active-turn.js";
+import { Admission, type AdmittedCall } from "../calls/admit-call.js";
+import { calledWith, type CallItem, isCall, outputsFor } from "../calls/open-calls.js";
+import type { PendingCall } from "../calls/prepare-call.js";
+import type { NewLine } from "./recording.js";
+import type { CallsEnd } from "../calls/run-calls.js";
+import { type RetryPolicy, sample, type Sample, type SampleGate, type SampleListener } from "./sampling.js";
+import type { ConversationState } from "../state/state.js";
+import { ToolCallEvents } from "./tool-call-events.js";
+import type { TurnBudget } from "./turn-budget.js";
+import { usageInfo } from "./usage-info.js";
+
+/** What the steps of a turn need from their conversation. */
+export interface StepWorld {
+  readonly state: Readonly<ConversationState>;
+  readonly provider: Provider;
+  readonly retry: RetryPolicy;
+  readonly gate: SampleGate;
+  readonly budget: TurnBudget;
+  /** What the model costs, where it is known. */
+  readonly price: ModelPrice | undefined;
+  /** Runs calls and records their outputs; says whether the turn goes on. */
+  runCalls(calls: readonly PendingCall[]): Promise<CallsEnd>;
+  request(): ModelRequest;
+  /** Makes the history shorter when it must be. */
+  compactWhenDue(): Promise<void>;
+  /** The same when a request was refused as too long; whether it is worth another try. */
+  makeRoom(): Promise<boolean>;
+  /** What a provider says of a request: how much was counted before it, how many items it had, and what it used. */
+  learn(before: ConversationState["counted"], items: number, usage: TokenUsage): void;
+  countTokens(text: string): number;
+  /** Applies a line, hands it to the rollout, publishes it. */
+  record(line: NewLine): void;
+  publish(msg: EventMsg): void;
+  /** Resolves when what was published has been read far enough; undefined when it has. */
+  eventRoom(): Promise<void> | undefined;
+}
+
+export type TurnEnd =
+  | {
+      readonly status: "completed";
+      readonly lastAgentMessage: string | null;
+      /** Whether the model reached its output limit before its last answer was complete. */
+      readonly isTruncated: boolean;
+    }
+  | { readonly status: "failed"; readonly failure: Failure; readonly lastAgentMessage: string | null }
+  | { readonly status: "aborted" };
+
+/** Asks the model until it stops asking for tools; `leftOver` is what an earlier life of the turn did not come to. */
+export async function runSteps(
+  world: StepWorld,
+  turn: ActiveTurn,
+  leftOver: readonly CallItem[],
+  signal: AbortSignal,
+): Promise<TurnEnd> {
+  const { budget } = world;
+  let lastAgentMessage: string | null = null;
+  const cutOff = (): TurnEnd =>
+    signal.aborted || budget.exceeded === undefined
+      ? { status: "aborted" }
+      : { status: "failed", failure: budget.exceeded, lastAgentMessage };
+  let thoughts: Thoughts = "sent";
+  let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
+  for (;;) {
+    const end = await world.runCalls(waiting);
+    if (waiting.length > 0) await oneAfterAnother("begin");
+    if (end === "stopped") return { status: "aborted" };
+    if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
+    await world.compactWhenDue();
+    const { outcome, calls, ...step } = await takeFittingStep(world, turn, thoughts);
+    thoughts = step.thoughts;
+    lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
+    if (outcome.status === "aborted") return cutOff();
+    if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
+    const isTruncated = outcome.finishReason === "length";
+    if (isTruncated) world.publish({ type: "warning", message: truncatedWarning });
+    if (calls.length === 0) return { status: "completed", lastAgentMessage, isTruncated };
+    refuseUnfit(world, turn, calls);
+    waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
+  }
+}
+
+const truncatedWarning =
+  "The model's answer was cut off at its output limit and is not complete. " +
+  "Ask it to continue, or ask for less at once.";
+
+/** Before anything else is asked or run: a resume must not find them open and take them for fit. */
+function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly AdmittedCall[]): void {
+  for (const { call, args, problem } of calls) {
+    if (problem === undefined) continue;
+    turn.toolCalls.push(call);
+    world.budget.callEnded({ name: calledWith(call).name, args, success: false, output: problem });
+    for (const payload of outputsFor([call], problem, { success: false }))
+      world.record({ type: "response_item", payload });
+  }
+}
+
+/** What becomes of the thoughts in history: a server that has refused them does not get them again in this turn. */
+type Thoughts = "sent" | "left_out";
+
+interface Step {
+  readonly request: ModelRequest;
+  readonly thoughts: Thoughts;
+  readonly outcome: Sample;
+  readonly calls: readonly AdmittedCall[];
+  readonly lastAgentMessage: string | null;
+}
+
+/** A request that is refused is sent once more, when something could be done about it. */
+async function takeFittingStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
+  const step = await takeAcceptedStep(world, turn, thoughts);
+  if (!isOverflow(step.outcome)) return step;
+  const again = (await world.makeRoom()) ? await takeAcceptedStep(world, turn, step.thoughts) : step;
+  return isOverflow(again.outcome) ? { ...again, outcome: tooLong(again.outcome) } : again;
+}
+
+async function takeAcceptedStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
+  const step = await takeStep(world, turn, thoughts);
+  const { outcome, request } = step;
+  if (outcome.status !== "failed" || !refusesThoughts(outcome.failure, request)) return step;
+  const message = `${clause(outcome.failure)}; trying again without what the model has thought before`;
+  world.publish({ type: "warning", message });
+  return await takeStep(world, turn, "left_out");
+}
+
+type Overflow = Extract<Sample, { status: "failed" }>;
+
+function isOverflow(outcome: Sample): outcome is Overflow {
+  return outcome.status === "failed" && outcome.failure.code === "context_overflow";
+}
+
+function tooLong({ status, failure }: Overflow): Overflow {
+  const message = `${clause(failure)}; go on with a model that takes more, or start a new conversation: cody new`;
+  return { status, failure: { ...failure, message } };
+}
+
+/** One model call; what it asks for is not run yet. */
+async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
+  const calls: AdmittedCall[] = [];
+  const admission = new Admission(world.state.history);
+  const answer: ResponseItem[] = [];
+  let lastAgentMessage: string | null = null;
+  const callEvents = new ToolCallEvents((msg) => world.publish(msg));
+  const listener = stepListener(world, turn, callEvents, (itemId, received) => {
+    let item = received;
+    if (isCall(received)) {
+      const admitted = admission.admit(received);
+      calls.push(admitted);
+      callEvents.end(itemId, admitted);
+      item = admitted.call;
+    }
+    answer.push(item);
+    if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
+    return item;
+  });
+  const request = thoughts === "sent" ? world.request() : withoutThoughts(world.request());
+  const { counted: before, history } = world.state;
+  const items = history.length;
+  turn.finishMessage();
+  const outcome = await sample(world.provider, request, listener, world);
+  if (world.budget.isOverBytes) keepOpenMessage(turn, listener);
+  if (outcome.status === "done") {
+    if (outcome.usage !== undefined) world.learn(before, items, outcome.usage);
+    const usage = outcome.usage ?? estimatedUsage(world, request, answer);
+    recordUsage(world, usage);
+    world.budget.spend(usage.total_tokens);
+  }
+  const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
+  const wholeCalls = isTruncated ? withoutCutCall(calls, answer.at(-1)) : calls;
+  if (isTruncated) callEvents.cutOff();
+  return { request, thoughts, outcome, calls: wholeCalls, lastAgentMessage };
+}
+
+/**
+ * Refuses the call at which a truncated answer ends, unless it is known to be whole: arguments that are a JSON object
+ * are, and so is the input of a freeform tool whose item the server has marked as completed.
+ */
+function withoutCutCall(calls: readonly AdmittedCall[], lastItem: ResponseItem | undefined): readonly AdmittedCall[] {
+  const last = calls.at(-1);
+  if (last === undefined || last.call !== lastItem || last.call.type === "local_shell_call") return calls;
+  const { call, problem } = last;
+  const args = last.args.trim();
+  // Without any arguments the call may have been cut before them.
+  const isWhole = call.type === "function_call" ? problem === undefined && args !== "" : call.status === "completed";
+  // Where a call was cut off says nothing about it: two such calls of one tool count as the same.
+  return isWhole ? calls : [...calls.slice(0, -1), { call, args: "(cut off)", problem: cutCallProblem(call.name) }];
+}
+
+function cutCallProblem(name: string): string {
+  return (
+    `the answer reached the model's output limit before the call of ${name} was complete; nothing was run. ` +
+    "Make it shorter, or split it into several calls"
+  );
+}
+
+/** The byte limit ends a message as the model would have; other unfinished text is shown and not kept. */
+function keepOpenMessage(turn: ActiveTurn, listener: SampleListener): void {
+  const { itemId, text } = turn.openMessage;
+  if (text === "") return;
+  listener.item(itemId, { type: "message", role: "assistant", content: [{ type: "output_text", text }] });
+}
+
+function stepListener(
+  world: StepWorld,
+  turn: ActiveTurn,
+  callEvents: ToolCallEvents,
+  admit: (itemId: string, item: ResponseItem) => ResponseItem,
+): SampleListener {
+  return {
+    textDelta: (itemId, delta) => {
+      turn.addText(itemId, delta);
+      world.publish({ type: "agent_message_delta", delta, item_id: itemId });
+    },
+    reasoningDelta: (itemId, delta) => {
+      turn.addReasoning(delta);
+      world.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
+    },
+    toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
+    toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
+    room: () => world.eventRoom(),
+    item: (itemId, received) => {
+      if (!ownItems.has(received.type)) turn.noteOutside(received.type);
+      const item = admit(itemId, received);
+      if (item.type === "message") turn.finishMessage();
+      world.record({ type: "response_item", payload: item });
+      for (const msg of eventsOf(item, itemId)) world.record({ type: "event_msg", payload: msg });
+    },
+    retry: (attempt, waitMs, failure) => {
+      callEvents.restart();
+      const { maxRetries } = world.retry;
+      world.publish({
+        type: "stream_error",
+        message: `${clause(failure)}; trying again in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
+        codex_error_info: failure.code,
+        attempt,
+        max_attempts: maxRetries,
+        wait_ms: waitMs,
+      });
+    },
+  };
+}
+
+/** What a model writes itself; other items, such as `web_search_call`, stand for what its provider looked up. */
+const ownItems: ReadonlySet<string> = new Set([
+  "message",
+  "reasoning",
+  "function_call",
+  "custom_tool_call",
+  "local_shell_call",
+]);
+
+/** A failure's message without the full stop at its end, so that a sentence can continue. */
+function clause({ message }: Failure): string {
+  return message.replace(/[.!\s]+$/, "");
+}
+
+function shortSeconds(ms: number): number {
+  return ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1000);
+}
+
+/** Codex shows a conversation by these events and sends the model the items: both are written. */
+function eventsOf(item: ResponseItem, itemId: string): PersistedEventMsg[] {
+  if (item.type === "message" && item.role === "assistant") {
+    return [{ type: "agent_message", message: messageText(item), item_id: itemId }];
+  }
+  if (item.type === "reasoning") {
+    return item.summary.map((part) => ({ type: "agent_reasoning", text: part.text, item_id: itemId }));
+  }
+  if (item.type === "web_search_call") {
+    const { action } = item;
+    const query = webSearchQuery(action);
+    return [{ type: "web_search_end", call_id: itemId, query, ...(action ? { action } : {}) }];
+  }
+  return [];
+}
+
+function recordUsage(world: StepWorld, usage: TokenUsage): void {
+  const info = usageInfo(world.state.usage, usage, world.price);
+  world.record({ type: "event_msg", payload: { type: "token_count", info } });
+}
+
+/** For a model that does not say what it used. */
+function estimatedUsage(world: StepWorld, request: ModelRequest, answer: readonly ResponseItem[]): TokenUsage {
+  const count = (text: string) => world.countTokens(text);
+  const input = count(request.instructions) + estimateItemTokens(request.input, count);
+  const output = estimateItemTokens(answer, count);
+  return { ...noTokens, input_tokens: input, output_tokens: output, total_tokens: input + output };
+}

@@ -1,0 +1,135 @@
+import type { Failure } from "../../../messages/failure.js";
+import type { FinishReason, ModelRequest } from "../../../messages/model.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import type { TokenUsage } from "../../../messages/token-usage.js";
+import { type Delta, HeardAnswer } from "../../../providers/model-stream-reader.js";
+import { pause } from "../../../base/time/pause.js";
+import type { Provider } from "../../../providers/provider.js";
+import type { Passage } from "../../limits/request-gate.js";
+import { oneAfterAnother } from "../../runtime/fair-queue.js";
+import type { TurnBudget } from "./turn-budget.js";
+
+/** How often a failed request is sent again, and how long to wait before the first of these; each wait doubles. */
+export interface RetryPolicy {
+  readonly maxRetries: number;
+  readonly baseDelayMs: number;
+  /** A server that asks for a longer wait gets it. */
+  readonly maxDelayMs: number;
+}
+
+export const defaultRetry: RetryPolicy = { maxRetries: 5, baseDelayMs: 200, maxDelayMs: 60_000 };
+
+/** What the turn hears while a model answers. */
+export interface SampleListener {
+  textDelta(itemId: string, delta: string): void;
+  reasoningDelta(itemId: string, delta: string): void;
+  toolCallStart(itemId: string, callId: string, name: string): void;
+  toolCallDelta(itemId: string, delta: string): void;
+  /** Resolves when more deltas can be taken; undefined when they can be taken now. */
+  room(): Promise<void> | undefined;
+  item(itemId: string, item: ResponseItem): void;
+  retry(attempt: number, waitMs: number, failure: Failure): void;
+}
+
+/** Where a request waits until it may be sent. */
+export interface SampleGate {
+  /** Undefined when the wait was ended. */
+  enter(request: ModelRequest): Promise<Passage | undefined>;
+  heard(failure: Failure): void;
+}
+
+export type Sample =
+  | { readonly status: "done"; readonly finishReason: FinishReason; readonly usage: TokenUsage | undefined }
+  | { readonly status: "failed"; readonly failure: Failure }
+  | { readonly status: "aborted" };
+
+/**
+ * One model call. It is sent again only while nothing of the answer was shown: text that appears twice, or a call
+ * that runs twice, is worse than a failed turn. A call that has only begun may begin again.
+ */
+export async function sample(
+  provider: Provider,
+  request: ModelRequest,
+  listener: SampleListener,
+  { retry, gate, budget }: { readonly retry: RetryPolicy; readonly gate: SampleGate; readonly budget: TurnBudget },
+): Promise<Sample> {
+  const { signal } = budget;
+  for (let attempt = 1; ; attempt++) {
+    const passage = await gate.enter(request);
+    if (passage === undefined) return { status: "aborted" };
+    const { outcome, shown } = await listen(provider, request, listener, budget);
+    passage.leave(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
+    if (outcome.status !== "failed") return outcome;
+    gate.heard(outcome.failure);
+    if (!outcome.failure.retryable || shown || attempt > retry.maxRetries) return outcome;
+    const waitMs = outcome.failure.retryAfterMs ?? backoffMs(retry, attempt);
+    listener.retry(attempt, waitMs, outcome.failure);
+    if (!(await pause(waitMs, signal))) return { status: "aborted" };
+  }
+}
+
+/** Somewhere in the second half of the wait: a thousand requests that failed together must not come back together. */
+function backoffMs({ baseDelayMs, maxDelayMs }: RetryPolicy, attempt: number): number {
+  const longest = Math.min(baseDelayMs * 2 ** (attempt - 1), maxDelayMs);
+  return Math.round(longest * (0.5 + Math.random() / 2));
+}
+
+async function listen(
+  provider: Provider,
+  request: ModelRequest,
+  listener: SampleListener,
+  budget: TurnBudget,
+): Promise<{ outcome: Sample; shown: boolean }> {
+  const { signal } = budget;
+  let shown = false;
+  const onDelta = ({ type, itemId, delta }: Delta): void => {
+    if (type === "tool_call_delta") return listener.toolCallDelta(itemId, delta);
+    shown = true;
+    if (type === "text_delta") listener.textDelta(itemId, delta);
+    else listener.reasoningDelta(itemId, delta);
+  };
+  const onEvent: OutcomeListener = {
+    item: (itemId, item) => {
+      shown = true;
+      listener.item(itemId, item);
+    },
+    toolCallStart: (itemId, callId, name) => listener.toolCallStart(itemId, callId, name),
+  };
+  using answer = new HeardAnswer(() => provider.stream(request, signal), onDelta, {
+    signal,
+    maxBytes: budget.answerBytes,
+    room: () => listener.room(),
+  });
+  const outcome = await outcomeOf(answer, onEvent, signal);
+  // Ends the turn, and with it the provider's work, when the answer was stopped for its length.
+  budget.receive(answer.bytes);
+  return { outcome, shown };
+}
+
+type OutcomeListener = Pick<SampleListener, "item" | "toolCallStart">;
+
+async function outcomeOf(answer: HeardAnswer, listener: OutcomeListener, signal: AbortSignal): Promise<Sample> {
+  let usage: TokenUsage | undefined;
+  for (;;) {
+    const event = await answer.next();
+    if (event === "aborted" || event === "too_long" || signal.aborted) return { status: "aborted" };
+    switch (event.type) {
+      case "item":
+        // Recording it, and mostly the end of the turn behind it, is much: many answers may end together.
+        await oneAfterAnother("end");
+        if (signal.aborted) return { status: "aborted" };
+        listener.item(event.itemId, event.item);
+        break;
+      case "tool_call_start":
+        listener.toolCallStart(event.itemId, event.callId, event.name);
+        break;
+      case "usage":
+        usage = event.usage;
+        break;
+      case "done":
+        return { status: "done", finishReason: event.finishReason, usage };
+      case "failed":
+        return { status: "failed", failure: event.failure };
+    }
+  }
+}

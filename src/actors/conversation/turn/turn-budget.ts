@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import type { EffectiveLimits } from "../../../config/settings/turn-limits.js";
+import { counted } from "../../../base/text/counted.js";
+import type { Failure } from "../../../messages/failure.js";
+import { shortened } from "../../../base/text/shortened.js";
+
+/** How a tool call ended. */
+export interface EndedCall {
+  readonly name: string;
+  /** The arguments as the model wrote them. */
+  readonly args: string;
+  readonly success: boolean;
+  readonly output: string;
+}
+
+/** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, when time is over, and at an answer that is too long. */
+export class TurnBudget implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #limits: EffectiveLimits;
+  // Not `AbortSignal.any`, which costs ten times as much.
+  readonly #controller = new AbortController();
+  readonly #turn: AbortSignal;
+  readonly #abort = (): void => this.#controller.abort(this.#turn.reason);
+  #timeIsOver = false;
+  #steps = 0;
+  #tokens = 0;
+  /** How often each call has failed since the last new success; calls are known by a hash of their name and arguments. */
+  readonly #failures = new Map<string, number>();
+  readonly #succeeded = new Set<string>();
+  /** The calls of the present step that have failed: one answer counts once, since the model has seen no error yet. */
+  readonly #failedInStep = new Set<string>();
+  #repeated: Failure | undefined;
+  /** Of all answers so far. */
+  #bytes = 0;
+  #isAnswerTooLong = false;
+  #leftMs: number;
+  #startedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limits: EffectiveLimits, signal: AbortSignal) {
+    this.#limits = limits;
+    this.#leftMs = limits.seconds * 1000;
+    this.signal = this.#controller.signal;
+    this.#turn = signal;
+    if (signal.aborted) this.#abort();
+    else signal.addEventListener("abort", this.#abort);
+    // Every tool that runs listens to it.
+    setMaxListeners(0, this.signal);
+    this.#start();
+  }
+
+  /** The limit that stops the turn here, if one does. */
+  get exceeded(): Failure | undefined {
+    const { steps, seconds, tokens, answerBytes, turnBytes } = this.#limits;
+    if (this.#timeIsOver) return limitReached(`${counted(seconds, "second")} of work`, "seconds");
+    if (this.#repeated !== undefined) return this.#repeated;
+    if (this.#isAnswerTooLong) return limitReached(`${counted(answerBytes, "byte")} in one answer`, "answerBytes");
+    if (this.#bytes >= turnBytes) return limitReached(`${counted(turnBytes, "byte")} of answers`, "turnBytes");
+    if (this.#steps >= steps) return limitReached(counted(steps, "step"), "steps");
+    if (this.#tokens >= tokens) return limitReached(counted(tokens, "token"), "tokens");
+    return undefined;
+  }
+
+  get approvalMs(): number {
+    return this.#limits.approvalSeconds * 1000;
+  }
+
+  /** How many bytes the next answer may have. */
+  get answerBytes(): number {
+    return Math.min(this.#limits.answerBytes, this.#limits.turnBytes - this.#bytes);
+  }
+
+  /** Whether an answer was stopped for its length. */
+  get isOverBytes(): boolean {
+    return this.#isAnswerTooLong || this.#bytes > this.#limits.turnBytes;
+  }
+
+  /** Counts the bytes of an answer; those of one that was stopped are more than it was allowed. */
+  receive(bytes: number): void {
+    this.#isAnswerTooLong = bytes > this.#limits.answerBytes;
+    this.#bytes += bytes;
+    if (this.isOverBytes) this.#controller.abort();
+  }
+
+  /** One model call, and what it cost. */
+  spend(tokens: number): void {
+    this.#steps += 1;
+    this.#tokens += tokens;
+    this.#failedInStep.clear();
+  }
+
+  /** Counts calls that fail again and again. */
+  callEnded({ name, args, success, output }: EndedCall): void {
+    const key = createHash("sha256").update(`${name}\n${args}`).digest("base64");
+    if (success) return this.#callSucceeded(key);
+    if (this.#failedInStep.has(key)) return;
+    this.#failedInStep.add(key);
+    const count = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, count);
+    if (count === this.#limits.identicalFailures) this.#repeated ??= repeatedFailure(name, count, output);
+  }
+
+  /** Only a call that has not succeeded before in this turn is progress: a loop repeats its successful calls too. */
+  #callSucceeded(key: string): void {
+    if (this.#succeeded.has(key)) return;
+    this.#succeeded.add(key);
+    this.#failures.clear();
+  }
+
+  /** Time stands still while a person thinks. */
+  async whilePaused<T>(work: () => Promise<T>): Promise<T> {
+    this.#stop();
+    try {
+      return await work();
+    } finally {
+      this.#start();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#turn.removeEventListener("abort", this.#abort);
+    this.#stop();
+  }
+
+  #start(): void {
+    this.#startedAt = performance.now();
+    // It alone does not hold a process in which nothing else is going on.
+    this.#timer = setTimeout(() => this.#end(), this.#leftMs).unref();
+  }
+
+  #end(): void {
+    this.#timeIsOver = true;
+    this.#controller.abort();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#startedAt));
+  }
+}
+
+const maxReasonChars = 200;
+
+function repeatedFailure(name: string, count: number, output: string): Failure {
+  const reason = shortened(output.trimStart().split("\n", 1)[0] ?? "", maxReasonChars);
+  const message =
+    `the turn was stopped because ${name} failed ${counted(count, "time")} in a row with the same arguments: ` +
+    `${reason}; to allow more: cody config set turnLimits.identicalFailures <number>, 0 for no limit`;
+  return { code: "limit_reached", message, retryable: false };
+}
+
+function limitReached(limit: string, key: keyof EffectiveLimits): Failure {
+  const message = `the turn was stopped at its limit of ${limit}; to allow more: cody config set turnLimits.${key} <number>`;
+  return { code: "limit_reached", message, retryable: false };
+}

@@ -1,0 +1,48 @@
+import type { UndoOutcome } from "../../../changes/restore/undo-turn.js";
+import { obstacleWords, stayingWords } from "../../../changes/restore/obstacle.js";
+import { visible } from "../../../base/text/visible.js";
+import type { TurnWorld } from "./play-turn.js";
+
+/** What a person is told of an undo, as its last event says it. */
+export interface UndoReport {
+  readonly success: boolean;
+  readonly message: string;
+}
+
+/** Of more files than these only the number is said. */
+const maxNamed = 20;
+
+/** Takes back what the last turn that changed something has made of the files; the history stays as it is. */
+export async function takeBack({ parts, recording, publish }: TurnWorld, submissionId: string): Promise<UndoReport> {
+  publish({ type: "undo_started", message: "Taking back the last turn that changed files" }, submissionId);
+  const report = await undone(parts);
+  recording.line({ type: "event_msg", payload: { type: "undo_completed", ...report } }, submissionId);
+  return report;
+}
+
+async function undone(parts: TurnWorld["parts"]): Promise<UndoReport> {
+  const { changes } = parts;
+  if (changes === undefined) return { success: false, message: "What turns change is not kept in this conversation" };
+  const outcome = await changes.pool.run("undo_turn", { places: changes.places, now: parts.now().getTime() });
+  return outcome.ok ? reportOf(outcome.value) : { success: false, message: outcome.failure.message };
+}
+
+function reportOf(outcome: UndoOutcome): UndoReport {
+  if (outcome.status === "nothing") return { success: false, message: "There are no changes to take back" };
+  if (outcome.status === "conflict") {
+    const lines = outcome.obstacles.map(({ path, obstacle }) => `  ${visible(path)}: ${obstacleWords[obstacle]}`);
+    return { success: false, message: listed("Nothing was taken back, because files are in the way:", lines) };
+  }
+  const { root, restored, failed, staying } = outcome;
+  const head = `Restored in ${root}, as before the last turn that changed files:`;
+  const failures = failed.map(({ path, reason }) => `  ${visible(path)} was not restored: ${reason}`);
+  const folders = staying.map((path) => `  ${visible(path)}/ ${stayingWords}`);
+  const lines = [...failures, ...folders, ...restored.map((path) => `  ${visible(path)}`)];
+  if (lines.length === 0) return { success: true, message: `Everything in ${root} is as it was already` };
+  return { success: failed.length === 0, message: listed(head, lines) };
+}
+
+function listed(head: string, lines: readonly string[]): string {
+  const rest = lines.length > maxNamed ? [`  and ${lines.length - maxNamed} more`] : [];
+  return [head, ...lines.slice(0, maxNamed), ...rest].join("\n");
+}

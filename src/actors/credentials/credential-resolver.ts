@@ -1,0 +1,89 @@
+import { loginFacts, type LoginName } from "../../config/providers/logins.js";
+import { providerOfAuth } from "../../config/providers/pick-provider.js";
+import { apiKey, keyVariable, type KeySources } from "../../config/providers/vendors.js";
+import type { Config } from "../../messages/config.js";
+import { FailureError } from "../../messages/errors.js";
+import type { Access, LoginToken } from "../../providers/credential.js";
+import type { TokenReply } from "./credentials.js";
+import type { OpenCredentials } from "./open-credentials.js";
+
+export interface AccessOptions {
+  readonly home: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly config: Pick<Config, "providers" | "logins">;
+  readonly now: () => number;
+  /** Something a person should know, although all goes on. */
+  readonly warn: (message: string) => void;
+  /** Told of every token and key that is found, so that none is written to the disk elsewhere. */
+  readonly learn: (secret: string) => void;
+}
+
+/** Where requests get what proves who asks, for all conversations of a manager. */
+export class AccessDesk {
+  readonly #options: AccessOptions;
+  readonly #keys: KeySources;
+  #credentials: Promise<OpenCredentials> | undefined;
+
+  constructor(options: AccessOptions) {
+    this.#options = options;
+    this.#keys = { env: options.env, providers: options.config.providers };
+  }
+
+  /** How a provider is told who asks: with the token of a login where one was chosen, else with a key. */
+  accessTo({ provider, login }: { readonly provider: string; readonly login?: LoginName }): Access {
+    if (login === undefined) {
+      return { origin: keyOrigin(provider, this.#keys), credential: (signal) => this.#key(provider, signal) };
+    }
+    const { title, remedy } = loginFacts(login);
+    return {
+      origin: `The token comes from the ${title}. ${remedy}`,
+      credential: async (signal) => tokenIn(await (await this.#ref()).ask({ type: "token", login }, signal)),
+      renewed: async ({ token }, signal) =>
+        tokenIn(await (await this.#ref()).ask({ type: "renew", login, refused: token }, signal)),
+    };
+  }
+
+  async stop(): Promise<void> {
+    await (await this.#credentials)?.stop();
+  }
+
+  /** Loaded on first use: most have a key, and need none of it. */
+  async #ref(): Promise<OpenCredentials["ref"]> {
+    this.#credentials ??= import("./open-credentials.js").then(({ openCredentials }) => openCredentials(this.#options));
+    return (await this.#credentials).ref;
+  }
+
+  #key(provider: string, signal: AbortSignal): string | undefined | Promise<string | undefined> {
+    if (this.#keys.providers?.[provider]?.keyring !== true) return apiKey(provider, this.#keys);
+    return this.#keptKey(provider, signal);
+  }
+
+  async #keptKey(provider: string, signal: AbortSignal): Promise<string> {
+    const key = await (await this.#ref()).ask({ type: "kept_key", provider }, signal);
+    if (key !== undefined) return key;
+    const message = `there is no key in the keyring, or it is locked. Run: cody set-auth ${provider}-api-key - --keyring`;
+    throw new FailureError({ code: "auth", message, retryable: false });
+  }
+}
+
+function keyOrigin(provider: string, { env, providers = {} }: KeySources): string {
+  const method = Object.entries(providerOfAuth).find(
+    ([name, owner]) => owner === provider && name.endsWith("-api-key"),
+  );
+  const save = method === undefined ? `cody config set providers.${provider}.apiKey -` : `cody set-auth ${method[0]} -`;
+  const variable = keyVariable(provider);
+  if (providers[provider]?.keyring === true) {
+    return `The API key comes from the system keyring. To change it, run: ${save} --keyring`;
+  }
+  if (providers[provider]?.apiKey !== undefined) {
+    return `The API key comes from providers.${provider}.apiKey in the configuration. To change it, run: ${save}`;
+  }
+  return apiKey(provider, { env }) === undefined
+    ? `No API key is set. To set one, export ${variable} or run: ${save}`
+    : `The API key comes from ${variable}. To change it, set that variable or run: ${save}`;
+}
+
+function tokenIn(reply: TokenReply): LoginToken {
+  if (reply.ok) return reply.token;
+  throw new FailureError(reply.failure);
+}

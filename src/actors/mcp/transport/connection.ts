@@ -1,0 +1,140 @@
+import type { Client, jsonSchemaValidator, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import * as z from "zod";
+import { createFetch } from "../../../providers/transport/http-fetch.js";
+import { version } from "../../../version.js";
+import { within } from "../../../base/time/within.js";
+import { boundedFetch } from "./bounded-fetch.js";
+import type { Elicited, ElicitationAnswer } from "../elicitation.js";
+import type { ServerLogin } from "../login/server-login.js";
+import type { ServerOrder } from "../server-order.js";
+import { StdioTransport } from "./stdio-transport.js";
+
+/** What a connection tells besides its answers. */
+export interface ConnectionListener {
+  onToolsChanged(): void;
+  onStderr(bytes: Buffer): void;
+  onElicitation(request: Elicited): Promise<ElicitationAnswer>;
+  /** Called once, when it is over although nobody closed it. */
+  onLost(reason: string): void;
+}
+
+/** A connection of which the handshake is over. */
+export interface Connection {
+  readonly offers: { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
+  /** Rejects with an `Error` for its reader; an abort is told to the server. */
+  request(method: string, params: Readonly<Record<string, unknown>>, options: RequestBounds): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface RequestBounds {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** How long a server on the network may take to forget us. */
+const goodbyeMs = 1_000;
+
+/** What comes is looked at by whoever asked for it: a schema for all would refuse the whole for one wrong part. */
+const Answer = z.looseObject({});
+const ElicitationParams = z.looseObject({ message: z.string(), requestedSchema: z.unknown().optional() });
+
+/** Connects and shakes hands. The library is loaded here: who has no servers does not wait for it. */
+export async function openConnection(
+  order: ServerOrder,
+  env: Readonly<Record<string, string | undefined>>,
+  listener: ConnectionListener,
+  bounds: RequestBounds,
+  login?: ServerLogin,
+): Promise<Connection> {
+  const sdk = await import("@modelcontextprotocol/client");
+  const client = new sdk.Client(
+    { name: "cody", version },
+    // A schema of a server is never compiled: an expression in it could take for ever.
+    { capabilities: { elicitation: { form: {} } }, jsonSchemaValidator: acceptAll },
+  );
+  let isOver = false;
+  const transport =
+    order.type === "command"
+      ? new StdioTransport(order, (bytes) => listener.onStderr(bytes))
+      : new sdk.StreamableHTTPClientTransport(new URL(order.url), {
+          fetch: boundedFetch(createFetch(env), (reason) => lost(reason)),
+          requestInit: { headers: { ...order.headers } },
+          ...(login === undefined ? {} : { authProvider: login }),
+          redirectPolicy: "same-origin",
+        });
+
+  function lost(reason: string): void {
+    if (isOver) return;
+    isOver = true;
+    listener.onLost(reason);
+    void close();
+  }
+
+  async function close(): Promise<void> {
+    isOver = true;
+    if (!(transport instanceof StdioTransport)) await goodbye(transport);
+    await client.close().catch(() => undefined);
+    await transport.close().catch(() => undefined);
+    await login?.settled();
+  }
+
+  Object.assign(client, {
+    onclose: () => lost((transport instanceof StdioTransport ? transport.reason : undefined) ?? "it hung up"),
+  });
+  client.setNotificationHandler("notifications/tools/list_changed", () => listener.onToolsChanged());
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    const { message, requestedSchema } = ElicitationParams.parse(params);
+    return await listener.onElicitation({ message, schema: requestedSchema });
+  });
+  try {
+    await orAborted(client.connect(transport, { ...bounds, timeout: bounds.timeoutMs }), bounds.signal);
+  } catch (error) {
+    const wasOver = isOver;
+    await close();
+    const reason = transport instanceof StdioTransport ? transport.reason : undefined;
+    throw wasOver && reason !== undefined ? new Error(reason, { cause: error }) : error;
+  }
+  return {
+    offers: offersOf(client),
+    request: async (method, params, { signal, timeoutMs }) => {
+      try {
+        return await client.request({ method, params: { ...params } }, Answer, { signal, timeout: timeoutMs });
+      } catch (error) {
+        if (error instanceof sdk.ProtocolError || signal.aborted) throw error;
+        const ended = transport instanceof StdioTransport ? transport.reason : undefined;
+        if (ended !== undefined) throw new Error(ended, { cause: error });
+        const isLate = error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout;
+        // A server on the network may have forgotten us, or be another by now: it is greeted anew.
+        if (!isLate && order.type === "url") lost(error instanceof Error ? error.message : String(error));
+        throw error;
+      }
+    },
+    close,
+  };
+}
+
+function offersOf(client: Client): Connection["offers"] {
+  const { tools, resources, prompts } = client.getServerCapabilities() ?? {};
+  return { tools: tools !== undefined, resources: resources !== undefined, prompts: prompts !== undefined };
+}
+
+async function goodbye(transport: StreamableHTTPClientTransport): Promise<void> {
+  await within(
+    transport.terminateSession().catch(() => undefined),
+    goodbyeMs,
+  );
+}
+
+/** Whatever the library does with a signal while it connects. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+const acceptAll: jsonSchemaValidator = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+};

@@ -1,0 +1,148 @@
+import type { Readable } from "node:stream";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { isRecord } from "../../../base/is-record.js";
+import { eventJson } from "../../../providers/transport/event-json.js";
+import { readThrottled } from "../../../tools/exec/read-throttled.js";
+import { within } from "../../../base/time/within.js";
+import { BoundedLines } from "./bounded-lines.js";
+import { paced } from "./paced.js";
+import { UnaskedMessages } from "./unasked-messages.js";
+import { type ServerCommand, ServerProcess } from "./server-process.js";
+
+/** One message; a server that sends more at once has gone wrong. */
+export const maxMessageBytes = 16 * 1024 * 1024;
+/** Brackets and commas: a message of nothing else would take seconds to be read, and keep everybody waiting. */
+export const maxMessageParts = 200_000;
+/** Bytes and other lines that are no messages are passed over, up to here. */
+const maxStrayLines = 1_000;
+/** Between the end of a process and the end of its output, whichever comes first. */
+const lastWordsMs = 300;
+const invalidMessage = -32_600;
+
+/** Speaks with a server through the pipes of its process. Nothing it writes can throw in here. */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  readonly #command: ServerCommand;
+  readonly #onStderr: (bytes: Buffer) => void;
+  #process: ServerProcess | undefined;
+  #closed = false;
+  #strayLines = 0;
+  readonly #asked = new Set<unknown>();
+  readonly #unasked = new UnaskedMessages();
+  /** Why it ended, if it ended by itself. */
+  reason: string | undefined;
+
+  constructor(command: ServerCommand, onStderr: (bytes: Buffer) => void) {
+    this.#command = command;
+    this.#onStderr = onStderr;
+  }
+
+  async start(): Promise<void> {
+    const started = await ServerProcess.start(this.#command);
+    this.#process = started;
+    const output = this.#listen(started.stdout);
+    void readThrottled(started.stderr, (bytes) => this.#onStderr(bytes));
+    void this.#watch(started, output);
+  }
+
+  /** Resolves at the end of what it writes. While there is work to do with it, no more is taken. */
+  async #listen(stdout: Readable): Promise<void> {
+    const work: (() => void)[] = [];
+    const lines = new BoundedLines(maxMessageBytes, {
+      line: (text) => work.push(() => this.#read(text)),
+      tooLong: (head, tail) =>
+        work.push(() => this.#refuse(`a message is longer than ${maxMessageBytes} bytes`, head, tail)),
+    });
+    try {
+      for await (const bytes of stdout) {
+        if (this.#closed) continue;
+        lines.push(bytes as Buffer);
+        await paced(work.splice(0));
+      }
+    } catch {
+      // It was cut off, which is an end as well.
+    }
+  }
+
+  /** What it said before it ended counts; of one that only closed its output nothing will come any more. */
+  async #watch({ exited }: ServerProcess, output: Promise<void>): Promise<void> {
+    await Promise.race([exited, output]);
+    await within(output, lastWordsMs);
+    const code = (await within(exited, lastWordsMs)) ? await exited : undefined;
+    this.#end(code === undefined ? "it closed its output" : `it exited with code ${code}`);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#process?.stdin;
+    if (this.#closed || stdin === undefined || !stdin.writable) throw new Error("the server is gone");
+    if ("id" in message && "method" in message) this.#asked.add(message.id);
+    if (!stdin.write(`${JSON.stringify(message)}\n`)) {
+      await new Promise<void>((resolve) => {
+        stdin.once("drain", resolve);
+        stdin.once("close", resolve);
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#end(undefined);
+    await this.#process?.end();
+  }
+
+  #end(reason: string | undefined): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.reason = reason;
+    void this.#process?.end();
+    this.onclose?.();
+  }
+
+  #read(text: string): void {
+    if (this.#closed) return;
+    let message: Record<string, unknown>;
+    try {
+      message = eventJson(text, maxMessageParts);
+    } catch (error) {
+      this.#refuse(error instanceof Error ? error.message : String(error), text.slice(0, 256), text.slice(-256));
+      return;
+    }
+    const isAnswer = message["method"] === undefined && this.#asked.delete(message["id"]);
+    if (!isAnswer && !this.#unasked.add()) return this.#end(this.#unasked.reason);
+    try {
+      this.onmessage?.(answerOf(message) ?? (message as JSONRPCMessage));
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** Whoever waits for it hears that it came to nothing, if it can be made out who that is. */
+  #refuse(why: string, head: string, tail: string): void {
+    const id = idIn(head, tail);
+    this.onerror?.(new Error(why));
+    if (id !== undefined && !this.#asked.delete(id) && !this.#unasked.add()) return this.#end(this.#unasked.reason);
+    if (id !== undefined) {
+      this.onmessage?.({ jsonrpc: "2.0", id, error: { code: invalidMessage, message: why } });
+      return;
+    }
+    this.#strayLines += 1;
+    if (this.#strayLines > maxStrayLines) this.#end("it writes what is no message to its output");
+  }
+}
+
+/** An answer, made whole: one that is not as it should be would be passed over, and whoever waits for it wait on. */
+function answerOf({ id, method, result, error }: Readonly<Record<string, unknown>>): JSONRPCMessage | undefined {
+  if (typeof id !== "number" || method !== undefined) return undefined;
+  if (isRecord(result)) return { jsonrpc: "2.0", id, result };
+  const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
+  const text = typeof message === "string" ? message : "what it answered is no result";
+  return { jsonrpc: "2.0", id, error: { code: Number.isInteger(code) ? Number(code) : invalidMessage, message: text } };
+}
+
+function idIn(head: string, tail: string): number | undefined {
+  const found =
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,/.exec(head) ??
+    /,\s*"id"\s*:\s*(\d{1,15})\s*\}\s*$/.exec(tail);
+  return found?.[1] === undefined ? undefined : Number(found[1]);
+}

@@ -1,0 +1,227 @@
+import { setMaxListeners } from "node:events";
+import { FailureError } from "../../messages/errors.js";
+import type { Failure } from "../../messages/failure.js";
+import type { Context, Message, Run } from "./actor.js";
+import { Deferred } from "./deferred.js";
+import { Envelope } from "./envelope.js";
+import { failed, failureOf, messageOf } from "./failures.js";
+import { LinkedList } from "./linked-list.js";
+import { within } from "../../base/time/within.js";
+
+const workBoundMs = 5_000;
+const disposeBoundMs = 5_000;
+
+/** An actor with its options, and without its types. */
+export interface Blueprint {
+  readonly name: string;
+  start(context: Context<unknown, Message>): unknown;
+}
+
+/** What an incarnation needs from the one who started it. */
+export interface Host {
+  /** Puts an incarnation's own message into the mailbox. */
+  insist(envelope: Envelope): void;
+  /** Gives a place in the mailbox back. */
+  release(): void;
+  publish(event: { id: string; msg: unknown }): void;
+}
+
+type Handler = (op: Message, signal: AbortSignal, id: string) => unknown;
+
+interface HandlerTable {
+  readonly [type: string]: Handler | undefined;
+  readonly [Symbol.asyncDispose]?: () => Promise<void>;
+}
+
+/** One life of an actor, from `start` until everything it began has ended. */
+export class Incarnation {
+  readonly #actor: Blueprint;
+  readonly #host: Host;
+  #handlers: HandlerTable | undefined;
+  readonly #running = new LinkedList<Envelope>();
+  readonly #runs = new Set<AbortController>();
+  readonly #lifetime = new AbortController();
+  /** `start`, handlers and runs that have not ended. */
+  #active = 0;
+  #ended = false;
+  #disposed = false;
+  #silent = false;
+  readonly #idle = new Deferred<void>();
+  readonly #closed = new Deferred<void>();
+  readonly #failure = new Deferred<Failure | undefined>();
+
+  constructor(actor: Blueprint, host: Host) {
+    this.#actor = actor;
+    this.#host = host;
+    setMaxListeners(0, this.#lifetime.signal);
+  }
+
+  /** Resolves when the incarnation ends, with what ended it; with nothing when it was stopped. */
+  get failure(): Promise<Failure | undefined> {
+    return this.#failure.promise;
+  }
+
+  get isLive(): boolean {
+    return this.#handlers !== undefined && !this.#ended;
+  }
+
+  /** Says whether messages can be handled now. */
+  async start(): Promise<boolean> {
+    this.#active += 1;
+    try {
+      this.#handlers = (await this.#actor.start(this.#context())) as HandlerTable;
+    } catch (error) {
+      this.#fail("start", error);
+    }
+    this.#ease();
+    // It took so long that whoever ended this incarnation has given up waiting for it.
+    if (this.#disposed) await this.#dispose();
+    return this.isLive;
+  }
+
+  /** Starts the handler of a message; never throws. */
+  handle(envelope: Envelope): void {
+    if (envelope.sender !== undefined && envelope.sender !== this) return;
+    this.#active += 1;
+    envelope.status = "running";
+    this.#running.push(envelope);
+    let answer: unknown;
+    try {
+      const handler = this.#handler(envelope.op.type);
+      if (handler === undefined) return this.#unknown(envelope);
+      const { signal } = envelope.controller ?? this.#lifetime;
+      answer = handler.call(this.#handlers, envelope.op, signal, envelope.id);
+    } catch (error) {
+      return this.#threw(envelope, error);
+    }
+    if (!(answer instanceof Promise)) return this.#answered(envelope, answer);
+    answer.then(
+      (value: unknown) => this.#answered(envelope, value),
+      (error: unknown) => this.#threw(envelope, error),
+    );
+  }
+
+  /**
+   * Refuses what is unanswered, aborts what runs and waits for it, then releases what the actor holds; each wait is
+   * bounded. Later calls wait for the first.
+   */
+  end(refusal: Failure): Promise<void> {
+    if (!this.#ended) {
+      this.#ended = true;
+      this.#failure.resolve(undefined);
+      void this.#close(refusal);
+    }
+    return this.#closed.promise;
+  }
+
+  async #close(refusal: Failure): Promise<void> {
+    for (let next = this.#running.shift(); next !== undefined; next = this.#running.shift()) {
+      const { status } = next;
+      next.status = "dropped";
+      if (next.sender === undefined) this.#host.release();
+      if (status === "running") next.caller?.refused(new FailureError(refusal));
+      next.controller?.abort();
+    }
+    this.#lifetime.abort();
+    for (const run of this.#runs) run.abort();
+    if (this.#active > 0) await within(this.#idle.promise, workBoundMs);
+    this.#disposed = true;
+    await this.#dispose();
+    this.#silent = true;
+    this.#closed.resolve();
+  }
+
+  /** What it throws is nobody's concern any more: the incarnation is over either way. */
+  async #dispose(): Promise<void> {
+    const handlers = this.#handlers;
+    this.#handlers = undefined;
+    await within((async () => handlers?.[Symbol.asyncDispose]?.())(), disposeBoundMs);
+  }
+
+  /** Only what the actor itself has put there: every object inherits a `toString`. */
+  #handler(type: string): Handler | undefined {
+    const handlers = this.#handlers;
+    const handler = handlers !== undefined && Object.hasOwn(handlers, type) ? handlers[type] : undefined;
+    return typeof handler === "function" ? handler : undefined;
+  }
+
+  #answered(envelope: Envelope, answer: unknown): void {
+    if (this.#settle(envelope)) envelope.caller?.answered(answer);
+  }
+
+  #threw(envelope: Envelope, error: unknown): void {
+    if (!this.#settle(envelope)) return;
+    const failure = this.#fail(envelope.op.type, error);
+    envelope.caller?.refused(new FailureError(failure, { cause: error }));
+  }
+
+  #unknown(envelope: Envelope): void {
+    if (!this.#settle(envelope)) return;
+    const message = `${this.#actor.name}: no handler for ${JSON.stringify(envelope.op.type)}`;
+    if (envelope.caller === undefined) process.emitWarning(message);
+    envelope.caller?.refused(new FailureError(failed("bad_message", message)));
+  }
+
+  /** Says whether the end of the handler still matters to anyone. */
+  #settle(envelope: Envelope): boolean {
+    this.#ease();
+    if (envelope.status === "dropped") return false;
+    const { status } = envelope;
+    envelope.status = "settled";
+    this.#running.remove(envelope);
+    if (envelope.sender === undefined) this.#host.release();
+    return status === "running";
+  }
+
+  #ease(): void {
+    this.#active -= 1;
+    if (this.#ended && this.#active === 0) this.#idle.resolve();
+  }
+
+  #fail(during: string, error: unknown): Failure {
+    const failure = failed("actor_failed", `${this.#actor.name}: ${during}: ${messageOf(error)}`);
+    if (!this.#ended) {
+      this.#failure.resolve(failure);
+      void this.end({ ...failure, retryable: true });
+    }
+    return failure;
+  }
+
+  #context(): Context<unknown, Message> {
+    return {
+      run: (work, end) => this.#run(work, end),
+      publish: (msg, id = "") => {
+        if (!this.#silent) this.#host.publish({ id, msg });
+      },
+    };
+  }
+
+  #run(work: (signal: AbortSignal) => Promise<void>, end: (failure: Failure | undefined) => Message): Run {
+    const controller = new AbortController();
+    if (!this.#ended) void this.#perform(controller, work, end);
+    return { abort: () => controller.abort() };
+  }
+
+  async #perform(
+    controller: AbortController,
+    work: (signal: AbortSignal) => Promise<void>,
+    end: (failure: Failure | undefined) => Message,
+  ): Promise<void> {
+    this.#active += 1;
+    this.#runs.add(controller);
+    let failure: Failure | undefined;
+    try {
+      await work(controller.signal);
+    } catch (error) {
+      failure = failureOf(error, controller.signal);
+    }
+    this.#runs.delete(controller);
+    this.#ease();
+    if (this.#ended) return;
+    try {
+      this.#host.insist(new Envelope("", end(failure), undefined, undefined, this));
+    } catch (error) {
+      this.#fail("run", error);
+    }
+  }
+}

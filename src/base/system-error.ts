@@ -1,0 +1,112 @@
+import { existsSync } from "node:fs";
+import { constants } from "node:os";
+import { dirname, isAbsolute } from "node:path";
+import { getSystemErrorMap } from "node:util";
+import { quotedWord } from "./text/quoted-command.js";
+
+/** Node has no name for it, though the system has. */
+const unnamed: ReadonlyMap<number, string> = new Map([[-constants.errno.EDQUOT, "EDQUOT"]]);
+
+/** The name of what the system said, like `ENOSPC`; none for errors that are not the system's. */
+export function systemCode(error: unknown): string | undefined {
+  const { code, errno } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  return unnamed.get(errno ?? 0) ?? code;
+}
+
+/** The usual errors in plain words. */
+const words: Readonly<Record<string, string>> = {
+  E2BIG: "the arguments are too long for the system",
+  EACCES: "permission denied",
+  EADDRINUSE: "the address is in use",
+  EAGAIN: "too many processes",
+  EDQUOT: "disk quota exceeded",
+  EFBIG: "the file would be too large",
+  EIO: "input/output error",
+  EISDIR: "it is a folder",
+  ELOOP: "too many symbolic links, or one that may not be followed",
+  EMFILE: "too many open files",
+  ENAMETOOLONG: "the name is too long",
+  ENFILE: "too many open files",
+  ENOENT: "it does not exist",
+  ENOMEM: "not enough memory",
+  ENOSPC: "disk full",
+  ENOTDIR: "a part of the path is not a folder",
+  ENXIO: "it is a socket or a pipe nobody listens to",
+  EPERM: "operation not permitted",
+  EROFS: "read-only file system",
+};
+
+/** Why the system refused something, in a few words. */
+export function systemReason(error: unknown): string {
+  const code = systemCode(error);
+  const { errno = 0 } = Object(error) as Partial<NodeJS.ErrnoException>;
+  return words[code ?? ""] ?? getSystemErrorMap().get(errno)?.[1] ?? code ?? "unknown error";
+}
+
+const verbs: Readonly<Record<string, string>> = {
+  copyfile: "copy",
+  fdatasync: "write",
+  fsync: "write",
+  ftruncate: "write",
+  link: "create",
+  rename: "write",
+  symlink: "create",
+  truncate: "write",
+  utime: "write",
+  write: "write",
+  writev: "write",
+  chmod: "change the permissions of",
+  connect: "connect to",
+  getaddrinfo: "find",
+  listen: "listen on",
+  mkdir: "create the folder",
+  mkdtemp: "create a folder in",
+  open: "open",
+  read: "read",
+  readlink: "read",
+  lstat: "read",
+  opendir: "read the folder",
+  rmdir: "delete",
+  scandir: "read the folder",
+  stat: "read",
+  unlink: "delete",
+};
+
+const permissions = (path = ""): string | undefined =>
+  path === "" ? undefined : `Check its owner and permissions: ls -ld ${quotedWord(path)}`;
+const space = (): string => "Free some space and try again";
+const hints: Readonly<Record<string, (path?: string) => string | undefined>> = {
+  EACCES: permissions,
+  EPERM: permissions,
+  EDQUOT: space,
+  ENOSPC: space,
+  EROFS: () => "Use a folder that can be written: set CODY_HOME or pass --home",
+  ENOTDIR: () => "Rename the file that is in the way, or use another path",
+};
+
+const refusals: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+
+interface NetworkPlace {
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
+}
+
+/** What could not be done, where and why, and what to do about it; undefined for errors that are not the system's. */
+export function systemProblem(error: unknown): { readonly message: string; readonly hint?: string } | undefined {
+  if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return undefined;
+  const { syscall = "", path, address, hostname, port } = error as NodeJS.ErrnoException & NetworkPlace;
+  // What does not exist cannot be the cause; it may be a temporary file.
+  const isHidden =
+    syscall === "open" &&
+    path !== undefined &&
+    isAbsolute(path) &&
+    refusals.has(systemCode(error) ?? "") &&
+    !existsSync(path);
+  const blamed = isHidden ? dirname(path) : path;
+  const place = blamed ?? hostname ?? (address === undefined ? undefined : [address, port].join(":"));
+  const verb = syscall.startsWith("spawn") ? "run" : isHidden ? "access" : (verbs[syscall] ?? "access");
+  const what = `${verb}${place === undefined ? "" : ` ${place}`}`;
+  const hint = hints[systemCode(error) ?? ""]?.(blamed);
+  return { message: `Cannot ${what}: ${systemReason(error)}`, ...(hint === undefined ? {} : { hint }) };
+}

@@ -1,0 +1,44 @@
+import type { CAC } from "cac";
+import { brokenLines, helpTable, type HelpRow } from "../format/help-table.js";
+
+type Command = CAC["commands"][number];
+
+/** How a command is used; without one, how cody is. */
+export function helpText(cli: CAC, command: Command, columns: number | undefined): string {
+  const table = (rows: readonly HelpRow[]): string => helpTable(rows, columns).join("\n");
+  const isBare = command.name === "";
+  const commands = cli.commands.filter(({ name }) => name !== "");
+  const own = command.options.map(rowOf);
+  const shared = cli.globalCommand.options.map(rowOf);
+  return [
+    isBare ? "cody: conversations with a coding model" : command.description,
+    `Usage:\n  cody ${isBare ? "[command] [options]" : `${command.rawName} [options]`}`,
+    ...(isBare ? [`Commands:\n${table(commands.map(({ rawName, description }) => [rawName, description]))}`] : []),
+    `Options:\n${table([...own, ...shared])}`,
+    ...(isBare
+      ? [
+          `Approvals:\n${indented(noSandbox, columns)}\n${table(policies)}`,
+          `Without a command cody talks interactively.\nFor one command: cody <command> --help`,
+        ]
+      : []),
+  ].join("\n\n");
+}
+
+const noSandbox =
+  "This version has no sandbox, so by default you are asked before a command runs and before a file is written.";
+const policies: readonly HelpRow[] = [
+  ["--approval-policy on-request", "asks; nothing is asked with --sandbox danger-full-access  (default)"],
+  ["--approval-policy untrusted", "asks, whatever the sandbox is"],
+  ["--approval-policy never", "asks nothing: only reading runs; with --sandbox danger-full-access everything does"],
+];
+
+function rowOf({ rawName, description }: { rawName: string; description: string }): HelpRow {
+  return [rawName, description];
+}
+
+function indented(text: string, columns = Infinity): string {
+  const indent = "  ";
+  return brokenLines(text, columns - indent.length)
+    .map((line) => indent + line)
+    .join("\n");
+}

@@ -1,0 +1,122 @@
+import type { CAC } from "cac";
+import { type CommandName, defineCommands, isCommandName } from "./command-table.js";
+import { type CommandError, usageError } from "../command-error.js";
+import type { Flags } from "./flags.js";
+import { helpText } from "./help.js";
+import { nearestName } from "../../base/text/nearest-name.js";
+import { checkFlags } from "./check-flags.js";
+import { mark, unmark } from "./verbatim.js";
+
+export interface ParsedCommand {
+  readonly name: CommandName;
+  readonly args: readonly string[];
+  readonly flags: Flags;
+  /** How this command is used, for a terminal of so many columns or for a file. */
+  readonly help: (columns: number | undefined) => string;
+}
+
+type CacCommand = CAC["commands"][number];
+
+/** The command, its arguments and its flags, each text as it was typed. */
+export function parseArguments(argv: readonly string[]): ParsedCommand {
+  const cli = defineCommands();
+  const { args: marked, options } = cli.parse(["node", "cody", ...mark(argv)], { run: false });
+  const command = cli.matchedCommand;
+  if (command === undefined) throw usageError("There is no such command");
+  const known = [...cli.globalCommand.options, ...command.options];
+  checkFlags(argv, known);
+  const args = [...marked.map(unmark), ...textsBehindDashes(argv)];
+  const flags = flagsOf(options, known);
+  if (!flags.help && !flags.version) checkCount(cli, command, args);
+  if (isCommandName(command.name)) {
+    return { name: command.name, args, flags, help: (columns) => helpText(cli, command, columns) };
+  }
+  // The commands without a loader are other spellings of a flag.
+  if (command.name === "version") return { name: "", args: [], flags: { ...flags, version: true }, help: () => "" };
+  const [about = ""] = args;
+  const described = cli.commands.find(({ name }) => name === about);
+  if (described === undefined) throw unknownCommand(cli, about);
+  return { name: "", args: [], flags: { ...flags, help: true }, help: (columns) => helpText(cli, described, columns) };
+}
+
+function textsBehindDashes(argv: readonly string[]): readonly string[] {
+  const dashes = argv.indexOf("--");
+  return dashes === -1 ? [] : argv.slice(dashes + 1);
+}
+
+function flagsOf(options: Readonly<Record<string, unknown>>, known: readonly CacCommand["options"][number][]): Flags {
+  const values = known.flatMap((option): [string, string | boolean | string[]][] => {
+    if (repeatable.has(option.name)) return repeated(option, options[option.name]);
+    const value = lastOf(options[option.name]);
+    if (option.isBoolean === true) return [[option.name, value === true]];
+    if (value === undefined) return [];
+    if (typeof value === "string" && unmark(value) !== "") return [[option.name, unmark(value)]];
+    if (option.required === false && value === true) return [[option.name, true]];
+    throw usageError(`${option.rawName.split(" ")[0]} needs a value`);
+  });
+  return { ...nothingGiven, ...Object.fromEntries(values) };
+}
+
+/** Flags of which every one counts. */
+const repeatable: ReadonlySet<string> = new Set(["env"]);
+
+function repeated({ name, rawName }: CacCommand["options"][number], given: unknown): [string, string[]][] {
+  const values: unknown[] = given === undefined ? [] : [given].flat();
+  const texts = values.map((value) => {
+    if (typeof value !== "string") throw usageError(`${rawName.split(" ")[0]} needs a value`);
+    return unmark(value);
+  });
+  return texts.length === 0 ? [] : [[name, texts]];
+}
+
+const nothingGiven: Flags = {
+  continue: false,
+  force: false,
+  json: false,
+  raw: false,
+  list: false,
+  project: false,
+  codex: false,
+  last: false,
+  fork: false,
+  recordedCwd: false,
+  write: false,
+  dryRun: false,
+  undo: false,
+  explain: false,
+  stat: false,
+  replace: false,
+  overwrite: false,
+  all: false,
+  trash: false,
+  yes: false,
+  help: false,
+  version: false,
+  stdin: false,
+  keyring: false,
+  shapes: true,
+  persistence: true,
+  strict: true,
+};
+
+/** A flag given twice holds as it was given last. */
+function lastOf(value: unknown): unknown {
+  return Array.isArray(value) ? value.at(-1) : value;
+}
+
+function checkCount(cli: CAC, command: CacCommand, args: readonly string[]): void {
+  if (command.name === "" && args[0] !== undefined) throw unknownCommand(cli, args[0]);
+  const required = command.args.filter((argument) => argument.required);
+  const usage = `Usage: cody ${command.rawName}`;
+  if (args.length < required.length) throw usageError(`${required.at(args.length)?.value} is missing`, usage);
+  const excess = command.args.some((argument) => argument.variadic) ? undefined : args[command.args.length];
+  if (excess !== undefined) throw usageError(`'${excess}' is one argument too many`, usage);
+}
+
+function unknownCommand(cli: CAC, typed: string): CommandError {
+  const names = cli.commands.flatMap(({ name }) => (name === "" ? [] : [name]));
+  const near = nearestName(typed, names);
+  return near === undefined
+    ? usageError(`Unknown command '${typed}'`, `Commands: ${names.join(", ")}`, "See: cody help")
+    : usageError(`Unknown command '${typed}'. Did you mean ${near}?`, "See: cody help");
+}

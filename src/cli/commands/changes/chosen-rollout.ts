@@ -1,0 +1,19 @@
+import { namedDirectories } from "../../../config/places.js";
+import { findSaved } from "../../../rollouts/list/find-saved.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { existingTarget } from "../../conversations/choose-conversation.js";
+import type { CommandContext } from "../../context.js";
+import type { ConversationPlaces } from "../../../config/places.js";
+import { onlyLooking, openWorkspace } from "../../workspace.js";
+
+/** The file of the conversation a command names, or else of the active one, and where such files are. */
+export async function chosenRollout(
+  given: CommandContext,
+): Promise<{ readonly places: ConversationPlaces; readonly rollout: RolloutName }> {
+  const context = onlyLooking(given);
+  await using workspace = await openWorkspace(context);
+  const { places } = workspace;
+  const { id, path } = await existingTarget(context, workspace, context.args[0]);
+  context.about(id);
+  return { places, rollout: path === undefined ? await findSaved(namedDirectories(places), id) : { id, path } };
+}

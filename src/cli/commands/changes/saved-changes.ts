@@ -1,0 +1,118 @@
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { snapshotPlaces } from "../../../actors/conversation/store/snapshot-places.js";
+import { ChangeFolder, type NumberedRecord } from "../../../changes/workspace/change-folder.js";
+import { diffChanges } from "../../../changes/workspace/diff-changes.js";
+import { currentChanges, type KeptChanges, type SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
+import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
+import { gitUser } from "../../../base/git/git-user.js";
+import { redactionRules } from "../../../config/secrets/rules.js";
+import type { ConversationPlaces } from "../../../config/places.js";
+import type { LeftOutFile } from "../../../messages/change-record.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { readRollout } from "../../../rollouts/file/read.js";
+import { TurnEnds } from "../../../rollouts/turn-ends.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** As a command sees them; how much may be kept was decided by who played the turn. */
+export function placesOfChanges(places: ConversationPlaces, rollout: RolloutName, env: Env): SnapshotPlaces {
+  return snapshotPlaces(places, rollout.path, {
+    maxBytes: Number.POSITIVE_INFINITY,
+    secrets: redactionRules({}, env).secrets,
+    gitUser: gitUser({ env, homedir }),
+  });
+}
+
+/** What the turns of a saved conversation changed. */
+export class SavedChanges {
+  readonly folder: ChangeFolder;
+  readonly records: readonly NumberedRecord[];
+  /** The turn whose end nobody has seen: what is different now. */
+  readonly unfinished: KeptChanges | undefined;
+  /** The numbers of turns by their ids. */
+  readonly turns: ReadonlyMap<string, number>;
+
+  private constructor(
+    folder: ChangeFolder,
+    records: readonly NumberedRecord[],
+    unfinished: KeptChanges | undefined,
+    turns: ReadonlyMap<string, number>,
+  ) {
+    this.folder = folder;
+    this.records = records;
+    this.unfinished = unfinished;
+    this.turns = turns;
+  }
+
+  static async read(places: ConversationPlaces, rollout: RolloutName, env: Env): Promise<SavedChanges> {
+    const where = placesOfChanges(places, rollout, env);
+    const folder = new ChangeFolder(where.folder);
+    const open = await folder.open();
+    const unfinished = open !== undefined && isThere(open.root) ? currentChanges(where, open, Date.now()) : undefined;
+    return new SavedChanges(folder, await folder.records(), unfinished, await turnNumbers(rollout));
+  }
+
+  /** What one turn changed, or all of them and what was taken back, one after another. */
+  diff(turn: number | undefined): TurnDiffTracker {
+    const turnId = turn === undefined ? undefined : this.idOf(turn);
+    const tracker = new TurnDiffTracker();
+    const isMeant = ({ kind, turn_id }: NumberedRecord) =>
+      turnId === undefined || (kind === "turn" && turn_id === turnId);
+    const folders = [this.folder.folder];
+    for (const { files } of this.records.filter(isMeant)) diffChanges({ files, folders }, tracker);
+    const open = this.unfinished;
+    if (open !== undefined && (turnId === undefined || open.turnId === turnId)) diffChanges(open, tracker);
+    return tracker;
+  }
+
+  /** What they changed and nobody kept, so that it is in no diff. */
+  leftOut(turn: number | undefined): readonly LeftOutFile[] {
+    const turnId = turn === undefined ? undefined : this.idOf(turn);
+    const all = [
+      ...this.records.map(({ turn_id, left_out }) => ({ turnId: turn_id, leftOut: left_out })),
+      ...(this.unfinished === undefined ? [] : [this.unfinished]),
+    ];
+    const files = all.filter((one) => turnId === undefined || one.turnId === turnId).flatMap(({ leftOut }) => leftOut);
+    return [...new Map(files.map((file) => [file.path, file])).values()];
+  }
+
+  /** What one turn changed, or all of them, and was taken back and not restored since. */
+  takenBack(turn: number | undefined): readonly NumberedRecord[] {
+    const turnId = turn === undefined ? undefined : this.idOf(turn);
+    const isTakenBack = ({ number }: NumberedRecord): boolean =>
+      this.records.some((record) => record.of === number && !isTakenBack(record));
+    const isMeant = ({ kind, turn_id }: NumberedRecord): boolean =>
+      kind === "turn" && (turnId === undefined || turn_id === turnId);
+    return this.records.filter((record) => isMeant(record) && isTakenBack(record));
+  }
+
+  idOf(turn: number): string {
+    const id = [...this.turns].find(([, number]) => number === turn)?.[0];
+    if (id !== undefined) return id;
+    const last = Math.max(0, ...this.turns.values());
+    throw new CommandError(`There is no turn ${turn}: the last one is ${last}`, exitCodes.failed);
+  }
+}
+
+function isThere(root: string): boolean {
+  try {
+    return realpathSync(root) === root;
+  } catch {
+    return false;
+  }
+}
+
+/** A turn that was taken back gives its number to the next. */
+export async function turnNumbers({ id, path }: RolloutName): Promise<Map<string, number>> {
+  const numbers = new Map<string, number>();
+  const ends = new TurnEnds();
+  for await (const { line } of readRollout(path, id)) {
+    ends.add(line);
+    if (line.type !== "event_msg" || line.payload.type !== "task_started") continue;
+    for (const [known, number] of numbers) if (number >= ends.turns) numbers.delete(known);
+    numbers.set(line.payload.turn_id, ends.turns);
+  }
+  return numbers;
+}

@@ -1,0 +1,135 @@
+import { chooseRecord } from "../../../changes/restore/choose-record.js";
+import type { RestorePlan } from "../../../changes/restore/plan-restore.js";
+import { type FailedStep, restore } from "../../../changes/restore/restore.js";
+import { endUnfinished } from "../../../changes/restore/undo-turn.js";
+import { ChangeFolder, type NumberedRecord } from "../../../changes/workspace/change-folder.js";
+import type { ConversationPlaces } from "../../../config/places.js";
+import { visible } from "../../../base/text/visible.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { chosenRollout } from "./chosen-rollout.js";
+import { placesOfChanges, SavedChanges } from "./saved-changes.js";
+import { leftOutLines, obstacleLines, previewLines, stayingLines, wayOut, whatText } from "./undo-text.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { withRolloutLocked } from "../maintenance/locked-rollout.js";
+import { numberFlag } from "../../format/whole-number.js";
+
+/** Makes the files what they were before a turn; without --yes it is only said what would be done. */
+export async function undoCommand(context: CommandContext): Promise<number> {
+  const { flags } = context;
+  const turn = numberFlag("--turn", flags.turn);
+  if (flags.undo && turn !== undefined) throw usageError("--undo takes back the last undo, and goes with no --turn");
+  const { places, rollout } = await chosenRollout(context);
+  const where = placesOfChanges(places, rollout, context.terminal.env);
+  const folder = new ChangeFolder(where.folder);
+  const choose = async (): Promise<Chosen> => await chosen(context, places, rollout, turn);
+  const isOpen = (await folder.open()) !== undefined;
+  if (!flags.yes && !isOpen) return await show(context, await choose());
+  // Nobody plays a turn in it meanwhile.
+  return await withRolloutLocked(context, rollout, async () => {
+    if (isOpen) await endUnfinished(where, folder, new Date());
+    if (flags.yes && !isOpen) return await undo(context, await choose());
+    await context.tell("The process of the last turn died: what has changed since the turn began counts as its doing.");
+    return await show(context, await choose());
+  });
+}
+
+interface Chosen {
+  readonly rollout: RolloutName;
+  readonly changes: SavedChanges;
+  readonly record: NumberedRecord;
+  readonly plan: RestorePlan;
+  /** What is taken back, for a person. */
+  readonly what: string;
+}
+
+/** The change that is meant, and what would have to be done: of several the last that has not been taken back. */
+async function chosen(
+  context: CommandContext,
+  places: ConversationPlaces,
+  rollout: RolloutName,
+  turn: number | undefined,
+): Promise<Chosen> {
+  const changes = await SavedChanges.read(places, rollout, context.terminal.env);
+  const { records, turns } = changes;
+  const turnId = turn === undefined ? undefined : changes.idOf(turn);
+  const kind = context.flags.undo ? "undo" : "turn";
+  const isMeant = (record: NumberedRecord): boolean =>
+    record.kind === kind && (turnId === undefined || record.turn_id === turnId);
+  const found = chooseRecord(records, changes.folder.folder, isMeant, turnId !== undefined);
+  if (found !== undefined) return { ...found, rollout, changes, what: whatText(found.record, turns) };
+  throw new CommandError(
+    context.flags.undo ? "There is no undo to take back" : "There are no changes to take back",
+    exitCodes.failed,
+    ["To see what is known: cody diff --stat"],
+  );
+}
+
+async function show(context: CommandContext, choice: Chosen): Promise<number> {
+  const { plan, what } = choice;
+  const { ready, obstructed } = sorted(plan, context);
+  const lines = [
+    `To take back ${what} in ${plan.root}:`,
+    ...previewLines(ready),
+    ...obstacleLines(obstructed),
+    ...stayingLines(plan),
+    ...leftOutLines(choice.record.left_out),
+  ];
+  if (plan.steps.length === 0) lines.push("  Everything is as it was already.");
+  else if (obstructed.length === 0) lines.push(`Nothing was changed. To do it: ${commandFor(context, choice)} --yes`);
+  else lines.push(`Nothing was changed, and nothing will be while this is so. ${helpFor(context, choice, obstructed)}`);
+  await printResult(context, { text: lines.join("\n"), json: report(choice, "preview", []) });
+  return 0;
+}
+
+async function undo(context: CommandContext, choice: Chosen): Promise<number> {
+  const { plan, what, record, changes } = choice;
+  const { ready, obstructed } = sorted(plan, context);
+  if (obstructed.length > 0) {
+    const head = `Nothing was changed, and ${what} was not taken back:`;
+    const lines = [head, ...obstacleLines(obstructed), helpFor(context, choice, obstructed)];
+    await printResult(context, { text: lines.join("\n"), json: report(choice, "conflict", []) });
+    return exitCodes.failed;
+  }
+  const failed = ready.length === 0 ? [] : await restore({ ...plan, steps: ready }, record, changes.folder, new Date());
+  const done = ready.filter(({ path }) => !failed.some((one) => one.path === path));
+  const lines = [
+    ready.length === 0 ? `Everything is as it was before ${what}` : `✓ Took back ${what} in ${plan.root}:`,
+    ...previewLines(done),
+    ...failed.map(({ path, reason }) => `  ${visible(path)}: ${reason}`),
+    ...stayingLines(plan),
+    ...leftOutLines(record.left_out),
+    ...(done.length > 0 ? [`To take this back: cody undo ${choice.rollout.id} --undo --yes`] : []),
+  ];
+  await printResult(context, { text: lines.join("\n"), json: report(choice, "done", failed) });
+  return failed.length > 0 ? exitCodes.failed : 0;
+}
+
+/** With --overwrite what somebody has changed since is no obstacle: it is kept like all that is overwritten. */
+function sorted({ steps }: RestorePlan, { flags }: CommandContext) {
+  const isReady = ({ obstacle }: RestorePlan["steps"][number]): boolean =>
+    obstacle === undefined || (flags.overwrite && obstacle === "changed");
+  return { ready: steps.filter(isReady), obstructed: steps.filter((step) => !isReady(step)) };
+}
+
+function commandFor({ flags }: CommandContext, { rollout }: Chosen): string {
+  const turn = flags.turn === undefined ? "" : ` --turn ${flags.turn}`;
+  return `cody undo ${rollout.id}${turn}${flags.undo ? " --undo" : ""}`;
+}
+
+function helpFor(context: CommandContext, choice: Chosen, steps: RestorePlan["steps"]): string {
+  return wayOut({ ...choice.plan, steps }, `${commandFor(context, choice)} --overwrite --yes`);
+}
+
+function report(
+  { rollout, record, plan }: Chosen,
+  status: "preview" | "conflict" | "done",
+  failed: readonly FailedStep[],
+): object {
+  const files = plan.steps.map(({ path, current, target, obstacle }) => ({
+    path,
+    action: target === undefined ? "delete" : current === undefined ? "create" : "restore",
+    obstacle: obstacle ?? null,
+  }));
+  return { id: rollout.id, status, turn_id: record.turn_id, root: plan.root, files, failed };
+}

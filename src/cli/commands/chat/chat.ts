@@ -1,0 +1,136 @@
+import { resolve } from "node:path";
+import type { Conversation } from "../../../actors/conversation/handle.js";
+import type { Event } from "../../../messages/event.js";
+import type { Op } from "../../../messages/submission.js";
+import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
+import { ConversationNotFoundError } from "../../../messages/errors.js";
+import { quotedWord } from "../../../base/text/quoted-command.js";
+import { chosenByFlags, chosenByPointer, targetOf } from "../../conversations/choose-conversation.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import type { CommandContext } from "../../context.js";
+import { exitCodeOf } from "../../exit-code.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { nameOf } from "../conversations/name-flag.js";
+import { outputSchemaIn, type SchemaInFile } from "./output-schema-file.js";
+import { readAll, withPipedInput } from "../../terminal/read-input.js";
+import { rendererFor } from "../../terminal/render.js";
+import { TurnPlayer } from "../../terminal/turn-player.js";
+import { openWorkspace, type Workspace } from "../../workspace.js";
+
+export async function chatCommand(context: CommandContext): Promise<number> {
+  using interruption = watchSignals(context.terminal);
+  const name = nameOf(context);
+  const wanted = await schemaOf(context);
+  await using workspace = await openWorkspace(context);
+  const said = await withMessageOfResume(context, workspace);
+  const { text, isPiped } = await messageOf(said, interruption.signal);
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  if (text.trim() === "")
+    throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
+  const conversation = await openConversation(said, workspace, name);
+  const render = rendererFor(context, "stderr");
+  let answer: string | null = null;
+  const keepAnswer = async (event: Event): Promise<void> => {
+    if (event.msg.type === "task_complete") answer = event.msg.last_agent_message;
+    await render(event);
+  };
+  const player = new TurnPlayer(conversation, Object.assign(keepAnswer, { stop: async () => await render.stop?.() }));
+  const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
+  const before = await player.open(options);
+  const outcome = await player.play(inputOf(text, isPiped, wanted), options);
+  const isAnswered = outcome === "answered" || outcome === "truncated" || outcome === "refused";
+  const fits = !isAnswered || wanted === undefined || (await tellUnfit(context, answer, wanted));
+  // An answer that was cut off does not fit the schema either: the exit code says that it was cut off.
+  if (!fits && outcome !== "truncated") return interruption.exitCode ?? exitCodes.failed;
+  return interruption.exitCode ?? exitCodeOf(before, outcome);
+}
+
+const idOrFile = /^conv_|^[0-9a-f-]{4,}$|\.jsonl$/i;
+
+/**
+ * `--resume "some words"` without a message: words that name no conversation are the message, for the newest one. One
+ * word alone may be a mistyped name, so it is an error that shows both commands.
+ */
+async function withMessageOfResume(context: CommandContext, workspace: Workspace): Promise<CommandContext> {
+  const { args, flags } = context;
+  const value = flags.resume;
+  if (typeof value !== "string") return context;
+  try {
+    await targetOf(context, workspace.places, value);
+    return context;
+  } catch (error) {
+    if (!(error instanceof ConversationNotFoundError) || idOrFile.test(value)) throw error;
+    if (args.length > 0 || !/\S\s+\S/.test(value)) {
+      const message = quotedWord([value, ...args].join(" "));
+      throw new CommandError(`Conversation '${value}' not found`, exitCodes.failed, [
+        "List available: cody list",
+        `To send it to the newest conversation: cody chat --continue ${message}`,
+      ]);
+    }
+    await context.tell("--resume names no conversation: sending it as a message to the newest one of this project");
+    return { ...context, args: [value], flags: { ...flags, resume: true } };
+  }
+}
+
+/** Without a text in the arguments stdin is the message; with one, piped stdin is appended to it. */
+async function messageOf(context: CommandContext, signal: AbortSignal): Promise<Message> {
+  const { args, flags, terminal } = context;
+  const prompt = args.join(" ");
+  if (prompt.trim() !== "") {
+    const text = await withPipedInput(context, prompt, signal);
+    return { text, isPiped: text !== prompt };
+  }
+  const isRead = args.length === 0 && flags.stdin && terminal.stdin.isTTY !== true;
+  return { text: isRead ? await readAll(terminal.stdin, signal) : "", isPiped: false };
+}
+
+interface Message {
+  readonly text: string;
+  /** Whether another program's output follows the prompt; it may tell the model what to save. */
+  readonly isPiped: boolean;
+}
+
+/** The schema is looked at before anything else is done: a turn that cannot be asked for must not begin. */
+async function schemaOf({ flags, terminal }: CommandContext): Promise<SchemaInFile | undefined> {
+  if (flags.outputSchema === undefined) return undefined;
+  return await outputSchemaIn(resolve(terminal.cwd, flags.outputSchema));
+}
+
+function inputOf(text: string, isPiped: boolean, wanted: SchemaInFile | undefined): Op {
+  const schema = wanted === undefined ? {} : { final_output_json_schema: wanted.schema };
+  const outside = isPiped ? { outside_content: true } : {};
+  return { type: "user_input", items: [{ type: "text", text }], ...outside, ...schema };
+}
+
+/** Says what does not fit in the answer, which is shown all the same; gives whether it fits. */
+async function tellUnfit(
+  context: CommandContext,
+  answer: string | null,
+  { problemsOf }: SchemaInFile,
+): Promise<boolean> {
+  const problems = problemsOf(answer);
+  if (problems.length === 0) return true;
+  await context.tell(
+    [`✗ The answer does not fit --output-schema ${context.flags.outputSchema}:`, ...problems].join("\n  "),
+  );
+  return false;
+}
+
+async function openConversation(
+  context: CommandContext,
+  workspace: Workspace,
+  name: { readonly name?: string },
+): Promise<Conversation> {
+  const choice =
+    name.name === undefined
+      ? ((await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace)))
+      : ({ type: "new", why: "A name was given" } as const);
+  const conversation =
+    choice.type === "resume"
+      ? await workspace.resume(choice, { allowEmpty: true })
+      : (await workspace.create(name)).conversation;
+  if (choice.type === "new") await context.tell(`${choice.why}: started ${conversation.id}`);
+  if (conversation.notice !== undefined) await context.tell(conversation.notice);
+  await workspace.makeActive(conversation);
+  return conversation;
+}

@@ -1,0 +1,88 @@
+import type { Conversation } from "../../../actors/conversation/handle.js";
+import type { CompactionOutcome } from "../../../messages/compaction-report.js";
+import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
+import { existingTarget } from "../../conversations/choose-conversation.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { tellNotCompacted } from "../../terminal/not-compacted.js";
+import { previewText } from "../../terminal/preview-text.js";
+import { type CommandContext, printLine, printResult } from "../../context.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { compactionRenderer, type Renderer, rendererFor, troubleRenderer } from "../../terminal/render.js";
+import { compactedText, tokenText } from "../../format/token-text.js";
+import { TurnPlayer } from "../../terminal/turn-player.js";
+import { onlyLooking, openWorkspace, type Workspace } from "../../workspace.js";
+
+export async function compactCommand(context: CommandContext): Promise<number> {
+  const { args, flags } = context;
+  if (flags.undo && (flags.dryRun || flags.strategy !== undefined || args.length > 0)) {
+    throw usageError("--undo goes with nothing else");
+  }
+  return flags.dryRun ? await showPreview(onlyLooking(context)) : await change(context);
+}
+
+async function showPreview(context: CommandContext): Promise<number> {
+  await using workspace = await openWorkspace(context);
+  const conversation = await opened(context, workspace);
+  const preview = await conversation.previewCompaction(strategyOf(context));
+  await printResult(context, { text: previewText(preview).join("\n"), json: preview });
+  return 0;
+}
+
+async function change(context: CommandContext): Promise<number> {
+  using interruption = watchSignals(context.terminal);
+  await using workspace = await openWorkspace(context);
+  if (!workspace.config.persistence.enabled) {
+    throw new CommandError("Persistence is off: nothing would be left of it", exitCodes.failed);
+  }
+  const conversation = await opened(context, workspace);
+  const { signal } = interruption;
+  let render: Renderer =
+    conversation.openTurn === undefined ? troubleRenderer(context) : rendererFor(context, "stderr");
+  const player = new TurnPlayer(conversation, (event) => render(event));
+  await player.open({ signal, approve: askAtTerminal(context, interruption) });
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  render = compactionRenderer(context);
+  const items = conversation.getHistory().length;
+  const watched = await player.watch(changed(context, conversation), signal);
+  const { result: outcome } = watched;
+  if (context.flags.json) await printLine(context, JSON.stringify(outcome));
+  else if (outcome.status === "compacted") await printLine(context, resultText(context, outcome, items, conversation));
+  const isFailure = await tellNotCompacted(context, watched);
+  const failed = isFailure || (context.flags.undo && outcome.status !== "compacted");
+  return interruption.exitCode ?? (failed ? exitCodes.failed : 0);
+}
+
+async function opened(context: CommandContext, workspace: Workspace): Promise<Conversation> {
+  const target = await existingTarget(context, workspace);
+  const conversation = await workspace.resume(target, { allowEmpty: true });
+  if (conversation.notice !== undefined) await context.tell(conversation.notice);
+  // What only Codex may write goes on in a copy, and the compacted one is the one to go on with.
+  if (conversation.id !== target.id) await workspace.makeActive(conversation);
+  return conversation;
+}
+
+async function changed(context: CommandContext, conversation: Conversation): Promise<CompactionOutcome> {
+  if (context.flags.undo) return await conversation.undoCompaction();
+  const instructions = context.args.join(" ").trim();
+  // A name that does not exist is a mistake of whoever typed it.
+  if (context.flags.strategy !== undefined) await conversation.previewCompaction(strategyOf(context));
+  return await conversation.compact({ ...strategyOf(context), ...(instructions === "" ? {} : { instructions }) });
+}
+
+function strategyOf({ flags: { strategy } }: CommandContext): { readonly strategy?: string } {
+  return strategy === undefined ? {} : { strategy };
+}
+
+type Compacted = Extract<CompactionOutcome, { status: "compacted" }>;
+
+function resultText(
+  { flags }: CommandContext,
+  done: Compacted,
+  itemsBefore: number,
+  conversation: Conversation,
+): string {
+  const { tokensBefore, tokensAfter } = done;
+  if (!flags.undo) return compactedText(tokensBefore, tokensAfter);
+  const tokens = `${tokenText(tokensBefore)} → ${tokenText(tokensAfter)} tokens`;
+  return `Compaction undone: ${tokens}, ${itemsBefore} → ${conversation.getHistory().length} items`;
+}

@@ -1,0 +1,16 @@
+import { existingTarget } from "../../conversations/choose-conversation.js";
+import { contextText } from "../../terminal/context-text.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { onlyLooking, openWorkspace } from "../../workspace.js";
+
+/** What the model would see of a conversation. It is read and nothing else, so it may be in use. */
+export async function contextCommand(given: CommandContext): Promise<number> {
+  const context = onlyLooking(given);
+  await using workspace = await openWorkspace(context);
+  const target = await existingTarget(context, workspace, context.args[0]);
+  const conversation = await workspace.resume(target, { allowEmpty: true, withoutKey: true });
+  const usage = await conversation.contextUsage();
+  const lines = contextText(usage, context.terminal.stdout.columns);
+  await printResult(context, { text: lines.join("\n"), json: usage });
+  return 0;
+}

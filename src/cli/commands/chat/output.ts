@@ -1,0 +1,47 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { counted } from "../../../base/text/counted.js";
+import type { CodyPayload } from "../../../messages/rollout-line.js";
+import { blobFolder, blobHash } from "../../../rollouts/file/blobs.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { readRollout } from "../../../rollouts/file/read.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { savedRollout } from "../../conversations/saved-rollout.js";
+
+type KeptOutput = Extract<CodyPayload, { type: "blob" }>;
+
+/** Prints the whole of an output of which the model got a part; without a call, which there are. */
+export async function outputCommand(context: CommandContext): Promise<number> {
+  const rollout = await savedRollout(context);
+  context.about(rollout.id);
+  const kept = await keptOutputs(rollout);
+  const [, callId] = context.args;
+  if (callId === undefined) {
+    const rows = kept.map(({ call_id, bytes }) => `${call_id}  ${counted(bytes, "byte")}`);
+    const text = rows.join("\n") || `${rollout.id}: no output was kept; the model got them whole`;
+    await printResult(context, { text, json: kept });
+    return 0;
+  }
+  const output = kept.findLast(({ call_id }) => call_id === callId);
+  if (output === undefined) throw missing(callId, "none was kept; the conversation has what the model got");
+  const path = join(blobFolder(rollout.path), output.sha256);
+  const bytes = await readFile(path).catch(() => undefined);
+  if (bytes === undefined || blobHash(bytes) !== output.sha256) throw missing(callId, "it is not there any more");
+  const text = bytes.toString();
+  if (context.flags.json) await printResult(context, { text, json: { ...output, path, text } });
+  else await context.terminal.stdout.write(text);
+  return 0;
+}
+
+async function keptOutputs({ id, path }: RolloutName): Promise<KeptOutput[]> {
+  const kept: KeptOutput[] = [];
+  for await (const { line } of readRollout(path, id)) {
+    if (line.type === "cody" && line.payload.type === "blob") kept.push(line.payload);
+  }
+  return kept;
+}
+
+function missing(callId: string, why: string): CommandError {
+  return new CommandError(`The whole output of ${callId}: ${why}`, exitCodes.failed);
+}

@@ -1,0 +1,64 @@
+import type { Conversation } from "../../../actors/conversation/handle.js";
+import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { exitCodeOf } from "../../exit-code.js";
+import type { Interruption } from "../../terminal/interruption.js";
+import { rendererFor, troubleRenderer } from "../../terminal/render.js";
+import { TurnPlayer } from "../../terminal/turn-player.js";
+import type { Workspace } from "../../workspace.js";
+
+/** A conversation that was opened to be the active one. */
+export interface TakenUp {
+  readonly conversation: Conversation;
+  /** What happened to it, as its line begins. */
+  readonly said: string;
+  /** The conversation it is a copy of. */
+  readonly forkedFrom?: string | undefined;
+}
+
+/** Says what was opened, makes it the active one, and plays a turn that waits in it, because leaving it would end it. */
+export async function takeUp(
+  context: CommandContext,
+  workspace: Workspace,
+  interruption: Interruption,
+  { conversation, said, forkedFrom }: TakenUp,
+): Promise<number> {
+  const { id, name } = conversation;
+  const { provider, model } = conversation.settings;
+  const isActive = await workspace.makeActive(conversation);
+  const lines = [
+    `✓ ${said}: ${id}`,
+    ...(name === undefined ? [] : [`  Name: ${name}`]),
+    ...(forkedFrom === undefined ? [] : [`  A copy of: ${forkedFrom}`]),
+    `  Provider: ${provider} (${model})`,
+    ...(isActive ? [`  Continue chatting: cody chat "your message"`] : []),
+  ];
+  const json = { id, name, provider, model, ...(forkedFrom === undefined ? {} : { forkedFrom }) };
+  await printResult(context, { text: lines.join("\n"), json });
+  if (!isActive && !workspace.config.persistence.enabled) {
+    const reason = context.flags.persistence ? "persistence is off" : "of --no-persistence";
+    await context.tell(`Not made the active conversation, because ${reason}`);
+  }
+  if (conversation.notice !== undefined) await context.tell(conversation.notice);
+  await tellTemporary(context);
+  const isPlaying = conversation.openTurn !== undefined;
+  const render = isPlaying ? rendererFor(context, "stderr") : troubleRenderer(context);
+  const player = new TurnPlayer(conversation, render);
+  const outcome = await player.open({
+    signal: interruption.signal,
+    approve: askAtTerminal(context, interruption),
+  });
+  return interruption.exitCode ?? exitCodeOf(outcome);
+}
+
+/** Tells which flags the next `cody chat` will not know: a rollout neither says where the key is sent nor raises rights. */
+async function tellTemporary(context: CommandContext): Promise<void> {
+  const { flags } = context;
+  const temporary = [
+    ...(flags.baseUrl === undefined ? [] : [["--base-url", "cody set-provider <provider> --base-url <url>"]]),
+    ...(flags.sandbox === "danger-full-access" ? [["--sandbox", `cody config set sandbox ${flags.sandbox}`]] : []),
+  ];
+  for (const [flag, command] of temporary) {
+    await context.tell(`${flag} holds for this command only. Pass it to cody chat too, or keep it with: ${command}`);
+  }
+}

@@ -1,0 +1,73 @@
+import { lstat } from "node:fs/promises";
+import { TrashBin } from "../../../actors/retention/trash-bin.js";
+import { type ConversationPlaces, namedDirectories } from "../../../config/places.js";
+import { ConversationNotFoundError } from "../../../messages/errors.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { readHead } from "../../../rollouts/list/list.js";
+import { readNames } from "../../../rollouts/list/name-index.js";
+import type { Called } from "../../../rollouts/list/shown-conversation.js";
+import { cleaned, cleanedText } from "../maintenance/clean-conversations.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { placesOf } from "../../conversations/conversation-directory.js";
+import { describeError } from "../../describe-error.js";
+import { nowOf } from "../../terminal/now.js";
+import { savedRollout } from "../../conversations/saved-rollout.js";
+
+/** Moves the named conversations into the trash, from which `undelete` brings them back; so nothing is asked. */
+export async function deleteCommand(context: CommandContext): Promise<number> {
+  const places = await placesOf(context);
+  const going = await chosen(context, places);
+  const result = await cleaned(context, places, going);
+  const text = cleanedText(result, { going, pinned: [] }, {}).join("\n");
+  await printResult(context, { text, json: result });
+  return result.failures.length > 0 ? exitCodes.failed : 0;
+}
+
+/** All of them are found before any is moved: a typing mistake must not leave half of the work done. */
+async function chosen(context: CommandContext, places: ConversationPlaces): Promise<(RolloutName & Called)[]> {
+  const found = new Map<string, RolloutName & Called>();
+  const problems: unknown[] = [];
+  for (const text of context.args) {
+    try {
+      const rollout = await savedRollout(context, text);
+      found.set(rollout.path, { ...rollout, ...(await calledOf(places, rollout)) });
+    } catch (error) {
+      problems.push(await explained(context, places, error));
+    }
+  }
+  if (problems.length === 0) return [...found.values()];
+  if (context.args.length === 1) throw problems[0];
+  const described = problems.map(describeError);
+  const unexpected = described.findIndex((each) => each.unexpected);
+  if (unexpected !== -1) throw problems[unexpected];
+  const shown = described.map(({ lines }) => lines.map((line) => line.replace(/^✗ |^ +/, "")));
+  const hints = new Set(shown.flatMap(([, ...rest]) => rest));
+  throw new CommandError("Nothing was deleted:", exitCodes.failed, [
+    ...shown.flatMap(([problem = ""]) => problem),
+    ...hints,
+  ]);
+}
+
+/** Its name, and the title its file starts with. */
+async function calledOf(places: ConversationPlaces, { id, path }: RolloutName): Promise<Omit<Called, "id">> {
+  const indexes = await Promise.all(namedDirectories(places).map(({ names }) => readNames(names)));
+  const name = indexes.map((index) => index.get(id)?.name).find((each) => each !== undefined);
+  const { title } = await readHead(path, (await lstat(path)).size);
+  return { ...(name === undefined ? {} : { name }), ...(title === undefined ? {} : { title }) };
+}
+
+/** Somebody who deletes a second time learns that it was done the first time. */
+async function explained(context: CommandContext, places: ConversationPlaces, error: unknown): Promise<unknown> {
+  if (!(error instanceof ConversationNotFoundError)) return error;
+  const { conversationId: text } = error;
+  await using bin = await TrashBin.open({
+    places,
+    env: context.terminal.env,
+    now: () => new Date(nowOf(context)),
+  });
+  const isTrashed = (await bin.list()).some(({ id, name }) => id === text || name === text);
+  if (!isTrashed) return error;
+  const hint = `To bring it back: cody undelete ${text}`;
+  return new CommandError(`Conversation '${text}' is already in the trash`, exitCodes.failed, [hint]);
+}

@@ -1,0 +1,26 @@
+import { conversationName } from "../../../messages/conversation-name.js";
+import { existingTarget } from "../../conversations/choose-conversation.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+import type { CommandContext } from "../../context.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { takeUp } from "./continue-conversation.js";
+import { numberFlag } from "../../format/whole-number.js";
+import { openWorkspace } from "../../workspace.js";
+
+/** Goes on in a copy that begins as a conversation is, or as it was after so many turns. */
+export async function forkCommand(context: CommandContext): Promise<number> {
+  const afterTurn = numberFlag("--after-turn", context.flags.afterTurn);
+  const { name } = context.flags;
+  const said = name === undefined ? {} : { name: conversationName(name) };
+  using interruption = watchSignals(context.terminal);
+  await using workspace = await openWorkspace(context);
+  const target = await existingTarget(context, workspace, context.args[0]);
+  const wish = { ...said, withoutKey: true, ...(afterTurn === undefined ? {} : { afterTurn }) };
+  const { conversation, saved } = await workspace.fork(target, wish);
+  if (saved.status === "not_saved") throw new CommandError(`Not forked: ${saved.reason}`, exitCodes.failed);
+  return await takeUp(context, workspace, interruption, {
+    conversation,
+    said: "Forked conversation",
+    forkedFrom: target.id,
+  });
+}

@@ -1,0 +1,50 @@
+import { lstatSync } from "node:fs";
+import { homePaths } from "../../../config/paths.js";
+import { removeIndexFile } from "../../../rollouts/index/index-file.js";
+import { type IndexOutcome, withIndex } from "../../../rollouts/index/with-index.js";
+import { byteText } from "../../format/byte-text.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { wantedLibrary } from "./library.js";
+
+const actions = new Set(["update", "rebuild", "status"]);
+
+/** Brings the index up to date, makes it anew, or says how it is. */
+export async function indexCommand(context: CommandContext): Promise<number> {
+  const [action = "update"] = context.args;
+  if (!actions.has(action))
+    throw usageError(`There is no cody index ${action}`, `There are: ${[...actions].join(", ")}`);
+  const path = homePaths(context.home).index;
+  const library = await wantedLibrary(context);
+  const stalest = library.conversations.length;
+  if ((action === "status" || stalest === 0) && lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+    const text =
+      stalest === 0
+        ? "There is nothing to index: no conversation is saved yet"
+        : "There is no index; searches read the files. To build it: cody index";
+    await printResult(context, { text, json: { path, conversations: 0, messages: 0, stale: stalest } });
+    return 0;
+  }
+  if (action === "rebuild") removeIndexFile(path);
+  const outcome = await withIndex({ path }, (index) => {
+    if (action !== "status") index.update(library);
+    return { ...index.counts(), stale: index.stale(library).files.length };
+  });
+  const { conversations, messages, stale } = valueOf(outcome);
+  const bytes = lstatSync(path).size;
+  const behind = stale === 0 ? "it is up to date" : `${stale} have changed since`;
+  const text = `${path}: ${conversations} conversation(s), ${messages} message(s), ${byteText(bytes)}; ${behind}`;
+  await printResult(context, { text, json: { path, conversations, messages, stale, bytes } });
+  return 0;
+}
+
+function valueOf<T>(outcome: IndexOutcome<T>): T {
+  if (outcome.status === "used") return outcome.value;
+  const hints = {
+    missing: ["Searches read the files instead. To have one: npm install libsql"],
+    newer: ["It was made by a newer cody. To make it anew: cody index rebuild"],
+    in_use: ["Try again in a moment; searches read the files meanwhile"],
+    failed: ["Searches read the files instead"],
+  } as const;
+  throw new CommandError(`There is no index: ${outcome.reason}`, exitCodes.failed, hints[outcome.status]);
+}

@@ -1,0 +1,78 @@
+import { type Cursor, cursorText, parsedCursor } from "../../../rollouts/list/cursor.js";
+import { usageError } from "../../command-error.js";
+import type { Flags } from "../../arguments/flags.js";
+import type { SavedConversation } from "../../conversations/named-conversations.js";
+
+interface Order {
+  /** What a conversation is sorted by; null for what has none of it, which comes last. */
+  readonly key: (conversation: SavedConversation) => number | string | null;
+  readonly type: "number" | "string";
+  readonly direction: "up" | "down";
+}
+
+const orders = {
+  updated: { key: ({ updatedAt }) => updatedAt, type: "number", direction: "down" },
+  created: { key: ({ createdAt }) => createdAt ?? null, type: "number", direction: "down" },
+  name: { key: ({ name }) => name ?? null, type: "string", direction: "up" },
+  size: { key: ({ size }) => size, type: "number", direction: "down" },
+} satisfies Record<string, Order>;
+
+export type OrderName = keyof typeof orders;
+
+/** How a list is sorted, and behind what it begins. */
+export interface ListOrder {
+  readonly name: OrderName;
+  readonly after: Cursor | undefined;
+}
+
+/** A cursor says how its list was sorted. */
+export function orderOf({ sort, cursor }: Pick<Flags, "sort" | "cursor">): ListOrder {
+  if (sort !== undefined && !isOrder(sort)) {
+    throw usageError(`--sort: expected one of ${Object.keys(orders).join(", ")}, not '${sort}'`);
+  }
+  if (cursor === undefined) return { name: sort ?? "updated", after: undefined };
+  const after = parsedCursor(cursor);
+  const isOurs =
+    after !== undefined &&
+    isOrder(after.order) &&
+    (after.key === null || typeof after.key === orders[after.order].type);
+  if (!isOurs) {
+    throw usageError(`--cursor: '${cursor}' is none that cody list has printed`);
+  }
+  if (sort !== undefined && sort !== after.order) {
+    throw usageError(`--cursor: it belongs to a list with --sort ${after.order}, not with --sort ${sort}`);
+  }
+  return { name: after.order, after };
+}
+
+/** What comes behind the cursor, in order. */
+export function ordered(all: readonly SavedConversation[], { name, after }: ListOrder): SavedConversation[] {
+  const order: Order = orders[name];
+  const placed = all.map((conversation) => ({
+    conversation,
+    place: { key: order.key(conversation), id: conversation.id },
+  }));
+  return placed
+    .filter(({ place }) => after === undefined || compared(order, after, place) < 0)
+    .toSorted((a, b) => compared(order, a.place, b.place))
+    .map(({ conversation }) => conversation);
+}
+
+/** The cursor of the list that goes on behind this conversation. */
+export function cursorBehind(conversation: SavedConversation, order: OrderName): string {
+  return cursorText({ order, key: orders[order].key(conversation), id: conversation.id });
+}
+
+type Place = Pick<Cursor, "key" | "id">;
+
+function compared({ direction }: Order, a: Place, b: Place): number {
+  if ((a.key === null) !== (b.key === null)) return a.key === null ? 1 : -1;
+  const sign = direction === "up" ? 1 : -1;
+  if (a.key !== null && b.key !== null && a.key !== b.key) return a.key < b.key ? -sign : sign;
+  // Of equal ones the younger comes first.
+  return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
+}
+
+function isOrder(text: string): text is OrderName {
+  return Object.hasOwn(orders, text);
+}

@@ -1,0 +1,41 @@
+import { findProjectRoot } from "../../../config/project/project.js";
+import { type CommandContext, printLine } from "../../context.js";
+import { placesOf } from "../../conversations/conversation-directory.js";
+import { numberFlag } from "../../format/whole-number.js";
+import { type ListOrder, ordered, orderOf } from "./list-order.js";
+import { pageText } from "./list-text.js";
+import type { SavedConversation } from "../../conversations/named-conversations.js";
+import {
+  conversationsEverywhere,
+  ofProject,
+  savedConversations,
+  savedPage,
+} from "../../conversations/project-conversations.js";
+
+export async function listCommand(context: CommandContext): Promise<number> {
+  const { flags } = context;
+  const limit = numberFlag("--limit", flags.limit);
+  const order = orderOf(flags);
+  // One more than asked for tells whether the list goes on.
+  const { conversations, total } = await wanted(context, order, limit === undefined ? undefined : limit + 1);
+  await printLine(context, pageText(conversations, { limit, total, order: order.name, flags }));
+  return 0;
+}
+
+async function wanted(
+  context: CommandContext,
+  order: ListOrder,
+  limit: number | undefined,
+): Promise<{ readonly conversations: readonly SavedConversation[]; readonly total: number }> {
+  const { flags, terminal } = context;
+  const places = await placesOf(context);
+  // The one order files are found in: no more of them is looked at than wanted.
+  if (order.name === "updated" && !flags.all && !flags.project) {
+    const { after } = order;
+    const position = after === undefined ? {} : { after: { updatedAt: Number(after.key), id: after.id } };
+    return savedPage(context, places, { ...position, ...(limit === undefined ? {} : { limit }) });
+  }
+  const all = flags.all ? conversationsEverywhere(context, places) : savedConversations(context, places);
+  const own = flags.project ? await ofProject(context, all, await findProjectRoot(terminal.cwd)) : all;
+  return { conversations: ordered(own, order).slice(0, limit), total: own.length };
+}

@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import { findProjectRoot } from "../../../config/project/project.js";
+import { addRelink, readRelinks, type Relink, relinked } from "../../../config/project/relinks.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { placesOf } from "../../conversations/conversation-directory.js";
+import type { SavedConversation } from "../../conversations/named-conversations.js";
+import { savedConversations } from "../../conversations/project-conversations.js";
+import { isBelow, isFolder, ProjectMembers } from "../../conversations/project-members.js";
+import { quotedCommand } from "../../../base/text/quoted-command.js";
+import { visible } from "../../../base/text/visible.js";
+
+/** Says where a folder is now that conversations were begun in; without one, which of them are gone. */
+export async function relinkCommand(context: CommandContext): Promise<number> {
+  const { cwd } = context.terminal;
+  const [old, now] = context.args;
+  const conversations = savedConversations(context, await placesOf(context));
+  if (old === undefined) return await showGone(context, conversations);
+  const relink = { from: resolve(cwd, old), to: now === undefined ? await findProjectRoot(cwd) : resolve(cwd, now) };
+  const relinks = await readRelinks(context.home);
+  // As it was, and as it has been since it was last moved.
+  const count = conversations.filter(
+    (each) =>
+      each.cwd !== undefined && [each.cwd, relinked(each.cwd, relinks)].some((folder) => isBelow(folder, relink.from)),
+  ).length;
+  await check(relink, count);
+  await addRelink(context.home, relink);
+  await printResult(context, {
+    text: `✓ Relinked ${count} conversation(s)\n  From: ${relink.from}\n  To: ${relink.to}`,
+    json: { ...relink, conversations: count },
+  });
+  return 0;
+}
+
+async function check({ from, to }: Relink, count: number): Promise<void> {
+  if (isBelow(to, from)) throw usageError(`${to} lies in ${from}`);
+  if (count === 0) {
+    throw new CommandError(`No conversation was begun in ${from}`, exitCodes.failed, ["See what is gone: cody relink"]);
+  }
+  if (await isFolder(from)) {
+    throw new CommandError(`${from} is still there: its conversations stay with it`, exitCodes.failed);
+  }
+  if (!(await isFolder(to))) throw new CommandError(`${to} is no folder`, exitCodes.failed);
+}
+
+async function showGone(context: CommandContext, conversations: readonly SavedConversation[]): Promise<number> {
+  const members = await ProjectMembers.open(context.home, await findProjectRoot(context.terminal.cwd));
+  const gone = new Map<string, { conversations: number; isHere: boolean }>();
+  for (const each of conversations) {
+    if (each.cwd === undefined || (await members.folder(each.cwd)).isThere) continue;
+    const found = gone.get(each.cwd) ?? { conversations: 0, isHere: false };
+    const isHere = found.isHere || (await members.includes(each));
+    gone.set(each.cwd, { conversations: found.conversations + 1, isHere });
+  }
+  const folders = [...gone].map(([folder, found]) => ({ folder, ...found }));
+  const [first] = folders;
+  const rows = folders.map(
+    ({ folder, conversations: count, isHere }) =>
+      `  ${visible(folder)}: ${count} conversation(s)${isHere ? ", taken for this project's" : ""}`,
+  );
+  const hint = `Say where one is now: ${quotedCommand(["cody", "relink", first?.folder ?? ""])} [new folder]`;
+  const text =
+    first === undefined
+      ? "The folders of all conversations are there."
+      : ["Folders that are gone:", ...rows, hint].join("\n");
+  await printResult(context, { text, json: folders });
+  return 0;
+}

@@ -1,0 +1,36 @@
+import { type Target, targetOf } from "../../conversations/choose-conversation.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import type { CommandContext } from "../../context.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { newestConversation } from "../../conversations/project-conversations.js";
+import { takeUp } from "./continue-conversation.js";
+import { openWorkspace, type Workspace } from "../../workspace.js";
+
+/**
+ * Really resumes, which reads the whole file and takes its lock: what is confirmed here will work in `chat`. A turn
+ * that waits for an approval goes on, because leaving it would end it.
+ */
+export async function resumeCommand(context: CommandContext): Promise<number> {
+  using interruption = watchSignals(context.terminal);
+  await using workspace = await openWorkspace(context);
+  const target = await wanted(context, workspace);
+  const conversation = context.flags.fork
+    ? (await workspace.fork(target)).conversation
+    : await workspace.resume(target, { allowEmpty: false });
+  const forkedFrom = conversation.id === target.id ? undefined : target.id;
+  return await takeUp(context, workspace, interruption, { conversation, said: "Resumed conversation", forkedFrom });
+}
+
+async function wanted(context: CommandContext, { key, places }: Workspace): Promise<Target> {
+  const { args, flags } = context;
+  const [id] = args;
+  if (id !== undefined && typeof flags.resume === "string") throw usageError("--resume: an id was given too");
+  const text = id ?? (flags.resume === true ? undefined : flags.resume);
+  if (text !== undefined && flags.last) throw usageError("--last: an id was given too");
+  if (text !== undefined && flags.continue) throw usageError("--continue: an id was given too");
+  if (text !== undefined) return await targetOf(context, places, text);
+  const newest = await newestConversation(context, places, key.projectRoot);
+  if (newest !== undefined) return { id: newest };
+  const hint = flags.codex ? "List available: cody list --codex" : "List available: cody list";
+  throw new CommandError("No saved conversation in this project", exitCodes.failed, [hint]);
+}

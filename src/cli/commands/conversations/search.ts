@@ -1,0 +1,70 @@
+import type { Excerpt } from "../../../rollouts/index/excerpt.js";
+import { visible } from "../../../base/text/visible.js";
+import { wordsIn } from "../../../rollouts/index/match-words.js";
+import { type Found, searchFiles } from "../../../rollouts/index/scan.js";
+import { usageError } from "../../command-error.js";
+import { type CommandContext, printLine } from "../../context.js";
+import { fromIndexOrFiles, wantedLibrary } from "./library.js";
+import { numberFlag } from "../../format/whole-number.js";
+import { localTime } from "../../format/local-time.js";
+import type { TextPart } from "../../terminal/output.js";
+import type { SavedConversation } from "../../conversations/named-conversations.js";
+
+const defaultLimit = 20;
+
+/** The conversations in which all words stand somewhere, the newest first, and what was said around them. */
+export async function searchCommand(context: CommandContext): Promise<number> {
+  const { flags, terminal } = context;
+  const words = wordsIn(context.args);
+  if (words.length === 0) throw usageError("There is nothing to search for");
+  const limit = numberFlag("--limit", flags.limit) ?? defaultLimit;
+  const library = await wantedLibrary(context);
+  // One more than shown tells whether there are more.
+  const found = await fromIndexOrFiles(context, library, {
+    index: (index) => index.search(library.wanted, words, limit + 1),
+    files: () => searchFiles(library.wanted, words, limit + 1),
+  });
+  const shown = found.slice(0, limit);
+  if (flags.json) {
+    await printLine(
+      context,
+      JSON.stringify(shown.map(({ conversation, excerpts }) => ({ ...conversation, excerpts }))),
+    );
+    return 0;
+  }
+  // https://no-color.org: any value but none
+  const isPlain = (terminal.env["NO_COLOR"] ?? "") !== "";
+  await terminal.stdout.writeParts(partsOf(shown, found.length > limit).map((part) => (isPlain ? plain(part) : part)));
+  return 0;
+}
+
+function partsOf(found: readonly Found<SavedConversation>[], hasMore: boolean): TextPart[] {
+  if (found.length === 0) return [{ text: "No conversation has all of these words.\n" }];
+  const total = `Total: ${found.length} conversation(s)${hasMore ? "; there are more: --limit shows them" : ""}\n`;
+  return [{ text: "Found in:\n\n" }, ...found.flatMap(entryParts), { text: total }];
+}
+
+function entryParts({ conversation, excerpts }: Found<SavedConversation>): TextPart[] {
+  const { id, name, title, cwd, updatedAt } = conversation;
+  const facts = { Name: name, Title: title, Folder: cwd, Updated: localTime(updatedAt) };
+  const lines = Object.entries(facts).flatMap(([label, value]) =>
+    // A folder may be called anything, also two lines.
+    value === undefined ? [] : [`    ${label}: ${visible(value)}\n`],
+  );
+  return [{ text: `  ${id}\n${lines.join("")}` }, ...excerpts.flatMap(excerptParts), { text: "\n" }];
+}
+
+function excerptParts({ role, kind, tool, text, marks }: Excerpt): TextPart[] {
+  const speaker = role === "user" ? "you" : role === "assistant" && kind === "message" ? "cody" : (tool ?? "tool");
+  const parts: TextPart[] = [{ text: `    ${speaker}: ` }];
+  let at = 0;
+  for (const [from, to] of marks) {
+    parts.push({ text: text.slice(at, from) }, { text: text.slice(from, to), isMarked: true });
+    at = to;
+  }
+  return [...parts, { text: `${text.slice(at)}\n` }];
+}
+
+function plain({ text }: TextPart): TextPart {
+  return { text };
+}

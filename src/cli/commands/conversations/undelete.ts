@@ -1,0 +1,62 @@
+import { TrashBin } from "../../../actors/retention/trash-bin.js";
+import { ConversationNotFoundError, FailureError } from "../../../messages/errors.js";
+import { shownConversation } from "../../../rollouts/list/shown-conversation.js";
+import type { TrashedConversation } from "../../../rollouts/trash/called.js";
+import { byteText } from "../../format/byte-text.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { placesOf } from "../../conversations/conversation-directory.js";
+import { localTime } from "../../format/local-time.js";
+import { nowOf } from "../../terminal/now.js";
+
+/** Brings a conversation back from the trash; without an id it shows what is there. */
+export async function undeleteCommand(context: CommandContext): Promise<number> {
+  const { args, flags, terminal } = context;
+  const [text] = args;
+  if (text !== undefined && flags.list) throw usageError("--list: an id was given too");
+  const places = await placesOf(context);
+  await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(nowOf(context)) });
+  if (text === undefined) {
+    const entries = await bin.list();
+    const json = entries.map(({ id, name, title, path, trashedAt, until, why, bytes }) => ({
+      id,
+      name,
+      title,
+      path,
+      trashedAt,
+      until,
+      why,
+      bytes,
+    }));
+    await printResult(context, { text: listText(entries), json });
+    return 0;
+  }
+  const { id, path, why } = await bin.restore(text).catch((error: unknown) => {
+    throw explained(error, text);
+  });
+  const hint = why === "retention" ? `\n  To keep it from being cleaned up again: cody pin ${id}` : "";
+  await printResult(context, {
+    text: `✓ Brought back conversation: ${id}\n  File: ${path}${hint}`,
+    json: { id, path },
+  });
+  return 0;
+}
+
+function listText(entries: readonly TrashedConversation[]): string {
+  if (entries.length === 0) return "The trash is empty.";
+  const shown = entries.map((entry) => {
+    const { trashedAt, until, bytes } = entry;
+    const [deleted, kept] = [trashedAt, until].map((time) => localTime(Date.parse(time)));
+    const facts = [`Deleted: ${deleted}`, `Kept at least until: ${kept}`, `Size: ${byteText(bytes)}`];
+    return [`  ${shownConversation(entry)}`, ...facts.map((fact) => `    ${fact}`), ""].join("\n");
+  });
+  return ["In the trash:", "", ...shown, "To bring one back: cody undelete <id or name>"].join("\n");
+}
+
+function explained(error: unknown, text: string): unknown {
+  if (error instanceof ConversationNotFoundError) {
+    const hint = "See what is there: cody undelete";
+    return new CommandError(`Conversation '${text}' is not in the trash`, exitCodes.failed, [hint]);
+  }
+  return error instanceof FailureError ? new CommandError(error.message, exitCodes.failed) : error;
+}

@@ -1,0 +1,58 @@
+import { readRetention } from "../../../actors/retention/retention-state.js";
+import { isTimeToRun } from "../../../actors/retention/plan-retention.js";
+import { loadConfig } from "../../../config/load-config.js";
+import { conversationPlaces } from "../../../config/places.js";
+import { effectiveRetention, type RetentionSettings } from "../../../config/settings/retention-settings.js";
+import { counted } from "../../../base/text/counted.js";
+import { configFlags } from "../../arguments/config-flags.js";
+import type { CommandContext } from "../../context.js";
+import { nowOf } from "../../terminal/now.js";
+
+/**
+ * Cleans up after a command that wrote something, only where a person can read what will go: without a terminal, or
+ * with --json, nothing is announced and so nothing ever goes. What is wrong with it is no business of the command.
+ */
+export async function automaticRetention(context: CommandContext): Promise<void> {
+  const { home, codexHome, terminal, flags } = context;
+  if (flags.json || flags.codex || !flags.persistence || !terminal.stderr.isTTY) return;
+  try {
+    const state = await readRetention(home);
+    if (!isTimeToRun(state, nowOf(context))) return;
+    const { values } = await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) });
+    const { persistence } = values;
+    if (!persistence.enabled) return;
+    const settings = effectiveRetention(persistence);
+    if (state === undefined && !(await show(context, introduction(persistence.directory, settings)))) return;
+    // Loaded when it is time: every command that writes comes by here.
+    const { runRetention } = await import("../../../actors/retention/run-retention.js");
+    const { trashed, removed } = await runRetention({
+      places: conversationPlaces({ home, codexHome, persistence }),
+      env: terminal.env,
+      now: () => new Date(nowOf(context)),
+      settings,
+      show: (notice) => show(context, notice),
+    });
+    for (const { sessionId, error } of [...trashed.failures, ...removed.failures]) {
+      await context.tell(`${sessionId} stays where it is: ${error}`);
+    }
+  } catch (error) {
+    context.log("warn", `retention failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Said once, when something was saved for the first time. */
+function introduction(directory: string, { retentionDays }: RetentionSettings): string {
+  const old =
+    retentionDays !== undefined
+      ? `; nothing older than ${counted(retentionDays, "day")} goes without being announced here`
+      : "";
+  return `Conversations are saved in ${directory}${old}. To save nothing: cody config set persistence.enabled false`;
+}
+
+/** Whether it has arrived at the terminal. */
+async function show(context: CommandContext, text: string): Promise<boolean> {
+  const { stderr } = context.terminal;
+  await context.tell(text);
+  await stderr.flush();
+  return stderr.isTTY && !stderr.closed && stderr.failure === undefined;
+}

@@ -1,0 +1,153 @@
+import { TrashBin, trashDays } from "../../../actors/retention/trash-bin.js";
+import { type ConversationPlaces, isCodexs } from "../../../config/places.js";
+import { type CleanupResult, cleanupResult } from "../../../messages/cleanup.js";
+import { conversationFiles } from "../../../rollouts/list/conversation-files.js";
+import { type Called, shownConversation } from "../../../rollouts/list/shown-conversation.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { ageText, counted } from "../../format/age.js";
+import { byteText } from "../../format/byte-text.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+import type { CommandContext } from "../../context.js";
+import { nowOf } from "../../terminal/now.js";
+import type { SavedConversation } from "../../conversations/named-conversations.js";
+import { projectConversations, savedConversations } from "../../conversations/project-conversations.js";
+
+/** Which conversations somebody wants to be rid of. */
+export interface CleanWish {
+  /** Only those of this project. */
+  readonly projectRoot?: string;
+  /** Only those nothing was said in for so long. */
+  readonly olderThanMs?: number;
+  /** Stays whatever was asked for: it is the one somebody is in. */
+  readonly current?: string;
+}
+
+export interface Candidates {
+  readonly going: readonly SavedConversation[];
+  readonly pinned: readonly SavedConversation[];
+}
+
+/** What would go, and what stays only because it is pinned. */
+export async function candidatesOf(
+  context: CommandContext,
+  places: ConversationPlaces,
+  { projectRoot, olderThanMs = 0, current }: CleanWish,
+): Promise<Candidates> {
+  if (isCodexs(places.directory, places)) {
+    throw new CommandError("Conversations are in Codex's directory: only Codex deletes there", exitCodes.failed);
+  }
+  const own = { ...places, alsoListed: [] };
+  const all =
+    projectRoot === undefined
+      ? savedConversations(context, own)
+      : await projectConversations(context, own, projectRoot);
+  const now = nowOf(context);
+  const wanted = all.filter(
+    ({ id, updatedAt }) => id !== current && (olderThanMs === 0 || now - updatedAt >= olderThanMs),
+  );
+  return {
+    going: wanted.filter(({ pinned }) => pinned !== true),
+    pinned: wanted.filter(({ pinned }) => pinned === true),
+  };
+}
+
+/** Moves them into the trash. */
+export async function cleaned(
+  context: CommandContext,
+  places: ConversationPlaces,
+  going: readonly RolloutName[],
+): Promise<CleanupResult> {
+  if (going.length === 0) return cleanupResult([]);
+  const now = (): Date => new Date(nowOf(context));
+  await using bin = await TrashBin.open({ places, env: context.terminal.env, now });
+  return await bin.delete(going, { why: "asked" });
+}
+
+/** The candidates without those somebody is in, which would be refused. */
+export async function withoutBusy(
+  context: CommandContext,
+  places: ConversationPlaces,
+  candidates: Candidates,
+): Promise<Candidates & { readonly busy: readonly SavedConversation[] }> {
+  const { going } = candidates;
+  if (going.length === 0) return { ...candidates, busy: [] };
+  await using bin = await TrashBin.open({ places, env: context.terminal.env, now: () => new Date(nowOf(context)) });
+  const holders = await Promise.all(going.map((conversation) => bin.holder(conversation)));
+  const isBusy = (index: number): boolean => holders[index] !== undefined;
+  return {
+    ...candidates,
+    going: going.filter((_, index) => !isBusy(index)),
+    busy: going.filter((_, index) => isBusy(index)),
+  };
+}
+
+/** How much the candidates take; what cannot be looked at counts as nothing. */
+export async function sizesOf({ going }: Candidates): Promise<{ sessionId: string; size: number }[]> {
+  return await Promise.all(
+    going.map(async ({ id, path }) => {
+      const files = await conversationFiles(path).catch(() => []);
+      return { sessionId: id, size: files.reduce((sum, { bytes }) => sum + bytes, 0) };
+    }),
+  );
+}
+
+export function cleanedText(
+  result: CleanupResult,
+  { going, pinned }: { readonly going: readonly Called[]; readonly pinned: readonly SavedConversation[] },
+  { olderThanMs }: CleanWish,
+): string[] {
+  const { successes, failures, deletedCount, totalSize } = result;
+  if (successes.length + failures.length === 0) return [nothingText(olderThanMs), ...pinnedText(pinned)];
+  const shown = new Map(going.map((conversation) => [conversation.id, shownConversation(conversation)]));
+  const shownAs = (id: string): string => shown.get(id) ?? id;
+  const moved = `Moved ${counted(deletedCount, "conversation")} to the trash (${byteText(totalSize)})`;
+  return [
+    ...(deletedCount === 0 ? [] : [`✓ ${moved}`, ...successes.map(({ sessionId }) => `  ${shownAs(sessionId)}`)]),
+    ...(failures.length === 0 ? [] : [`✗ ${counted(failures.length, "conversation")} could not be moved:`]),
+    ...failures.map(({ sessionId, error }) => `  ${shownAs(sessionId)}: ${error}`),
+    ...pinnedText(pinned),
+    ...undeleteHint(successes.map(({ sessionId }) => sessionId)),
+  ];
+}
+
+function undeleteHint(ids: readonly string[]): string[] {
+  const [id] = ids;
+  if (id === undefined) return [];
+  const [they, which] = ids.length === 1 ? ["It", id] : ["They", "<id>"];
+  return [`${they} can be brought back for ${trashDays} days: cody undelete ${which}`];
+}
+
+export function dryRunText(
+  sizes: readonly { sessionId: string; size: number }[],
+  { going, pinned, busy }: Candidates & { readonly busy: readonly SavedConversation[] },
+  wish: CleanWish,
+): string[] {
+  const kept = [...keptText("in use", busy), ...pinnedText(pinned)];
+  if (sizes.length === 0) return [...(busy.length === 0 ? [nothingText(wish.olderThanMs)] : []), ...kept];
+  const total = sizes.reduce((sum, { size }) => sum + size, 0);
+  const sizeOf = new Map(sizes.map(({ sessionId, size }) => [sessionId, size]));
+  return [
+    `${counted(sizes.length, "conversation")} would be moved to the trash (${byteText(total)}):`,
+    ...going.map((conversation) => {
+      const day = new Date(conversation.updatedAt).toISOString().slice(0, 10);
+      const size = byteText(sizeOf.get(conversation.id) ?? 0);
+      return `  ${shownConversation(conversation)}, last changed ${day}, ${size}`;
+    }),
+    ...kept,
+    "Nothing was changed.",
+  ];
+}
+
+function nothingText(olderThanMs: number | undefined): string {
+  return olderThanMs === undefined
+    ? "No conversations to clean up."
+    : `No conversations older than ${ageText(olderThanMs)}.`;
+}
+
+function pinnedText(pinned: readonly SavedConversation[]): string[] {
+  return keptText("pinned", pinned);
+}
+
+function keptText(why: string, kept: readonly SavedConversation[]): string[] {
+  return kept.length === 0 ? [] : [`Kept, because ${why}: ${kept.map(shownConversation).join(", ")}`];
+}

@@ -1,0 +1,73 @@
+import { onlooker } from "../../../actors/rollout-writer/process-identity.js";
+import { homePaths } from "../../../config/paths.js";
+import { codexSessions, conversationPlaces, type ConversationPlaces } from "../../../config/places.js";
+import { InvalidInputError } from "../../../messages/errors.js";
+import { runtimePlace } from "../../../rollouts/file/runtime-directory.js";
+import { storeEntries } from "../../../rollouts/repair/store-entries.js";
+import { exitCodes } from "../../command-error.js";
+import type { CommandContext } from "../../context.js";
+import { placesOf } from "../../conversations/conversation-directory.js";
+import { checkDirectory } from "./doctor/check-directory.js";
+import { checkEntry, type Look } from "./doctor/check-entry.js";
+import { checkHome } from "./doctor/check-home.js";
+import { checkSockets } from "./doctor/check-sockets.js";
+import { checkWorkspace } from "./doctor/check-workspace.js";
+import type { Finding } from "./doctor/finding.js";
+import { repairCommandFor } from "./doctor/repair-command.js";
+import { DoctorReport } from "./doctor/report.js";
+import { watchSignals } from "../../terminal/interruption.js";
+
+/** Reads everything cody keeps, says what is wrong with it and what helps, and changes nothing. */
+export async function doctorCommand(context: CommandContext): Promise<number> {
+  using interruption = watchSignals(context.terminal);
+  const { signal } = interruption;
+  const places = await knownPlaces(context);
+  const report = new DoctorReport(context, (finding) => repairCommandFor(finding, places, context.flags));
+  try {
+    for await (const finding of examine(context, places, report, signal)) await report.add(finding);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  await report.end(signal.aborted);
+  return interruption.exitCode ?? (report.problems > 0 ? exitCodes.failed : 0);
+}
+
+async function* examine(
+  context: CommandContext,
+  { directory, codexHome }: ConversationPlaces,
+  report: DoctorReport,
+  signal: AbortSignal,
+): AsyncGenerator<Finding> {
+  const { home, terminal } = context;
+  const [uid, now] = [process.getuid?.() ?? 0, Date.now()];
+  const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
+  const isOwn = directory === homePaths(home).conversations;
+  const look: Look = {
+    us: await onlooker(),
+    uid,
+    now,
+    files: isCodex ? "chosen" : "ours",
+    folders: isOwn ? "ours" : "chosen",
+    signal,
+  };
+  yield* await checkHome(home, look);
+  yield* await checkDirectory(directory, uid, look.folders);
+  for await (const entry of storeEntries(directory)) {
+    signal.throwIfAborted();
+    yield* await checkEntry(entry, look);
+    if (entry.kind === "rollout") report.conversations += 1;
+  }
+  yield* checkWorkspace(terminal.cwd, [home, directory], now);
+  yield* await checkSockets(await runtimePlace(terminal.env, uid), look);
+}
+
+/** A configuration that cannot be used says nothing: then the usual place is looked at. */
+async function knownPlaces(context: CommandContext): Promise<ConversationPlaces> {
+  try {
+    return await placesOf(context);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    const { home, codexHome } = context;
+    return conversationPlaces({ home, codexHome, persistence: {} });
+  }
+}

@@ -1,0 +1,21 @@
+import type { ConversationPlaces } from "../../../../config/places.js";
+import { findById } from "../../../../rollouts/list/find-conversation.js";
+import type { Flags } from "../../../arguments/flags.js";
+import { quotedCommand } from "../../../../base/text/quoted-command.js";
+import type { Finding } from "./finding.js";
+
+/** How a conversation would be repaired: by its id where that leads to this file, with the flags this run has. */
+export async function repairCommandFor(
+  { id, path }: Finding,
+  { directory, elsewhere }: ConversationPlaces,
+  { codex, conversationDir, home }: Flags,
+): Promise<string> {
+  const isFound = id !== undefined && (await findById([directory, ...elsewhere], id))?.path === path;
+  if (!isFound) return quotedCommand(["cody", "repair", path]);
+  const flags = [
+    ...(codex ? ["--codex"] : []),
+    ...(conversationDir === undefined ? [] : ["--conversation-dir", conversationDir]),
+    ...(home === undefined ? [] : ["--home", home]),
+  ];
+  return quotedCommand(["cody", "repair", id, ...flags]);
+}

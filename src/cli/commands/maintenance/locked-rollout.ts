@@ -1,0 +1,57 @@
+import { CodexLocks } from "../../../actors/rollout-writer/codex-lock.js";
+import { openOwnerSocket } from "../../../actors/rollout-writer/owner-socket.js";
+import { CodexLockError, ConversationInUseError } from "../../../messages/errors.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { releaseLock, takeLock } from "../../../rollouts/file/lock.js";
+import { runtimeDirectory } from "../../../rollouts/file/runtime-directory.js";
+import type { CommandContext } from "../../context.js";
+
+/** Does something with a rollout while nobody else writes it; for who does not go on in the conversation. */
+export async function withRolloutLocked<T>(
+  context: CommandContext,
+  rollout: RolloutName,
+  work: () => Promise<T>,
+): Promise<T> {
+  return await withCodexLock(context, rollout, () => withOwnLock(context, rollout, work));
+}
+
+async function withOwnLock<T>(
+  { terminal, flags }: CommandContext,
+  { id, path }: RolloutName,
+  work: () => Promise<T>,
+): Promise<T> {
+  const socket = await openOwnerSocket(await runtimeDirectory(terminal.env));
+  try {
+    const lock = await takeLock(path, socket.owner, { force: flags.force });
+    if (lock.status === "in_use") throw new ConversationInUseError(id, lock.owner);
+    try {
+      return await work();
+    } finally {
+      await releaseLock(path, socket.owner);
+    }
+  } finally {
+    await socket.close();
+  }
+}
+
+/** What Codex could be writing is locked in its way first. */
+async function withCodexLock<T>(
+  { codexHome, flags, terminal }: CommandContext,
+  { id, path }: RolloutName,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (codexHome === undefined) return await work();
+  const locks = new CodexLocks({ codexHome, searchPath: terminal.env["PATH"] });
+  if (!(await locks.covers(path))) return await work();
+  const lock = await locks.take(id);
+  if (lock.status === "held") throw new ConversationInUseError(id, "Codex");
+  if (lock.status === "unavailable") {
+    if (!flags.force) throw new CodexLockError(id, lock.reason);
+    return await work();
+  }
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}

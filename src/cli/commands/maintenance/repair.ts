@@ -1,0 +1,113 @@
+import { onlooker } from "../../../actors/rollout-writer/process-identity.js";
+import { reasonOf } from "../../../actors/rollout-writer/reason.js";
+import { counted } from "../../../base/text/counted.js";
+import { ConversationInUseError } from "../../../messages/errors.js";
+import type { RolloutName } from "../../../rollouts/list/layout-files.js";
+import { lockHolder } from "../../../rollouts/file/lock.js";
+import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";
+import { needsRepair, type RolloutScan, scanRollout } from "../../../rollouts/repair/repair-scan.js";
+import { repairRollout } from "../../../rollouts/repair/repair-write.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { withRolloutLocked } from "./locked-rollout.js";
+import { savedRollout } from "../../conversations/saved-rollout.js";
+
+/** More damaged lines than these are only counted for a person. */
+const maxShown = 20;
+
+/** Says what is damaged in a conversation and what would be left of it; with --write it also drops what is damaged. */
+export async function repairCommand(context: CommandContext): Promise<number> {
+  const rollout = await savedRollout(context);
+  context.about(rollout.id);
+  const { scan, backup } = context.flags.write ? await repaired(context, rollout) : await looked(rollout);
+  const text = reportText(rollout, scan, backup).join("\n");
+  await printResult(context, { text, json: reportJson(rollout, scan, backup) });
+  if (!context.flags.write) await tellHolder(context, rollout);
+  if (scan.beginning === undefined) return 0;
+  await context.tell(`It still cannot be read: ${scan.beginning}`);
+  return exitCodes.failed;
+}
+
+interface Outcome {
+  readonly scan: RolloutScan;
+  readonly backup: string | undefined;
+}
+
+async function looked({ id, path }: RolloutName): Promise<Outcome> {
+  return { scan: await scanRollout({ path, conversationId: id }), backup: undefined };
+}
+
+async function repaired(context: CommandContext, rollout: RolloutName): Promise<Outcome> {
+  const { id, path } = rollout;
+  const request = { path, conversationId: id, now: new Date(), uid: process.getuid?.() ?? 0 };
+  try {
+    return await withRolloutLocked(context, rollout, () => repairRollout(nodeRepairFiles, request));
+  } catch (error) {
+    throw explained(error, id);
+  }
+}
+
+function explained(error: unknown, id: string): unknown {
+  if (error instanceof ConversationInUseError) {
+    const { owner } = error;
+    const isFar = owner.includes("another") || owner.includes("cannot be read");
+    const hint = `If nobody is writing it any more: cody repair ${id} --write --force`;
+    return new CommandError(`Conversation '${id}' is in use by ${owner}`, exitCodes.failed, isFar ? [hint] : []);
+  }
+  if (!(error instanceof Error) || !("syscall" in error)) return error;
+  return new CommandError(`Conversation '${id}' could not be repaired: ${reasonOf(error)}`, exitCodes.failed, [
+    "Nothing was changed",
+  ]);
+}
+
+async function tellHolder(context: CommandContext, { path }: RolloutName): Promise<void> {
+  const holder = await lockHolder(path, await onlooker()).catch(() => undefined);
+  if (holder !== undefined) await context.tell(`It is in use by ${holder}, which may be writing its last line`);
+}
+
+function reportText({ id }: RolloutName, scan: RolloutScan, backup: string | undefined): string[] {
+  const { damaged, history, lines } = scan;
+  const left = `${counted(history.turns, "turn")}, ${counted(history.items, "item")}`;
+  if (!needsRepair(scan)) return [`${id}: nothing is damaged`, `  What it has: ${left}`];
+  const verb = damaged.count === 1 ? ["is", "was"] : ["are", "were"];
+  const share = `${damaged.count} of ${counted(lines, "line")}`;
+  const hidden = damaged.count - Math.min(maxShown, damaged.listed.length);
+  const facts = [
+    ...damaged.listed.slice(0, maxShown).map(damagedText),
+    ...(hidden > 0 ? [`and ${hidden} more`] : []),
+    ...(scan.firstLine === undefined ? [] : [madeFirstLine]),
+    ...(scan.unterminated ? ["The last line lacks its newline: it gets one"] : []),
+    `What is left: ${left}`,
+  ].map((fact) => `  ${fact}`);
+  if (backup === undefined) {
+    const hint = `Nothing was changed. To repair it: cody repair ${id} --write`;
+    return [`${id}: ${share} ${verb[0]} damaged`, ...facts, hint];
+  }
+  return [`✓ Repaired ${id}: ${share} ${verb[1]} dropped`, ...facts, `  The original is kept in ${backup}`];
+}
+
+const madeFirstLine = "The first line, which says what conversation it is, is missing: one is made from what is known";
+
+function damagedText({ number, bytes, reason, rescued }: RolloutScan["damaged"]["listed"][number]): string {
+  const kept = rescued === 0 ? "" : `; ${counted(rescued, "whole line")} in it kept`;
+  return `line ${number}: ${counted(bytes, "byte")}, ${reason}${kept}`;
+}
+
+function reportJson({ id, path }: RolloutName, scan: RolloutScan, backup: string | undefined): object {
+  const { damaged, history } = scan;
+  return {
+    id,
+    path,
+    lines: scan.lines,
+    damagedLines: damaged.count,
+    rescuedLines: damaged.rescued,
+    damaged: damaged.listed.map(({ number, bytes, reason, rescued }) => ({ line: number, bytes, reason, rescued })),
+    newlineMissing: scan.unterminated,
+    firstLineMade: scan.firstLine !== undefined,
+    history,
+    unknownLines: scan.unknown,
+    beginning: scan.beginning ?? null,
+    repaired: backup !== undefined,
+    backup: backup ?? null,
+  };
+}

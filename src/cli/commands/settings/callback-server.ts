@@ -1,0 +1,134 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Deferred } from "../../../actors/runtime/deferred.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+
+/** A browser opens a few connections; nobody else has business here. */
+const maxConnections = 20;
+const path = "/auth/callback";
+/** Names of problems as the standard has them; others are not repeated. */
+const errorName = /^[a-z_]{1,60}$/;
+
+/** What the browser has brought; it waits for a page. */
+export interface Visit {
+  readonly code: string;
+  /** Who says that they sent it, if they say so. */
+  readonly issuer: string | undefined;
+  answer(outcome: "done" | "failed"): void;
+}
+
+/** Waits on this machine for a browser to come back from the issuer: one answer, once, and only to what was asked. */
+export class CallbackServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #state: string;
+  readonly #visit = new Deferred<Visit | CommandError>();
+  #isUsed = false;
+
+  private constructor(state: string) {
+    this.#state = state;
+    this.#server = createServer((request, response) => this.#handle(request, response));
+    this.#server.maxConnections = maxConnections;
+  }
+
+  static async open({ port, state }: { port: number; state: string }): Promise<CallbackServer> {
+    const callback = new CallbackServer(state);
+    callback.#server.listen(port, "127.0.0.1");
+    try {
+      await once(callback.#server, "listening");
+      return callback;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      const hint = "Another login may be waiting there, of cody or of Codex";
+      throw new CommandError(`Port ${port} is taken, and the browser would come back to it`, exitCodes.failed, [hint]);
+    }
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** The issuer knows this name, not the number of the machine. */
+  get redirectUri(): string {
+    return `http://localhost:${this.port}${path}`;
+  }
+
+  /** Rejects with a `CommandError` when the login was refused, or nobody came in time. */
+  async visit(deadlineMs: number, signal: AbortSignal): Promise<Visit> {
+    const end = (message: string): void => this.#visit.resolve(failed(message));
+    const late = setTimeout(end, deadlineMs, `Nobody logged in within ${deadlineMs / 1_000} s`);
+    const onAbort = (): void => end("The login was stopped");
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const visit = await this.#visit.promise;
+      if (visit instanceof CommandError) throw visit;
+      return visit;
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.#server.closeIdleConnections();
+    // A browser keeps connections open for as long as it likes.
+    setTimeout(() => this.#server.closeAllConnections(), 1_000).unref();
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void {
+    // Another name that leads here is a page of somebody else that has made itself a name for this machine.
+    const hosts = [`localhost:${this.port}`, `127.0.0.1:${this.port}`];
+    if (!hosts.includes(request.headers.host ?? "")) return page(response, 403, "This is not a page for you.");
+    // Anybody's page can have a browser ask for what is no address at all, such as `//`.
+    const [asked, base] = [request.url ?? "/", "http://localhost"];
+    if (!URL.canParse(asked, base)) return page(response, 404, "There is nothing here.");
+    const url = new URL(asked, base);
+    if (request.method !== "GET" || url.pathname !== path) return page(response, 404, "There is nothing here.");
+    if (this.#isUsed) return page(response, 409, "This login has been answered already.");
+    if (!isSame(url.searchParams.get("state") ?? "", this.#state)) {
+      return page(response, 400, "This is not the answer to the login that cody waits for.");
+    }
+    this.#isUsed = true;
+    return this.#take(url.searchParams, response);
+  }
+
+  #take(query: URLSearchParams, response: ServerResponse): void {
+    const [code, error] = [query.get("code") ?? "", query.get("error") ?? ""];
+    if (error !== "" || code === "") {
+      const reason = errorName.test(error) ? error : "no code came back";
+      page(response, 400, "The login was not completed. You can close this page.");
+      return this.#visit.resolve(failed(`The login was not completed: ${reason}`));
+    }
+    this.#visit.resolve({
+      code,
+      issuer: query.get("iss") ?? undefined,
+      answer: (outcome) =>
+        outcome === "done"
+          ? page(response, 200, "You are logged in. You can close this page and go back to cody.")
+          : page(response, 400, "The login was not completed. cody says why."),
+    });
+  }
+}
+
+function failed(message: string): CommandError {
+  return new CommandError(message, exitCodes.failed);
+}
+
+/** In a time that says nothing about where they differ. */
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
+}
+
+function page(response: ServerResponse, status: number, text: string): void {
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    connection: "close",
+  };
+  response.writeHead(status, headers).end(`<!doctype html><title>cody</title><p>${text}</p>\n`);
+}

@@ -1,0 +1,35 @@
+import { basename } from "node:path";
+import { reasonOf } from "../../../actors/rollout-writer/reason.js";
+import { configPath } from "../../../config/files/config-file.js";
+import { type ConfigChange, type SavedConfig, saveConfig } from "../../../config/files/save-config.js";
+import type { Config } from "../../../messages/config.js";
+import { systemCode, systemProblem } from "../../../base/system-error.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+import type { CommandContext } from "../../context.js";
+
+/** Changes the user's configuration; what is odd about it is told, and what cannot be done is said with its file. */
+export async function changeConfig(context: CommandContext, change: ConfigChange): Promise<Config> {
+  const { config, setAside } = await saved(context, change);
+  if (setAside !== undefined) {
+    await context.tell(`${basename(setAside, ".invalid")} was damaged: the old one is kept in ${setAside}`);
+  }
+  return config;
+}
+
+async function saved(context: CommandContext, change: ConfigChange): Promise<SavedConfig> {
+  try {
+    return await saveConfig(context.home, change);
+  } catch (error) {
+    if (!isOfSystem(error)) throw error;
+    context.log("warn", `configuration not changed: ${error.message}`);
+    const path = await configPath(context.home);
+    const { hint } = systemProblem(error) ?? {};
+    const hints = hint === undefined ? [] : [hint];
+    throw new CommandError(`${path} could not be changed: ${reasonOf(error)}`, exitCodes.failed, hints);
+  }
+}
+
+/** What is written to a file that is open fails without its name. */
+function isOfSystem(error: unknown): error is Error {
+  return error instanceof Error && "syscall" in error && systemCode(error) !== undefined;
+}

@@ -1,0 +1,122 @@
+import { configPath } from "../../../config/files/config-file.js";
+import { configKeys } from "../../../config/settings/setting-keys.js";
+import type { LeafValue } from "../../../config/settings/setting-leaves.js";
+import { ProviderName } from "../../../messages/config.js";
+import { visible } from "../../../base/text/visible.js";
+import { changeConfig } from "./change-config.js";
+import { exitCodes, usageError } from "../../command-error.js";
+import { changeOf, checkedKey, isSecret, providerNamed, readableKey, type SettingKey, valueOf } from "./config-keys.js";
+import { type CommandContext, printLine, printResult } from "../../context.js";
+import { effectiveConfig } from "./effective-config.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { readSecret } from "../../terminal/read-secret.js";
+import { placeOf } from "./setting-sources.js";
+import { checkKnownProvider } from "./set-provider.js";
+import { hiddenValue, valueText } from "./shown-value.js";
+
+export async function configCommand(context: CommandContext): Promise<number> {
+  const [action, key, value] = context.args;
+  switch (action) {
+    case undefined:
+      return context.flags.explain ? await explain(context) : await showAll(context);
+    case "path":
+      return await showPath(context);
+    case "get":
+      return await showOne(context, readableKey(key));
+    case "set":
+      return await change(context, checkedKey(key), value);
+    case "unset":
+      return await takeOut(context, checkedKey(key));
+    default:
+      throw usageError(`Unknown action '${action}'`, usage);
+  }
+}
+
+const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [--explain]";
+
+async function showAll(context: CommandContext): Promise<number> {
+  const { settings, show } = await effectiveConfig(context);
+  const shown = [...settings].map(([key, { value, source }]) => ({
+    key,
+    source,
+    // Every setting has its place, those without a value too.
+    value: value === undefined ? null : show(key, value),
+  }));
+  const lines = shown.map(({ key, value, source }) => `${visible(key)} = ${textOf(value)}  (${source})`);
+  const values = Object.fromEntries(shown.map(({ key, value }) => [key, value]));
+  const sources = Object.fromEntries(shown.map(({ key, source }) => [key, source]));
+  await printResult(context, { text: lines.join("\n"), json: { values, sources } });
+  return 0;
+}
+
+/** For each setting somebody has said, all who have, the one that holds first. */
+async function explain(context: CommandContext): Promise<number> {
+  const { settings, said, show } = await effectiveConfig(context);
+  const others = [...said.keys()].filter((key) => !settings.has(key)).toSorted();
+  const explained = [...settings.keys(), ...others].flatMap((key) => {
+    const places = said.get(key)?.map((one) => ({ source: one.source, value: valueText(show(key, one.value)) }));
+    const value = settings.get(key)?.value;
+    return places === undefined ? [] : [{ key, value: value === undefined ? null : show(key, value), said: places }];
+  });
+  const lines = explained.flatMap(({ key, value, said: places }) => [
+    `${visible(key)} = ${textOf(value)}`,
+    ...places.map((one) => `  ${placeOf(context, one.source, key)} says ${visible(one.value)}`),
+  ]);
+  const text = lines.length === 0 ? "Everything is as it is by default." : lines.join("\n");
+  await printResult(context, { text, json: explained });
+  return 0;
+}
+
+/** On one line, so that a value cannot look like another setting. */
+function textOf(value: LeafValue | null): string {
+  return value === null ? "(not set)" : visible(valueText(value));
+}
+
+async function showPath(context: CommandContext): Promise<number> {
+  const path = await configPath(context.home);
+  await printResult(context, { text: path, json: path });
+  return 0;
+}
+
+async function showOne(context: CommandContext, key: string): Promise<number> {
+  const { settings, show } = await effectiveConfig(context, providerNamed(key));
+  const found = settings.get(key)?.value;
+  if (found === undefined) {
+    if (context.flags.json) await printLine(context, "null");
+    await context.tell(`${key} is not set`);
+    return exitCodes.failed;
+  }
+  // Whoever asks for one setting by its name wants it as it is, as a script does.
+  const value = configKeys.some((known) => known === key) ? found : show(key, found);
+  await printResult(context, { text: valueText(value), json: value });
+  return 0;
+}
+
+async function change(context: CommandContext, key: SettingKey, text: string | undefined): Promise<number> {
+  if (text === undefined) throw usageError(`A value for ${key} is missing`, usage);
+  if (isSecret(key)) return await changeSecret(context, key, text);
+  const value = valueOf(key, text);
+  if (key === "provider" && ProviderName.safeParse(text).success) await checkKnownProvider(context, text);
+  await changeConfig(context, changeOf(key, value));
+  await printResult(context, { text: `${key} = ${text}`, json: { [key]: value } });
+  return 0;
+}
+
+/** A dash stands for stdin: what is an argument can be read in the shell's history and in the list of processes. */
+async function changeSecret(context: CommandContext, key: SettingKey, text: string): Promise<number> {
+  using interruption = watchSignals(context.terminal);
+  const secret = text === "-" ? await readSecret(context, key, interruption) : text;
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  if (secret === "") throw usageError("There is no key on stdin");
+  context.hide([secret]);
+  await changeConfig(context, changeOf(key, secret));
+  await printResult(context, { text: `${key} = ${hiddenValue}`, json: { [key]: hiddenValue } });
+  if (text !== "-") await context.tell(`Your shell may remember the key. To type it instead: cody config set ${key} -`);
+  return 0;
+}
+
+async function takeOut(context: CommandContext, key: SettingKey): Promise<number> {
+  await changeConfig(context, changeOf(key, undefined));
+  await printResult(context, { text: `${key} is not set any more`, json: { [key]: null } });
+  return 0;
+}

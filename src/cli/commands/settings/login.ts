@@ -1,0 +1,69 @@
+import { answeredTokens } from "../../../actors/credentials/token-claims.js";
+import { exchangeCode } from "../../../actors/credentials/token-endpoint.js";
+import { TokenStore } from "../../../actors/credentials/token-file.js";
+import { type LoginFacts, loginFacts } from "../../../config/providers/logins.js";
+import type { TokenSet } from "../../../messages/tokens.js";
+import { createTransport } from "../../../providers/transport/node-transport.js";
+import { changeConfig } from "./change-config.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { loadSettings } from "../../load-settings.js";
+import { authorizeUrl, loginSecrets } from "./authorize-url.js";
+import { CallbackServer } from "./callback-server.js";
+import { nowOf } from "../../terminal/now.js";
+import { numberFlag } from "../../format/whole-number.js";
+
+/** The one the issuer sends browsers to. */
+const usualPort = 1_455;
+const personMs = 10 * 60_000;
+const exchangeMs = 30_000;
+
+/** Logs in with ChatGPT: tokens of cody's own, which no other program renews. */
+export async function loginCommand(context: CommandContext): Promise<number> {
+  using interruption = watchSignals(context.terminal);
+  const { values } = await loadSettings(context);
+  const facts = loginFacts("chatgpt", values.logins);
+  let tokens: TokenSet;
+  try {
+    tokens = await tokensOf(context, facts, interruption.signal);
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  }
+  const store = new TokenStore(context.home);
+  await store.locked(() => store.write("chatgpt", tokens));
+  await changeConfig(context, { auth: facts.method });
+  const { email, plan } = tokens;
+  const who = email === undefined ? "" : ` as ${email}`;
+  await printResult(context, {
+    text: `✓ Logged in${who}`,
+    json: { method: facts.method, account: email ?? null, plan: plan ?? null },
+  });
+  return 0;
+}
+
+async function tokensOf(context: CommandContext, facts: LoginFacts, signal: AbortSignal): Promise<TokenSet> {
+  const secrets = loginSecrets();
+  const port = numberFlag("--port", context.flags.port) ?? usualPort;
+  await using callback = await CallbackServer.open({ port, state: secrets.state });
+  const { redirectUri } = callback;
+  const url = authorizeUrl(facts, secrets, redirectUri);
+  await context.tell(`Open this address in a browser on this machine, and log in:\n\n${url}\n`);
+  const visit = await callback.visit(personMs, signal);
+  const transport = createTransport(context.terminal.env);
+  try {
+    const endpoint = { fetch: transport.fetch, deadlineMs: exchangeMs };
+    const grant = { code: visit.code, verifier: secrets.verifier, redirectUri };
+    const outcome = await exchangeCode(facts, grant, endpoint);
+    const tokens =
+      outcome.status === "answered" ? answeredTokens(undefined, outcome.answer, nowOf(context)) : undefined;
+    visit.answer(tokens === undefined ? "failed" : "done");
+    if (tokens !== undefined) return tokens;
+    if (outcome.status === "failed") throw new CommandError(outcome.failure.message, exitCodes.failed);
+    const reason = outcome.status === "refused" ? outcome.reason : "no token came back";
+    throw new CommandError(`The login was not completed: ${reason}`, exitCodes.failed);
+  } finally {
+    transport.close();
+  }
+}

@@ -1,0 +1,21 @@
+import { TokenStore } from "../../../actors/credentials/token-file.js";
+import { chosenLogin } from "../../../config/providers/logins.js";
+import { providerOfAuth } from "../../../config/providers/pick-provider.js";
+import { changeConfig } from "./change-config.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { loadSettings } from "../../load-settings.js";
+
+/** Forgets cody's own tokens, and that a login was chosen. What other programs keep is theirs. */
+export async function logoutCommand(context: CommandContext): Promise<number> {
+  const { values } = await loadSettings(context);
+  const { auth } = values;
+  const hadTokens = await new TokenStore(context.home).forget();
+  if (auth !== undefined && chosenLogin(auth, providerOfAuth[auth]) !== undefined) {
+    await changeConfig(context, { auth: undefined });
+  }
+  await printResult(context, {
+    text: hadTokens ? "✓ Logged out: cody has no tokens any more" : "✓ cody had no tokens of its own",
+    json: { hadTokens },
+  });
+  return 0;
+}

@@ -1,0 +1,38 @@
+import type { NamedModel } from "../../../config/models/model-table.js";
+import { knownModels } from "../../../config/models/models.js";
+import { tokenText } from "../../format/token-text.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { loadSettings } from "../../load-settings.js";
+
+/** The models that are known by name: cody's own, and what the configuration says. */
+export async function modelsCommand(context: CommandContext): Promise<number> {
+  const { values } = await loadSettings(context);
+  const models = knownModels(values.models).toSorted((a, b) => a.provider.localeCompare(b.provider));
+  await printResult(context, { text: tableText(models), json: models });
+  return 0;
+}
+
+function tableText(models: readonly NamedModel[]): string {
+  const rows = [header, ...models.map(rowOf)];
+  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return [
+    ...lines,
+    "",
+    "Prices are US dollars for a million tokens; - means unknown. Others: `models` in the configuration.",
+  ].join("\n");
+}
+
+const unknown = "-";
+const header = ["MODEL", "PROVIDER", "WINDOW", "ANSWER", "IN", "OUT", "ALSO CALLED"];
+
+function rowOf({ id, provider, contextWindow, maxOutput, price, aliases }: NamedModel): string[] {
+  const sizes = [contextWindow, maxOutput].map((size) => (size === undefined ? unknown : tokenText(size)));
+  const prices = [price?.input, price?.output].map((value) => (value === undefined ? unknown : String(value)));
+  return [id, provider, ...sizes, ...prices, aliases.join(", ")];
+}

@@ -1,0 +1,84 @@
+import { borrowedPlaces } from "../../../actors/credentials/borrowed-tokens.js";
+import { findTokens } from "../../../actors/credentials/find-tokens.js";
+import { TokenStore } from "../../../actors/credentials/token-file.js";
+import type { ConfigFlags } from "../../../config/load-config.js";
+import { chosenLogin, type LoginFacts } from "../../../config/providers/logins.js";
+import { providerOfAuth } from "../../../config/providers/pick-provider.js";
+import { hasKey, keyVariable } from "../../../config/providers/vendors.js";
+import { ApiKey, AuthMethod } from "../../../messages/config.js";
+import { changeConfig } from "./change-config.js";
+import { usageError } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { type Interruption, watchSignals } from "../../terminal/interruption.js";
+import { loadSettings } from "../../load-settings.js";
+import { readSecret } from "../../terminal/read-secret.js";
+
+/** Remembers how to prove who we are; the proof itself only when it is given with a dash. */
+export async function setAuthCommand(context: CommandContext): Promise<number> {
+  const [text = "", given] = context.args;
+  const auth = AuthMethod.safeParse(text).data;
+  if (auth === undefined) throw usageError(`Unknown method '${text}'`, `Methods: ${AuthMethod.options.join(", ")}`);
+  const provider = providerOfAuth[auth];
+  const login = chosenLogin(auth, provider);
+  const isKept = given !== undefined;
+  if (isKept && login !== undefined) throw usageError(`${auth} has no key`);
+  if (context.flags.keyring && !isKept) throw usageError("--keyring wants a key", usage(auth));
+  using interruption = watchSignals(context.terminal);
+  const key = isKept ? await keyFrom(context, auth, interruption) : undefined;
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  const change = key === undefined ? {} : await kept(context, provider, key);
+  await changeConfig(context, { auth, ...change });
+  await printResult(context, { text: `✓ Auth method set: ${auth}`, json: { auth } });
+  if (login === undefined) await tellOfKey(context, provider);
+  else await tellOfLogin(context, login);
+  return 0;
+}
+
+function usage(auth: AuthMethod): string {
+  return `To type a key: cody set-auth ${auth} -`;
+}
+
+/** Only from stdin: what is an argument can be read in the shell's history and in the list of processes. */
+async function keyFrom(context: CommandContext, auth: AuthMethod, interruption: Interruption): Promise<string> {
+  const [, given = ""] = context.args;
+  context.hide([given]);
+  if (given !== "-") throw usageError("A key is no argument: others could read it", usage(auth));
+  const key = await readSecret(context, auth, interruption);
+  if (interruption.exitCode !== undefined) return "";
+  if (key === "") throw usageError("There is no key on stdin");
+  context.hide([key]);
+  const { error } = ApiKey.safeParse(key);
+  if (error !== undefined) throw usageError(error.issues[0]?.message ?? "That is no key");
+  return key;
+}
+
+/** Where it was kept before it is not any more, as far as the configuration goes. */
+async function kept(context: CommandContext, provider: string, key: string): Promise<ConfigFlags> {
+  if (!context.flags.keyring) return { providers: { [provider]: { apiKey: key, keyring: undefined } } };
+  const { env, homedir } = context.terminal;
+  await borrowedPlaces(env, () => homedir).keyring.keep(provider, key);
+  return { providers: { [provider]: { apiKey: undefined, keyring: true } } };
+}
+
+async function tellOfKey(context: CommandContext, provider: string): Promise<void> {
+  const { values } = await loadSettings(context);
+  if (hasKey(provider, { env: context.terminal.env, providers: values.providers })) return;
+  await context.tell(`${keyVariable(provider)} is not set yet`);
+}
+
+async function tellOfLogin(context: CommandContext, { name, title, remedy }: LoginFacts): Promise<void> {
+  const { env, homedir } = context.terminal;
+  const found = await findTokens(
+    name,
+    new TokenStore(context.home),
+    borrowedPlaces(env, () => homedir),
+  );
+  if (found === undefined) await context.tell(`There is no ${title} yet. ${remedy}`);
+  if (name === "claude") await context.tell(restriction);
+}
+
+/** Nobody should find out by being shut out. */
+const restriction = [
+  "Anthropic allows the tokens of a subscription in Claude Code and on claude.ai only, and may refuse them here",
+  "or close the account. It is your choice; for programs there are keys: cody set-auth anthropic-api-key",
+].join("\n");

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { variableOf } from "../../../config/settings/environment-config.js";
+import type { ConfigLayer, ConfigSource } from "../../../config/load-config.js";
+import { readProjectServers } from "../../../config/project/project-servers.js";
+import { configKeys } from "../../../config/settings/setting-keys.js";
+import { type LeafValue, settingLeaves } from "../../../config/settings/setting-leaves.js";
+import { keyVariable, saidBaseUrl, vendorNames, vendorOf } from "../../../config/providers/vendors.js";
+import type { ProviderEntry } from "../../../messages/config.js";
+import type { McpServerEntries } from "../../../messages/mcp-config.js";
+import type { CommandContext } from "../../context.js";
+
+/** What one place says of a setting. */
+export interface SaidSetting {
+  readonly source: ConfigSource;
+  readonly value: LeafValue;
+}
+
+/** Of each setting that somebody has said all who have, the one that counts first. */
+export function saidSettings(layers: readonly ConfigLayer[]): ReadonlyMap<string, readonly SaidSetting[]> {
+  const said = new Map<string, SaidSetting[]>();
+  for (const { source, config } of layers.toReversed()) {
+    for (const [key, value] of settingLeaves(config)) said.set(key, [...(said.get(key) ?? []), { source, value }]);
+  }
+  return said;
+}
+
+/** The keys and addresses in the environment: what a configuration says of a provider counts before them. */
+export function vendorLayer({ terminal: { env } }: CommandContext, names: Iterable<string>): ConfigLayer {
+  const entries = [...new Set([...vendorNames, ...names])].map((name): [string, ProviderEntry] => {
+    const apiKey = env[keyVariable(name)]?.trim() || undefined;
+    return [name, { apiKey, baseUrl: saidBaseUrl(name, env) }];
+  });
+  return { source: "environment", config: { providers: Object.fromEntries(entries) } };
+}
+
+/** The servers of a project that is trusted, which are read apart from its settings. */
+export async function trustedServers({ home, terminal }: CommandContext): Promise<McpServerEntries> {
+  const { trust, servers } = await readProjectServers(home, terminal.cwd);
+  return trust === "trusted" ? servers : {};
+}
+
+/** What a person would look at to find where a value comes from. */
+export function placeOf({ home }: CommandContext, source: ConfigSource, key: string): string {
+  if (source === "environment") return variableNamed(key);
+  if (source === "flag") return "a flag";
+  return source.startsWith(".cody/") ? `${source} of the project` : join(home, source);
+}
+
+function variableNamed(key: string): string {
+  const setting = configKeys.find((candidate) => candidate === key);
+  if (setting !== undefined) return variableOf(setting);
+  const [, name = ""] = key.split(".");
+  return key.endsWith(".apiKey") ? keyVariable(name) : (vendorOf(name)?.baseUrlOf?.variable ?? "environment");
+}

@@ -1,0 +1,34 @@
+import { resolve } from "node:path";
+import { readTrust, realProjectRoot, setTrust } from "../../../config/project/trust.js";
+import { visible } from "../../../base/text/visible.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { isFolder } from "../../conversations/project-members.js";
+
+/** Says that a project may act by its own configuration, or takes that back. */
+export async function trustCommand(context: CommandContext): Promise<number> {
+  const { flags, args, home, terminal } = context;
+  if (flags.list) return await showTrust(context);
+  const [path = "."] = args;
+  const folder = resolve(terminal.cwd, path);
+  if (!(await isFolder(folder))) throw new CommandError(`${visible(folder)} is no folder`, exitCodes.failed);
+  const root = await realProjectRoot(folder);
+  // Everything below it would be one project.
+  if (root === "/") throw usageError("The root of the file system is no project");
+  await setTrust(home, root, flags.undo ? undefined : "trusted");
+  await printResult(context, {
+    text: flags.undo ? `✓ Not trusted any more: ${visible(root)}` : `✓ Trusted: ${visible(root)}`,
+    json: { root, trust: flags.undo ? null : "trusted" },
+  });
+  return 0;
+}
+
+async function showTrust(context: CommandContext): Promise<number> {
+  const said = [...(await readTrust(context.home))];
+  const rows = said.map(([root, level]) => `${visible(root)}  (${level})`);
+  await printResult(context, {
+    text: rows.length === 0 ? "No project is trusted." : rows.join("\n"),
+    json: Object.fromEntries(said),
+  });
+  return 0;
+}

@@ -1,0 +1,23 @@
+import { usageError } from "../../command-error.js";
+import type { Command, CommandContext } from "../../context.js";
+import { addToKnowledge, pruneKnowledge, removeFromKnowledge, undoKnowledge } from "./knowledge/change.js";
+import { listKnowledge } from "./knowledge/list.js";
+import { exportKnowledge, importKnowledge } from "./knowledge/move.js";
+
+const actions: ReadonlyMap<string, Command> = new Map([
+  ["list", listKnowledge],
+  ["add", addToKnowledge],
+  ["undo", undoKnowledge],
+  ["remove", removeFromKnowledge],
+  ["prune", pruneKnowledge],
+  ["export", exportKnowledge],
+  ["import", importKnowledge],
+]);
+
+/** What is known of the project one stands in; without an action it is listed. */
+export async function knowledgeCommand(context: CommandContext): Promise<number> {
+  const [name = "list", ...args] = context.args;
+  const action = actions.get(name);
+  if (action === undefined) throw usageError(`Unknown action '${name}'`, `Actions: ${[...actions.keys()].join(", ")}`);
+  return await action({ ...context, args });
+}

@@ -1,0 +1,33 @@
+import { knowledgeScore, scoredKnowledge } from "../../../../context/rank-knowledge.js";
+import type { KnowledgeEntry } from "../../../../messages/knowledge.js";
+import { visible } from "../../../../base/text/visible.js";
+import { usageError } from "../../../command-error.js";
+import { type CommandContext, printResult } from "../../../context.js";
+import { nowOf } from "../../../terminal/now.js";
+import { entriesOf, openProjectStore } from "./project-store.js";
+
+/** Shows what models are told, best first; with --all also what was replaced. */
+export async function listKnowledge(context: CommandContext): Promise<number> {
+  if (context.args.length > 0) throw usageError("Usage: cody knowledge list [--all]");
+  const entries = await entriesOf(context, await openProjectStore(context));
+  const now = new Date(nowOf(context));
+  const ranked = scoredKnowledge(entries, now);
+  const active = new Set(ranked.map(({ entry }) => entry));
+  const others = context.flags.all ? entries.filter((entry) => !active.has(entry)) : [];
+  const json = [
+    ...ranked.map(({ entry, score }) => ({ ...entry, score, superseded: false })),
+    ...others.map((entry) => ({ ...entry, score: knowledgeScore(entry, now), superseded: true })),
+  ];
+  const lines = [...ranked.map(({ entry }) => lineOf(entry, "")), ...others.map((entry) => lineOf(entry, " replaced"))];
+  const text = lines.length === 0 ? "Nothing is known of this project yet." : lines.join("\n");
+  await printResult(context, { text, json });
+  return 0;
+}
+
+function lineOf(entry: KnowledgeEntry, mark: string): string {
+  const { id, type, content, timestamp, confidence, source, tags = [] } = entry;
+  const day = new Date(timestamp).toISOString().slice(0, "YYYY-MM-DD".length);
+  const author = source === "model" ? ["by model"] : [];
+  const marks = [day, String(confidence), ...author, ...tags.map((tag) => `#${visible(tag)}`)].join(" ");
+  return `${id}  [${type}]${mark} ${visible(content)}  (${marks})`;
+}

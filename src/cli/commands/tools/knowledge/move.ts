@@ -1,0 +1,88 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { knowledgeLines } from "../../../../actors/knowledge/knowledge-lines.js";
+import { systemCode } from "../../../../base/system-error.js";
+import { counted } from "../../../format/age.js";
+import { CommandError, exitCodes, usageError } from "../../../command-error.js";
+import { type CommandContext, printResult } from "../../../context.js";
+import { FileThereError, writeNewFile } from "../../transfer/new-file.js";
+import { watchSignals } from "../../../terminal/interruption.js";
+import { readAll } from "../../../terminal/read-input.js";
+import { entriesOf, openProjectStore, saved } from "./project-store.js";
+
+const maxImportBytes = 16 * 1024 * 1024;
+
+/** Prints all entries, one in a line, or writes them into a new file. */
+export async function exportKnowledge(context: CommandContext): Promise<number> {
+  const { args, flags, terminal } = context;
+  if (args.length > 0) throw usageError("Usage: cody knowledge export [--output <file>]");
+  const entries = await entriesOf(context, await openProjectStore(context));
+  const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+  if (flags.output === undefined || flags.output === "-") {
+    await terminal.stdout.writeExact(flags.json ? `${JSON.stringify(entries)}\n` : text);
+    return 0;
+  }
+  const path = resolve(terminal.cwd, flags.output);
+  using interruption = watchSignals(terminal);
+  try {
+    await writeNewFile(pieces(text), (attempt) => (attempt === 1 ? path : undefined), interruption.signal);
+  } catch (error) {
+    if (error instanceof FileThereError) throw new CommandError(error.message, exitCodes.failed);
+    throw error;
+  }
+  await printResult(context, { text: `✓ Exported to: ${path}`, json: { path, entries: entries.length } });
+  return 0;
+}
+
+async function* pieces(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+/** Takes over the entries of a file, or with - of stdin; those that are known already are left out. */
+export async function importKnowledge(context: CommandContext): Promise<number> {
+  const [path, ...others] = context.args;
+  if (path === undefined || others.length > 0) throw usageError("Usage: cody knowledge import <file or ->");
+  const lines = knowledgeLines(
+    path === "-" ? await inputOf(context) : await textOf(resolve(context.terminal.cwd, path)),
+  );
+  const entries = lines.flatMap(({ entry }) => entry ?? []);
+  const unknown = lines.find(({ entry }) => entry === undefined);
+  const passedOver = lines.length - entries.length;
+  if (unknown !== undefined) {
+    await context.tell(
+      `Passed over ${counted(passedOver, "line")} that are no knowledge, the first is ${unknown.number}`,
+    );
+  }
+  const store = await openProjectStore(context);
+  const imported = await saved(() => store.import(entries));
+  const known = entries.length - imported.length;
+  const text = `✓ Imported ${imported.length} of ${entries.length}${known === 0 ? "" : `; ${known} known already`}`;
+  await printResult(context, { text, json: { imported: imported.map(({ id }) => id), known, passedOver } });
+  return 0;
+}
+
+async function inputOf({ terminal }: CommandContext): Promise<string> {
+  using interruption = watchSignals(terminal);
+  return await readAll(terminal.stdin, interruption.signal);
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile()) throw new CommandError(`${path} is no regular file`, exitCodes.failed);
+      if (stats.size > maxImportBytes) {
+        throw new CommandError(`${path} is longer than ${maxImportBytes} bytes`, exitCodes.failed);
+      }
+      return await file.readFile("utf8");
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const code = systemCode(error);
+    if (error instanceof CommandError || code === undefined) throw error;
+    throw new CommandError(`${path} cannot be read: ${code}`, exitCodes.failed);
+  }
+}

@@ -1,0 +1,36 @@
+import { ProjectStore } from "../../../../actors/knowledge/project-store.js";
+import { findProjectRoot } from "../../../../config/project/project.js";
+import { redactionRules } from "../../../../config/secrets/rules.js";
+import { createTextRedactor } from "../../../../config/secrets/text-redactor.js";
+import { FailureError } from "../../../../messages/errors.js";
+import type { KnowledgeEntry } from "../../../../messages/knowledge.js";
+import { failureWords } from "../../../../tools/failure-words.js";
+import { CommandError, exitCodes } from "../../../command-error.js";
+import type { CommandContext } from "../../../context.js";
+import { loadSettings } from "../../../load-settings.js";
+import { nowOf } from "../../../terminal/now.js";
+
+/** What is known of the project the command is run in. */
+export async function openProjectStore(context: CommandContext): Promise<ProjectStore> {
+  const { terminal } = context;
+  const [{ values }, root] = await Promise.all([loadSettings(context), findProjectRoot(terminal.cwd)]);
+  const redactor = createTextRedactor(redactionRules(values, terminal.env));
+  return new ProjectStore({ root, redactor, now: () => new Date(nowOf(context)) });
+}
+
+/** All entries; what is wrong with their file is told. */
+export async function entriesOf(context: CommandContext, store: ProjectStore): Promise<readonly KnowledgeEntry[]> {
+  const { entries, problems } = await store.read();
+  for (const problem of problems) await context.tell(problem);
+  return entries;
+}
+
+/** What the disk refuses is told, and the exit code says that it was not saved. */
+export async function saved<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const reason = error instanceof FailureError ? error.message : failureWords(error);
+    throw new CommandError(`The knowledge was not changed: ${reason}`, exitCodes.notSaved);
+  }
+}

@@ -1,0 +1,99 @@
+import { parseConfig, readConfigFile, salvageConfig } from "../../../../config/files/config-file.js";
+import { secretsOf } from "../../../../config/secrets/redact.js";
+import { issueWords } from "../../../../messages/issue-words.js";
+import { type McpServerEntries, McpServerEntry, McpServerName } from "../../../../messages/mcp-config.js";
+import { changeConfig } from "../../settings/change-config.js";
+import { CommandError, exitCodes, usageError } from "../../../command-error.js";
+import { type CommandContext, printResult } from "../../../context.js";
+import { type Interruption, watchSignals } from "../../../terminal/interruption.js";
+import { readSecret } from "../../../terminal/read-secret.js";
+import { serverText } from "./shown-server.js";
+
+const usage = "Usage: cody mcp add <name> -- <command> [arguments], or cody mcp add <name> --url <url>";
+
+/**
+ * Writes a server into the configuration in the home, and leaves the rest of it as it is written. One that is there is
+ * replaced only when that is asked for: what it was is kept nowhere else.
+ */
+export async function addServer(context: CommandContext, name: string, command: readonly string[]): Promise<number> {
+  const checked = McpServerName.safeParse(name, { error: issueWords });
+  if (!checked.success) throw usageError(checked.error.issues[0]?.message ?? "not a name", usage);
+  const { url, bearerTokenEnvVar, env = [], replace } = context.flags;
+  const before = (await ownServers(context.home))[name];
+  if (before !== undefined && !replace) {
+    const hints = [serverText(before), `To have another in its place: cody mcp add ${name} --replace …`];
+    throw new CommandError(`There is an MCP server named ${name} already`, exitCodes.failed, hints);
+  }
+  const [program, ...args] = command;
+  using interruption = watchSignals(context.terminal);
+  const variables = program === undefined ? {} : await variablesOf(context, env, interruption);
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  const wanted =
+    program === undefined
+      ? { url, bearer_token_env_var: bearerTokenEnvVar }
+      : {
+          command: program,
+          ...(args.length === 0 ? {} : { args }),
+          ...(env.length === 0 ? {} : { env: variables }),
+          url,
+        };
+  const result = McpServerEntry.safeParse(JSON.parse(JSON.stringify(wanted)), { error: issueWords });
+  if (!result.success) throw usageError(result.error.issues[0]?.message ?? "not a server", usage);
+  await changeConfig(context, { mcp_servers: { [name]: result.data } });
+  const done = before === undefined ? `Added ${name}` : `Replaced ${name}, which was: ${serverText(before)}`;
+  await printResult(context, {
+    text: [`✓ ${done}`, `To try it: cody mcp test ${name}`].join("\n"),
+    json: { name, added: true, replaced: before !== undefined },
+  });
+  return 0;
+}
+
+export async function removeServer(context: CommandContext, name: string): Promise<number> {
+  const file = await readConfigFile(context.home);
+  const servers = file === undefined ? {} : ((await parseConfig(file)).config.mcp_servers ?? {});
+  if (!Object.hasOwn(servers, name)) {
+    throw new CommandError(`There is no MCP server named ${name} in your configuration`, exitCodes.failed, [
+      "See: cody mcp list",
+    ]);
+  }
+  await changeConfig(context, { mcp_servers: { [name]: undefined } });
+  await printResult(context, { text: `✓ Removed ${name}`, json: { name, removed: true } });
+  return 0;
+}
+
+/** Those in the home; of a configuration that does not parse what can be kept of it, as when it is saved. */
+async function ownServers(home: string): Promise<McpServerEntries> {
+  const file = await readConfigFile(home);
+  if (file === undefined) return {};
+  const config = await parseConfig(file).then(
+    (parsed) => parsed.config,
+    () => salvageConfig(file),
+  );
+  return config.mcp_servers ?? {};
+}
+
+/** The value of `NAME=-` is read from stdin: an argument can be read in the shell's history and in the list of processes. */
+async function variablesOf(
+  context: CommandContext,
+  given: readonly string[],
+  interruption: Interruption,
+): Promise<Record<string, string>> {
+  const variables = Object.fromEntries(given.map(pairOf));
+  const [hidden, ...others] = Object.keys(variables).filter((name) => variables[name] === "-");
+  if (others.length > 0) throw usageError("--env NAME=-: only one value can be read from stdin", usage);
+  const shown = Object.entries(variables).filter(([name, value]) => name !== hidden && secretsOf({ [name]: value })[0]);
+  for (const [name] of shown) {
+    await context.tell(`⚠ ${name} looks like a secret, and others can read arguments. Better: --env ${name}=-`);
+  }
+  if (hidden === undefined) return variables;
+  const value = await readSecret(context, hidden, interruption);
+  if (value === "" && interruption.exitCode === undefined) throw usageError(`There is no value for ${hidden} on stdin`);
+  context.hide([value]);
+  return { ...variables, [hidden]: value };
+}
+
+function pairOf(text: string): [string, string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw usageError(`--env ${text.slice(0, 40)}: expected NAME=VALUE`, usage);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

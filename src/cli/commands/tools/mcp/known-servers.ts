@@ -1,0 +1,44 @@
+import { readProjectServers } from "../../../../config/project/project-servers.js";
+import type { McpServerEntry } from "../../../../messages/mcp-config.js";
+import type { CommandContext } from "../../../context.js";
+import { loadSettings } from "../../../load-settings.js";
+
+/** A server that is configured somewhere, and whether a conversation would start it. */
+export interface KnownServer {
+  readonly name: string;
+  readonly entry: McpServerEntry;
+  /** The file that names it. */
+  readonly source: string;
+  readonly status: "on" | "off" | "not trusted";
+}
+
+export interface KnownServers {
+  readonly root: string;
+  readonly servers: readonly KnownServer[];
+  /** What is wrong with the project's configuration. */
+  readonly problem: string | undefined;
+}
+
+/** Of two with one name the project's counts, once it is trusted. */
+export async function knownServers(context: CommandContext): Promise<KnownServers> {
+  const [{ values, file }, project] = await Promise.all([
+    loadSettings(context),
+    readProjectServers(context.home, context.terminal.cwd),
+  ]);
+  const isTrusted = project.trust === "trusted";
+  const own = Object.entries(values.mcp_servers ?? {}).filter(([name]) => !isTrusted || !(name in project.servers));
+  const servers = [
+    ...own.map(([name, entry]): KnownServer => ({ name, entry, source: file, status: statusOf(entry) })),
+    ...Object.entries(project.servers).map(([name, entry]): KnownServer => ({
+      name,
+      entry,
+      source: project.file ?? "",
+      status: isTrusted ? statusOf(entry) : "not trusted",
+    })),
+  ];
+  return { root: project.root, servers, problem: project.problem };
+}
+
+function statusOf({ enabled }: McpServerEntry): "on" | "off" {
+  return enabled === false ? "off" : "on";
+}

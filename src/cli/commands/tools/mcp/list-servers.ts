@@ -1,0 +1,46 @@
+import { hasProof } from "../../../../actors/mcp/server-order.js";
+import { messageOf } from "../../../../actors/runtime/failures.js";
+import { quotedCommand } from "../../../../base/text/quoted-command.js";
+import { visible } from "../../../../base/text/visible.js";
+import { type CommandContext, printResult } from "../../../context.js";
+import { type KnownServer, knownServers } from "./known-servers.js";
+import { serverText, shownEntry } from "./shown-server.js";
+
+/** Shows what is configured; nothing is started for it. */
+export async function listServers(context: CommandContext): Promise<number> {
+  const { servers, problem, root } = await knownServers(context);
+  if (problem !== undefined) await context.tell(`✗ ${visible(problem)}`);
+  const logins = await loginsTo(context, servers);
+  const rows = servers.map(({ name, entry, status, source }) => {
+    const login = "url" in entry ? logins.get(entry.url) : undefined;
+    const told = login === undefined ? [] : [login ? "logged in" : "not logged in"];
+    return `${name}  ${serverText(entry)}  (${[status, visible(source), ...told].join(", ")})`;
+  });
+  const hint = servers.some(({ status }) => status === "not trusted")
+    ? [`To trust this project: ${quotedCommand(["cody", "trust", root])}`]
+    : [];
+  const text = servers.length === 0 ? "No MCP servers. To add one: cody mcp add <name> -- <command>" : "";
+  await printResult(context, {
+    text: [...rows, ...(text === "" ? [] : [text]), ...hint].join("\n"),
+    json: servers.map(({ name, entry, source, status }) => {
+      const loggedIn = "url" in entry ? logins.get(entry.url) : undefined;
+      return { name, source, status, ...shownEntry(entry), ...(loggedIn === undefined ? {} : { loggedIn }) };
+    }),
+  });
+  return 0;
+}
+
+/** Whether there is a login, by address, for those a login could be for. What keeps logins is loaded for them alone. */
+async function loginsTo(context: CommandContext, servers: readonly KnownServer[]): Promise<Map<string, boolean>> {
+  const urls = servers.flatMap(({ entry }) => ("url" in entry && !hasProof(entry) ? [entry.url] : []));
+  if (urls.length === 0) return new Map();
+  const { TokenStore } = await import("../../../../actors/credentials/token-file.js");
+  const store = new TokenStore(context.home);
+  try {
+    const found = await Promise.all(urls.map((url) => store.readMcp(url)));
+    return new Map(urls.map((url, index) => [url, found[index] !== undefined]));
+  } catch (error) {
+    await context.tell(`✗ ${visible(messageOf(error))}`);
+    return new Map();
+  }
+}

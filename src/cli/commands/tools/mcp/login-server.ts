@@ -1,0 +1,101 @@
+import { beginLogin } from "../../../../actors/mcp/login/begin-login.js";
+import { hasProof } from "../../../../actors/mcp/server-order.js";
+import { messageOf } from "../../../../actors/runtime/failures.js";
+import { TokenStore } from "../../../../actors/credentials/token-file.js";
+import type { McpLogin } from "../../../../messages/tokens.js";
+import { visible } from "../../../../base/text/visible.js";
+import { createFetch } from "../../../../providers/transport/http-fetch.js";
+import { CommandError, exitCodes } from "../../../command-error.js";
+import { type CommandContext, printResult } from "../../../context.js";
+import { watchSignals } from "../../../terminal/interruption.js";
+import { loginSecrets } from "../../settings/authorize-url.js";
+import { CallbackServer } from "../../settings/callback-server.js";
+import { nowOf } from "../../../terminal/now.js";
+import { numberFlag } from "../../../format/whole-number.js";
+import { knownServers } from "./known-servers.js";
+
+const personMs = 10 * 60_000;
+
+/** Logs in to a server on the network. The tokens are for its address, whatever it is called. */
+export async function loginServer(context: CommandContext, name: string): Promise<number> {
+  const url = await urlOf(context, name);
+  using interruption = watchSignals(context.terminal);
+  let login: McpLogin;
+  try {
+    login = await loginTo(context, name, url, interruption.signal);
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  }
+  const store = new TokenStore(context.home);
+  await store.locked(() => store.writeMcp(url, login));
+  await printResult(context, { text: `✓ Logged in to ${name}`, json: { name, loggedIn: true } });
+  return 0;
+}
+
+export async function logoutServer(context: CommandContext, name: string): Promise<number> {
+  const url = await urlOf(context, name);
+  const store = new TokenStore(context.home);
+  const wasThere = (await store.readMcp(url)) !== undefined;
+  if (wasThere) await store.locked(() => store.writeMcp(url, undefined));
+  await printResult(context, {
+    text: wasThere ? `✓ Logged out of ${name}` : `✓ There was no login to ${name}`,
+    json: { name, loggedIn: false, wasLoggedIn: wasThere },
+  });
+  return 0;
+}
+
+async function urlOf(context: CommandContext, name: string): Promise<string> {
+  const { servers } = await knownServers(context);
+  const server = servers.find((each) => each.name === name);
+  if (server === undefined) throw refused(`There is no MCP server named ${name}`, "See: cody mcp list");
+  const { entry, status } = server;
+  if (status === "not trusted") {
+    throw refused(
+      `${name} is a server of this project, which you have not said that you trust`,
+      "To trust it: cody trust",
+    );
+  }
+  if (!("url" in entry)) {
+    throw refused(
+      `${name} is a command, and no login is for it`,
+      "What it needs can stand in its env: cody mcp add --env",
+    );
+  }
+  if (hasProof(entry)) {
+    throw refused(`${name} has a token in its configuration, and no login is used for it`, "See: cody mcp list --json");
+  }
+  return entry.url;
+}
+
+function refused(message: string, hint: string): CommandError {
+  return new CommandError(message, exitCodes.failed, [hint]);
+}
+
+async function loginTo(context: CommandContext, name: string, url: string, signal: AbortSignal): Promise<McpLogin> {
+  const { state } = loginSecrets();
+  const port = numberFlag("--port", context.flags.port) ?? 0;
+  await using callback = await CallbackServer.open({ port, state });
+  const fetch = createFetch(context.terminal.env);
+  const parts = { url, redirectUri: callback.redirectUri, state, fetch, now: () => nowOf(context) };
+  const begun = await beginLogin(parts).catch((error: unknown) => {
+    throw failed(name, error);
+  });
+  const address = visible(begun.authorizationUrl);
+  await context.tell(`Open this address in a browser on this machine, and log in to ${name}:\n\n${address}\n`);
+  const visit = await callback.visit(personMs, signal);
+  context.hide([visit.code]);
+  try {
+    const login = await begun.finish(visit);
+    context.hide([login.accessToken, ...(login.refreshToken === undefined ? [] : [login.refreshToken])]);
+    visit.answer("done");
+    return login;
+  } catch (error) {
+    visit.answer("failed");
+    throw failed(name, error);
+  }
+}
+
+function failed(name: string, error: unknown): CommandError {
+  return new CommandError(`The login to ${name} was not completed: ${visible(messageOf(error))}`, exitCodes.failed);
+}

@@ -1,0 +1,94 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { jsonValue } from "../../../messages/parse.js";
+import type { LoggedRequest } from "../../../mock-llm/request-log.js";
+import { type MockScript, readScript } from "../../../mock-llm/script.js";
+import { type MockLlm, type MockLlmOptions, startMockLlm } from "../../../mock-llm/server.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printLine, printResult } from "../../context.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { openRequestLog, type RequestLogFile } from "./request-log-file.js";
+import { shortened } from "../../../base/text/shortened.js";
+import { systemReason } from "../../../base/system-error.js";
+import { visible } from "../../../base/text/visible.js";
+
+const maxRefusalChars = 200;
+
+/** Serves the three wire APIs until it is told to stop. */
+export async function mockLlmCommand(context: CommandContext): Promise<number> {
+  const { flags, terminal } = context;
+  const port = portOf(flags.port);
+  const script = flags.script === undefined ? undefined : await scriptIn(resolve(terminal.cwd, flags.script));
+  using log = flags.log === undefined ? undefined : logIn(resolve(terminal.cwd, flags.log));
+  using interruption = watchSignals(terminal);
+  const stopped = once(interruption.signal, "abort");
+  await using mock = await startedOn(port, {
+    strict: flags.strict,
+    keepRequests: 0,
+    ...(script === undefined ? {} : { script }),
+    onRequest: (request) => {
+      log?.add(request);
+      void tellRequest(context, request);
+    },
+  });
+  await tellAddress(context, mock);
+  await stopped;
+  return interruption.exitCode ?? 0;
+}
+
+function portOf(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw usageError(`--port: expected a number from 0 to 65535, not '${text}'`);
+  }
+  return Number(text);
+}
+
+async function scriptIn(file: string): Promise<MockScript> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw usageError(`--script ${file}: cannot be read: ${systemReason(error)}`);
+  });
+  return readScript(jsonValue(text, file), file);
+}
+
+function logIn(file: string): RequestLogFile {
+  try {
+    return openRequestLog(file);
+  } catch (error) {
+    throw usageError(`--log ${file}: cannot be written: ${systemReason(error)}`);
+  }
+}
+
+/** A free port is always found; one that was named may be another's. */
+async function startedOn(port: number, options: MockLlmOptions): Promise<MockLlm> {
+  return await startMockLlm({ ...options, port }).catch((error: unknown) => {
+    const text = `--port ${port}: cannot listen there: ${systemReason(error)}`;
+    throw new CommandError(text, exitCodes.failed, ["Without --port a free one is taken"]);
+  });
+}
+
+async function tellAddress(context: CommandContext, { url }: MockLlm): Promise<void> {
+  const env = {
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: "mock",
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: "mock",
+  };
+  const lines = Object.entries(env).map(([name, value]) => `  export ${name}=${value}`);
+  const text = [`Listening on ${url}. Ctrl-C ends it.`, ...lines].join("\n");
+  await printResult(context, { text, json: { url, env } });
+}
+
+async function tellRequest(context: CommandContext, request: LoggedRequest): Promise<void> {
+  const { number, method, path, session, status, refusal, fault } = request;
+  if (context.flags.json) {
+    const json = { number, method, path, session, status: status ?? null, refusal, fault };
+    return await printLine(context, JSON.stringify(json));
+  }
+  const why = [...(fault === undefined ? [] : [`fault: ${fault}`]), ...(refusal === undefined ? [] : [refusal])];
+  const line = [String(status ?? "---"), method, path, ...why.map((text) => shortened(text, maxRefusalChars))].join(
+    " ",
+  );
+  await printLine(context, visible(line));
+}

@@ -1,0 +1,115 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import {
+  defaultExportFormat,
+  type ExportFormat,
+  exportFormats,
+  isExportFormat,
+} from "../../../rollouts/formats/export/export-format.js";
+import type { ExportedConversation } from "../../../rollouts/formats/export/export-lines.js";
+import { existingTarget } from "../../conversations/choose-conversation.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { exportToDirectory, type ExportedFile, lossText, nothingSaved, reportOf, reportText } from "./export-file.js";
+import { exportProject, projectText } from "./export-project.js";
+import { FileThereError, writeNewFile } from "./new-file.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { openWorkspace, type Workspace } from "../../workspace.js";
+
+/** Writes a conversation, or all of a project, in another format. They are read and nothing else. */
+export async function exportCommand(context: CommandContext): Promise<number> {
+  const { flags, args } = context;
+  const format = formatOf(flags.format);
+  if (flags.all && (args.length > 0 || flags.output !== undefined)) {
+    throw usageError("--all exports every conversation of the project: it goes with neither an id nor --output");
+  }
+  if (flags.json && flags.output === "-") {
+    throw usageError("--json says where the file is, and with --output - there is none", "As JSON: --format json");
+  }
+  using interruption = watchSignals(context.terminal);
+  await using workspace = await openWorkspace(context);
+  try {
+    const exitCode = await run(context, workspace, { format, signal: interruption.signal });
+    return interruption.exitCode ?? exitCode;
+  } catch (error) {
+    if (interruption.exitCode === undefined) throw error;
+    await context.tell("Stopped");
+    return interruption.exitCode;
+  }
+}
+
+interface Wish {
+  readonly format: ExportFormat;
+  readonly signal: AbortSignal;
+}
+
+async function run(context: CommandContext, workspace: Workspace, wish: Wish): Promise<number> {
+  const { flags, args } = context;
+  if (args.length === 0 && !workspace.config.persistence.enabled) {
+    await context.tell(nothingSaved);
+    return exitCodes.failed;
+  }
+  if (flags.all) {
+    const result = await exportProject(context, workspace, wish);
+    await printResult(context, { text: projectText(result), json: result });
+    return result.failed.length + result.unreadable.length === 0 ? 0 : exitCodes.failed;
+  }
+  const target = await existingTarget(context, workspace, args[0]);
+  context.about(target.id);
+  if (flags.output === "-") return await print(context, await workspace.export(target, wish.format), wish.signal);
+  const report =
+    flags.output === undefined
+      ? await exportToDirectory(context, workspace, target, wish)
+      : await exportToFile(context, await workspace.export(target, wish.format), wish.signal);
+  await printResult(context, { text: reportText(report), json: report });
+  await tellLoss(context, wish.format, Object.entries(report.left));
+  return 0;
+}
+
+/** A pipe takes as long as its reader: what does not fit is waited for. */
+async function print(context: CommandContext, exported: ExportedConversation, signal: AbortSignal): Promise<number> {
+  const { stdout } = context.terminal;
+  for await (const piece of exported) {
+    signal.throwIfAborted();
+    if (stdout.closed) break;
+    await stdout.writeExact(piece);
+  }
+  await tellLoss(context, exported.format, exported.left);
+  return 0;
+}
+
+async function exportToFile(
+  context: CommandContext,
+  exported: ExportedConversation,
+  signal: AbortSignal,
+): Promise<ExportedFile> {
+  const path = resolve(context.terminal.cwd, context.flags.output ?? "");
+  const isFolder = await stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  if (isFolder) {
+    const hint = "Where exports go by themselves: cody config set export.directory PATH";
+    throw new CommandError(`--output names a file, and ${path} is a directory`, exitCodes.failed, [hint]);
+  }
+  try {
+    return reportOf(exported, await writeNewFile(exported, (attempt) => (attempt === 1 ? path : undefined), signal));
+  } catch (error) {
+    if (!(error instanceof FileThereError)) throw error;
+    throw new CommandError(`${path} is there already, and nothing is overwritten`, exitCodes.failed);
+  }
+}
+
+async function tellLoss(
+  context: CommandContext,
+  format: ExportFormat,
+  left: Iterable<readonly [string, number]>,
+): Promise<void> {
+  const text = lossText(format, left);
+  if (text !== undefined) await context.tell(text);
+}
+
+function formatOf(text: string = defaultExportFormat): ExportFormat {
+  if (isExportFormat(text)) return text;
+  throw usageError(`--format: there is no '${text}'`, `Formats: ${exportFormats.join(", ")}`);
+}

@@ -1,0 +1,35 @@
+import { resolve } from "node:path";
+import type { ImportOptions, ImportOutcome } from "../../../actors/conversation/saved/import-options.js";
+import { importFormats, isImportFormat } from "../../../rollouts/formats/import/import-format.js";
+import { exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printLine } from "../../context.js";
+import { outcomeText, totalText } from "./outcome-text.js";
+import { onlyLooking, openWorkspace } from "../../workspace.js";
+
+/** Carries over a conversation of another program, or every one in a folder, and says what could not be. */
+export async function importCommand(given: CommandContext): Promise<number> {
+  const { flags, args } = given;
+  const options = optionsOf(given);
+  const [named = ""] = args;
+  // It would be the current directory.
+  if (named === "") throw usageError("path is empty: name a file or a folder");
+  const context = flags.dryRun ? onlyLooking(given) : given;
+  await using workspace = await openWorkspace(context);
+  const outcomes: ImportOutcome[] = [];
+  for await (const outcome of workspace.imports(resolve(context.terminal.cwd, named), options)) {
+    outcomes.push(outcome);
+    // One at a time: a folder may hold thousands.
+    if (!flags.json) await printLine(context, outcomeText(outcome).join("\n"));
+  }
+  if (flags.json) await printLine(context, JSON.stringify({ files: outcomes }));
+  else if (outcomes.length > 1) await printLine(context, totalText(outcomes));
+  if (outcomes.some(({ status }) => status === "failed")) return exitCodes.failed;
+  return outcomes.some(({ status }) => status !== "skipped") ? 0 : exitCodes.failed;
+}
+
+function optionsOf({ flags }: CommandContext): ImportOptions {
+  const { from, force, dryRun } = flags;
+  if (from === undefined) return { force, dryRun };
+  if (!isImportFormat(from)) throw usageError(`--from: expected one of ${importFormats.join(", ")}`);
+  return { from, force, dryRun };
+}

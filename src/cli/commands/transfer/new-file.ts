@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { systemCode } from "../../../base/system-error.js";
+import { CommandError, exitCodes } from "../../command-error.js";
+
+/** So many files of one name are a mistake somewhere. */
+const maxAttempts = 1_000;
+/** What file systems without hard links say. */
+const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+export interface NewFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/**
+ * Writes a file that was not there, whole or not at all, for its owner alone. `pathOf` gives a path for each attempt,
+ * and undefined when there is none left to try; nothing is ever overwritten.
+ */
+export async function writeNewFile(
+  pieces: AsyncIterable<string>,
+  pathOf: (attempt: number) => string | undefined,
+  signal: AbortSignal,
+): Promise<NewFile> {
+  const first = pathOf(1) ?? "";
+  const directory = dirname(first);
+  await written(directory, mkdir(directory, { recursive: true, mode: 0o700 }));
+  const temporary = join(directory, `.${basename(first).slice(0, keptChars)}.${randomUUID()}.tmp`);
+  try {
+    const bytes = await writeAll(temporary, pieces, signal);
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      const path = pathOf(attempt);
+      if (path === undefined) break;
+      if (await written(directory, isPlaced(temporary, path))) return { path, bytes };
+    }
+    throw new FileThereError(first);
+  } finally {
+    await rm(temporary, { force: true }).catch(() => undefined);
+  }
+}
+
+/** Two names must not be longer than one may be. */
+const keptChars = 40;
+
+/** What was to be written is there already. */
+export class FileThereError extends Error {
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} is there already`);
+    this.path = path;
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is exceeded",
+  EEXIST: "a file stands where a directory should be",
+  ENOTDIR: "a file stands where a directory should be",
+  ENOENT: "it does not exist and cannot be made",
+  ENAMETOOLONG: "the name is too long",
+};
+
+/** What the system says of a write; what a read says is somebody else's. */
+async function written<T>(directory: string, writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    const hint = "Choose another place: cody config set export.directory PATH, or --output FILE";
+    throw new CommandError(`${directory} cannot be written to: ${reasons[code] ?? code}`, exitCodes.failed, [hint]);
+  }
+}
+
+async function writeAll(path: string, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
+  const directory = dirname(path);
+  const file = await written(directory, open(path, "wx", 0o600));
+  try {
+    await written(directory, file.chmod(0o600));
+    let bytes = 0;
+    for await (const piece of pieces) {
+      signal.throwIfAborted();
+      const chunk = Buffer.from(piece);
+      await written(directory, file.writeFile(chunk));
+      bytes += chunk.length;
+    }
+    signal.throwIfAborted();
+    await written(directory, file.sync());
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives a finished file its name, unless something has it. */
+async function isPlaced(temporary: string, path: string): Promise<boolean> {
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    if (!noLinks.has(code)) throw error;
+  }
+  // The name is taken first, so that nobody else's file is replaced.
+  try {
+    await (await open(path, "wx", 0o600)).close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+  try {
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+  return true;
+}

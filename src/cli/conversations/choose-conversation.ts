@@ -1,0 +1,105 @@
+import { realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type ActiveConversation, readAllActive } from "../../config/project/active-conversation.js";
+import { type ConversationPlaces, namedDirectories } from "../../config/places.js";
+import { ConversationNotFoundError } from "../../messages/errors.js";
+import { findById } from "../../rollouts/list/find-conversation.js";
+import { findSaved } from "../../rollouts/list/find-saved.js";
+import { rolloutId } from "../../rollouts/rollout-id.js";
+import { CommandError, exitCodes } from "../command-error.js";
+import type { CommandContext } from "../context.js";
+import { newestConversation } from "./project-conversations.js";
+import { ProjectMembers } from "./project-members.js";
+import type { Workspace } from "../workspace.js";
+
+/** A conversation that is there. */
+export interface Target {
+  readonly id: string;
+  /** Its file, when it is not to be found by its id. */
+  readonly path?: string;
+}
+
+/** Which conversation a run goes on with; `why` says why it begins a new one though an old one was looked for. */
+export type Choice = ({ readonly type: "resume" } & Target) | { readonly type: "new"; readonly why?: string };
+
+/** What the flags ask for; undefined when they leave it open. */
+export async function chosenByFlags(context: CommandContext, workspace: Workspace): Promise<Choice | undefined> {
+  const { flags } = context;
+  if (typeof flags.resume === "string") {
+    return { type: "resume", ...(await targetOf(context, workspace.places, flags.resume)) };
+  }
+  if (flags.resume !== true && !flags.continue) return undefined;
+  const id = await newestConversation(context, workspace.places, workspace.key.projectRoot);
+  return id === undefined ? { type: "new", why: "No saved conversation in this project" } : { type: "resume", id };
+}
+
+/** The active conversation, if it is still there. */
+export async function chosenByPointer(context: CommandContext, workspace: Workspace): Promise<Choice> {
+  const active = (await workspace.active()) ?? (await activeBeforeMove(context, workspace));
+  if (active === undefined) return { type: "new", why: "No active conversation" };
+  const { id, path } = active;
+  try {
+    return { type: "resume", id: await wholeId(workspace.places, id) };
+  } catch (error) {
+    if (path !== undefined && (await isThere(path))) return { type: "resume", id, path };
+    // A directory that cannot be read must not stop a conversation either: it goes on unsaved.
+    if (!(error instanceof ConversationNotFoundError))
+      context.log("warn", `conversations unreadable: ${String(error)}`);
+    return { type: "new", why: `Conversation ${id} is gone` };
+  }
+}
+
+/** What was active in this project when it was called otherwise or lay elsewhere. */
+async function activeBeforeMove(
+  context: CommandContext,
+  { key, places }: Workspace,
+): Promise<ActiveConversation | undefined> {
+  const pointers = (await readAllActive(context.home)).filter((pointer) => pointer.key.directory === key.directory);
+  const members = await ProjectMembers.open(context.home, key.projectRoot);
+  // Asked all at once: there is a pointer for every project, and almost all of them are where they were.
+  const may = await Promise.all(pointers.map((pointer) => members.mayInclude(pointer.key.projectRoot)));
+  for (const { active, key: old } of pointers.filter((_, index) => may[index])) {
+    const path = active.path ?? (await pathOf(places, active.id));
+    if (path === undefined || !(await members.includes({ cwd: old.projectRoot, path }))) continue;
+    await context.tell(`This project was in ${old.projectRoot}: going on with its conversation ${active.id}`);
+    return active;
+  }
+  return undefined;
+}
+
+async function pathOf(places: ConversationPlaces, id: string): Promise<string | undefined> {
+  return (await findById([places.directory, ...places.elsewhere], id).catch(() => undefined))?.path;
+}
+
+/** The conversation a command is about that begins none: the named one, else what the flags say, else the active one. */
+export async function existingTarget(context: CommandContext, workspace: Workspace, named?: string): Promise<Target> {
+  if (named !== undefined) return await targetOf(context, workspace.places, named);
+  const choice = (await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace));
+  if (choice.type === "resume") return choice;
+  throw new CommandError(choice.why ?? "No active conversation", exitCodes.failed, ["List available: cody list"]);
+}
+
+/** What a person named: an id or the beginning of one, a name, or a file. No id ends like a file. */
+export async function targetOf(
+  { terminal }: Pick<CommandContext, "terminal">,
+  places: ConversationPlaces,
+  text: string,
+): Promise<Target> {
+  if (!text.endsWith(".jsonl")) return { id: await wholeId(places, text) };
+  const path = resolve(terminal.cwd, text);
+  if (!(await isThere(path))) throw new ConversationNotFoundError(text);
+  const id = await rolloutId(await realpath(path));
+  if (id === undefined) throw new CommandError(`${text} does not say which conversation it is`, exitCodes.failed);
+  return { id, path };
+}
+
+async function wholeId(places: ConversationPlaces, text: string): Promise<string> {
+  return (await findSaved(namedDirectories(places), text)).id;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+}

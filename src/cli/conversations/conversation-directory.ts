@@ -1,0 +1,29 @@
+import { resolve } from "node:path";
+import { readConfigFile } from "../../config/files/config-file.js";
+import { maySayWhere, saysWhere } from "../../config/settings/config-names.js";
+import { loadConfig } from "../../config/load-config.js";
+import { codexSessions, conversationPlaces, type ConversationPlaces, type PlacesInput } from "../../config/places.js";
+import { usageError } from "../command-error.js";
+import type { CommandContext } from "../context.js";
+
+/** Where conversations are. The whole configuration, and with it the schemas, is loaded only if it may say so. */
+export async function placesOf(context: CommandContext): Promise<ConversationPlaces> {
+  const { home, codexHome, flags } = context;
+  const persistence = flags.codex ? codexPersistence(context) : await persistenceOf(context);
+  return conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: flags.codex });
+}
+
+/** What `--codex` asks for: Codex's own rollouts, whatever is configured. */
+export function codexPersistence({ codexHome }: CommandContext): { layout: "codex"; directory: string } {
+  if (codexHome === undefined) throw usageError("--codex: there is no home directory; set CODEX_HOME");
+  return { layout: "codex", directory: codexSessions(codexHome) };
+}
+
+async function persistenceOf(context: CommandContext): Promise<PlacesInput["persistence"]> {
+  const { flags, home, codexHome, terminal } = context;
+  if (flags.conversationDir !== undefined) return { directory: resolve(terminal.cwd, flags.conversationDir) };
+  const text = (await readConfigFile(home))?.text ?? "";
+  if (flags.layout === undefined && !saysWhere(terminal.env) && !maySayWhere(text)) return {};
+  const { configFlags } = await import("../arguments/config-flags.js");
+  return (await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) })).values.persistence;
+}

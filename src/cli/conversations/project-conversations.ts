@@ -1,0 +1,123 @@
+import { homePaths } from "../../config/paths.js";
+import { codexSessions, type ConversationPlaces, everyDirectory } from "../../config/places.js";
+import { registeredInSync } from "../../rollouts/codex-register.js";
+import { listPageSync, type SyncListOptions } from "../../rollouts/list/list-sync.js";
+import type { CommandContext } from "../context.js";
+import { type ListOrder, ordered } from "../commands/conversations/list-order.js";
+import { namedConversations, type SavedConversation } from "./named-conversations.js";
+import { ProjectMembers } from "./project-members.js";
+
+type Page = Pick<SyncListOptions, "limit" | "after">;
+
+/** The saved conversations of all layouts, newest first; of those in Codex's directory what cody has begun. */
+export function savedConversations(
+  context: Pick<CommandContext, "home">,
+  places: Pick<ConversationPlaces, "directory" | "alsoListed" | "codexHome">,
+): SavedConversation[] {
+  return savedPage(context, places, {}).conversations;
+}
+
+interface SavedPage {
+  readonly conversations: SavedConversation[];
+  /** How many there are in all, not only on this page. */
+  readonly total: number;
+}
+
+/** A page of them, and how many there are in all. */
+export function savedPage(
+  context: Pick<CommandContext, "home">,
+  places: Pick<ConversationPlaces, "directory" | "alsoListed" | "codexHome">,
+  page: Page,
+): SavedPage {
+  const { codexHome } = places;
+  const own = pageIn(context, places, page);
+  const others = places.alsoListed.map((directory) => pageIn(context, { directory, codexHome, isOther: true }, page));
+  const ids = new Set(own.conversations.map(({ id }) => id));
+  const elsewhere = others.flatMap(({ conversations }) => conversations);
+  const added = elsewhere.filter(({ id }) => !ids.has(id));
+  const total = others.reduce((sum, other) => sum + other.total, own.total) - (elsewhere.length - added.length);
+  if (added.length === 0) return { conversations: own.conversations, total };
+  return { conversations: ordered([...own.conversations, ...added], newestFirst).slice(0, page.limit), total };
+}
+
+const newestFirst: ListOrder = { name: "updated", after: undefined };
+
+interface OneDirectory extends Pick<ConversationPlaces, "directory" | "codexHome"> {
+  /** Whether it belongs to another layout: what Codex wrote itself is left out, and what cannot be read is nothing. */
+  readonly isOther?: boolean;
+}
+
+function pageIn(
+  { home }: Pick<CommandContext, "home">,
+  { directory, codexHome, isOther = false }: OneDirectory,
+  page: Page = {},
+): SavedPage {
+  const { conversations, heads, codexHeads, codexRegister, registeredHeads } = homePaths(home);
+  const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
+  const cached: SyncListOptions = isCodex ? { cache: codexHeads } : {};
+  const own: SyncListOptions = directory === conversations ? { cache: heads, own: { now: Date.now() } } : cached;
+  const registered: SyncListOptions =
+    isCodex && isOther ? { cache: registeredHeads, files: registeredInSync(codexRegister, directory) } : {};
+  try {
+    const { conversations: found, total } = listPageSync(directory, { ...own, ...registered, ...page });
+    return { conversations: namedConversations(directory, { codexHome, home }, found), total };
+  } catch (error) {
+    // A directory that cannot be read must not hide the conversations of the others.
+    if (!isOther) throw error;
+    return { conversations: [], total: 0 };
+  }
+}
+
+/** Those of every place conversations are kept in; of two with one id the one `cody resume` would take. */
+export function conversationsEverywhere(
+  context: Pick<CommandContext, "home">,
+  places: ConversationPlaces,
+): SavedConversation[] {
+  const found = new Map<string, SavedConversation>();
+  for (const directory of everyDirectory(context.home, places)) {
+    for (const conversation of savedIn(directory)) {
+      if (!found.has(conversation.id)) found.set(conversation.id, conversation);
+    }
+  }
+  return [...found.values()];
+
+  function savedIn(directory: string): SavedConversation[] {
+    try {
+      return pageIn(context, { directory, codexHome: places.codexHome }).conversations;
+    } catch (error) {
+      // Another program's directory that cannot be read must not keep anybody from their own conversations.
+      if (directory === places.directory) throw error;
+      return [];
+    }
+  }
+}
+
+/** Those of one project. */
+export async function projectConversations(
+  context: Pick<CommandContext, "home">,
+  places: ConversationPlaces,
+  projectRoot: string,
+): Promise<SavedConversation[]> {
+  return await ofProject(context, savedConversations(context, places), projectRoot);
+}
+
+export async function ofProject(
+  { home }: Pick<CommandContext, "home">,
+  all: readonly SavedConversation[],
+  projectRoot: string,
+): Promise<SavedConversation[]> {
+  const members = await ProjectMembers.open(home, projectRoot);
+  const own: SavedConversation[] = [];
+  for (const each of all) if (await members.includes(each)) own.push(each);
+  return own;
+}
+
+/** The newest one somebody has said something in. */
+export async function newestConversation(
+  context: Pick<CommandContext, "home">,
+  places: ConversationPlaces,
+  projectRoot: string,
+): Promise<string | undefined> {
+  const conversations = await projectConversations(context, places, projectRoot);
+  return conversations.find(({ empty }) => !empty)?.id;
+}

@@ -1,0 +1,100 @@
+import { existsSync, fstatSync, readFileSync, writeSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { configNames, maySayWhere, saysWhere } from "../../config/settings/config-names.js";
+import { codyHome, homePaths } from "../../config/paths.js";
+import { harmless } from "../../base/text/harmless.js";
+import { knownPage } from "../../rollouts/list/known-list.js";
+import { exitCodes } from "../command-error.js";
+import { pageText } from "../commands/conversations/list-text.js";
+import { namedConversations } from "./named-conversations.js";
+import { outputTo, unwritten } from "../terminal/output.js";
+
+/**
+ * Prints a plain `cody list`, if what the last one left tells it: before anything else of cody is loaded, which would
+ * take longer than all the rest. Says whether it did; when there is anything to decide, the command decides it.
+ */
+export async function printQuickList(args: readonly string[]): Promise<boolean> {
+  const text = quickList(args, process.env);
+  if (text === undefined) return false;
+  const failure = await printed(`${text}\n`, args.includes("--json"));
+  if (failure !== undefined) {
+    process.exitCode = exitCodes.failed;
+    await outputTo(process.stderr).write(`✗ ${unwritten(failure)}\n`);
+  }
+  return true;
+}
+
+const stdoutDescriptor = 1;
+
+/** Writes to the descriptor as long as that is no terminal and has room: a stream takes longer to make than the page. */
+async function printed(text: string, isJson: boolean): Promise<Error | undefined> {
+  const bytes = Buffer.from(isJson ? text : harmless(text));
+  let written = 0;
+  try {
+    if (!fstatSync(stdoutDescriptor).isCharacterDevice()) {
+      while (written < bytes.length) written += writeSync(stdoutDescriptor, bytes, written);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // A reader that has left does not mind; one that is slow is waited for.
+    if (code === "EPIPE") return undefined;
+    if (code !== "EAGAIN") return error as Error;
+  }
+  if (written === bytes.length) return undefined;
+  const stdout = outputTo(process.stdout);
+  // What has begun as bytes goes on as bytes: a character may be cut in two.
+  if (written > 0) stdout.stream.write(bytes.subarray(written));
+  else await (isJson ? stdout.writeExact(text) : stdout.write(text));
+  await stdout.flush();
+  return stdout.failure;
+}
+
+function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): string | undefined {
+  const flags = flagsIn(args);
+  const homedir = env["HOME"] ?? "";
+  if (flags === undefined || (!env["CODY_HOME"] && !isAbsolute(homedir))) return undefined;
+  const home = codyHome({ env, homedir });
+  if (saysWhere(env) || !isUsual(home)) return undefined;
+  const { conversations, heads, codexRegister } = homePaths(home);
+  // What lies in Codex's directory is found by the command itself.
+  if (existsSync(codexRegister)) return undefined;
+  const limit = flags.limit === undefined ? undefined : Number(flags.limit);
+  const found = knownPage(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
+  if (found === undefined) return undefined;
+  return pageText(namedConversations(conversations, { codexHome: undefined, home }, found.conversations), {
+    total: found.total,
+    limit,
+    order: "updated",
+    flags,
+  });
+}
+
+interface QuickFlags {
+  limit?: string;
+  json?: boolean;
+}
+
+/** The flags there is nothing to say against; others, and mistakes, are for whoever knows all of them. */
+function flagsIn(args: readonly string[]): QuickFlags | undefined {
+  const flags: QuickFlags = {};
+  for (let at = 0; at < args.length; at += 1) {
+    const value = args[at + 1] ?? "";
+    if (args[at] === "--json") flags.json = true;
+    else if (args[at] === "--limit" && /^[1-9]\d{0,8}$/.test(value)) {
+      flags.limit = value;
+      at += 1;
+    } else return undefined;
+  }
+  return flags;
+}
+
+/** Whether conversations are where they are by themselves. */
+function isUsual(home: string): boolean {
+  return configNames.every((name) => {
+    try {
+      return !maySayWhere(readFileSync(join(home, name), "utf8"));
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "ENOENT";
+    }
+  });
+}

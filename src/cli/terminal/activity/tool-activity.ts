@@ -1,0 +1,94 @@
+import type { EventMsg } from "../../../messages/event.js";
+import { callLine, commandLine } from "../../../messages/call-line.js";
+import { quotedWord } from "../../../base/text/quoted-command.js";
+import { shortened } from "../../../base/text/shortened.js";
+import { shownText } from "../../../base/text/shown-lines.js";
+import { patchText } from "./patch-text.js";
+import { planText } from "./plan-text.js";
+import { visible } from "../../../base/text/visible.js";
+import { webSearchText } from "../../../messages/web-search.js";
+import { failedLine, FailedCalls } from "./failed-calls.js";
+import { shortLine } from "./short-line.js";
+import { ShownOutput } from "./shown-output.js";
+
+const maxFolderChars = 500;
+const maxKnowledgeChars = 500;
+
+/** What tools do, as lines for a person. */
+export class ToolActivity {
+  #cwd: string | undefined;
+  readonly #running = new Map<string, ShownOutput>();
+  readonly #failed = new FailedCalls();
+
+  /** What an event adds: whole lines or nothing. */
+  textOf(msg: EventMsg): string {
+    return this.#doneText(msg) + this.#failed.textOf(msg);
+  }
+
+  #doneText(msg: EventMsg): string {
+    switch (msg.type) {
+      case "session_configured":
+        this.#cwd = msg.cwd;
+        return "";
+      case "raw_response_item": {
+        const line = callLine(msg.item);
+        return line === undefined ? "" : `${line}\n`;
+      }
+      case "knowledge_saved":
+        return `💡 Knowledge saved: ${shortened(visible(msg.content), maxKnowledgeChars)}\n${undoLine(msg)}`;
+      case "exec_command_begin":
+        this.#running.set(msg.call_id, new ShownOutput());
+        return `${commandLine(msg.command)}${msg.cwd === this.#cwd ? "" : `  (in ${folderText(msg.cwd)})`}\n`;
+      case "exec_command_output_delta":
+        return this.#running.get(msg.call_id)?.add(msg.stream, Buffer.from(msg.chunk, "base64")) ?? "";
+      case "exec_command_end":
+        return (
+          this.#late(msg) + this.#end(msg.call_id, msg) + (msg.exit_code === 0 ? "" : `  exit code ${msg.exit_code}\n`)
+        );
+      case "patch_apply_begin":
+        return patchText(msg.changes, this.#cwd);
+      case "patch_apply_end":
+        return msg.success ? "" : shownText(msg.stderr);
+      case "web_search_end":
+        return `${shortLine(webSearchText(msg.action ?? msg))}\n`;
+      case "plan_update":
+        return planText(msg);
+      case "mcp_tool_call_end":
+        return resultLine(msg.result);
+      case "task_complete":
+      case "turn_aborted":
+        return [...this.#running.keys()].map((callId) => this.#end(callId)).join("");
+      default:
+        return "";
+    }
+  }
+
+  /** What nobody could show while it ran, such as why it did not start. */
+  #late({ call_id, stdout, stderr }: Extract<EventMsg, { type: "exec_command_end" }>): string {
+    const output = this.#running.get(call_id);
+    if (output?.isEmpty !== true) return "";
+    return output.add("stdout", Buffer.from(stdout)) + output.add("stderr", Buffer.from(stderr));
+  }
+
+  #end(callId: string, ends?: { readonly stdout: string; readonly stderr: string }): string {
+    const rest = this.#running.get(callId)?.end(ends) ?? "";
+    this.#running.delete(callId);
+    return rest;
+  }
+}
+
+function undoLine({ knowledge_id, source }: Extract<EventMsg, { type: "knowledge_saved" }>): string {
+  return source === "model" ? `  Undo: cody knowledge undo ${visible(knowledge_id)}\n` : "";
+}
+
+function folderText(folder: string): string {
+  return shortened(quotedWord(folder), maxFolderChars);
+}
+
+/** How a call of a server's tool ended, on one line: what was called stands above it. */
+function resultLine(result: Extract<EventMsg, { type: "mcp_tool_call_end" }>["result"]): string {
+  if ("Err" in result) return failedLine(result.Err);
+  const { content, isError } = result.Ok;
+  const [first] = content.flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : []));
+  return isError === true ? failedLine(first ?? "") : `  ${shortLine(first ?? "")}\n`;
+}

@@ -1,0 +1,57 @@
+import type { ApprovalRequest } from "../../../messages/approval.js";
+import { changeLines, changeWords } from "../../../messages/change-lines.js";
+import type { FileChange } from "../../../messages/file-change.js";
+import { quotedCommand, quotedWord } from "../../../base/text/quoted-command.js";
+import { shortened } from "../../../base/text/shortened.js";
+import { isVisible, visible } from "../../../base/text/visible.js";
+import { brokenRows } from "./broken-rows.js";
+
+/** From here on a reader is told how much there is to read. */
+const manyChars = 2_000;
+const maxReasonChars = 500;
+
+/**
+ * What a person reads before they decide: the command as it will run, all of it, and nothing in it that hides or, on a
+ * terminal of so many columns, passes for ours.
+ */
+export function approvalText(request: ApprovalRequest, columns?: number): string {
+  const { command, cwd, reason } = request;
+  const where = `The model asks to run this in ${quotedWord(cwd)}`;
+  const head = reason ? [where, `(${visible(shortened(reason, maxReasonChars))}):`] : [`${where}:`];
+  const shown = commandLines(request).map((line) => `  ${line}`);
+  const rows = [...head, "", ...shown, ""].flatMap((line) => brokenRows(line, columns));
+  const chars = command.join(" ").length;
+  const count = chars > manyChars ? [`That is ${chars} characters.`, ""] : [];
+  return [...rows, ...count, choices, ""].join("\n");
+}
+
+const choices =
+  "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn";
+
+function commandLines({ tool, command, changes }: ApprovalRequest): string[] {
+  if (changes !== undefined) return ["apply_patch", ...Object.entries(changes).flatMap(patchLines)];
+  const [name = "", path, content, ...others] = command;
+  if (tool !== "write_file" || path === undefined || content === undefined || others.length > 0) {
+    return [quotedCommand(command)];
+  }
+  return [quotedCommand([name, path]), ...contentLines(content)];
+}
+
+/** Behind a bar, so that no content can pass for a question of ours. */
+function contentLines(content: string): string[] {
+  if (content === "") return ["(an empty file)"];
+  const lines = content.split("\n");
+  const end = lines.at(-1) === "" ? [] : ["(no line break at the end)"];
+  if (end.length === 0) lines.pop();
+  return [...lines.map((line) => `│ ${contentLine(line)}`), ...end];
+}
+
+/** What becomes of a file rather than the patch: it says where lines were found, and what stands there. */
+function patchLines([path, change]: readonly [string, FileChange]): string[] {
+  return [changeWords(change, path, quotedWord), ...changeLines(change).map((line) => `│ ${contentLine(line)}`)];
+}
+
+/** A tab is seen well enough. */
+function contentLine(line: string): string {
+  return isVisible(line.replaceAll("\t", " ")) ? line : quotedWord(line);
+}

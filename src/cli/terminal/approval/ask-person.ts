@@ -1,0 +1,52 @@
+import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
+import type { Prompt } from "../prompt/prompt.js";
+import type { Output } from "../output.js";
+import { approvalText } from "./approval-text.js";
+
+/** Where a person is: they are shown a text, and asked for a line. */
+export interface Person {
+  /** How wide what they look at is, if that is known. */
+  readonly columns: number | undefined;
+  show(text: string): Promise<void>;
+  /** What was typed after the question was there; undefined when nothing was. */
+  ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export function personAt(prompt: Prompt, output: Output): Person {
+  return {
+    columns: output.columns,
+    show: (text) => output.write(text),
+    ask: (question, signal) => prompt.ask(question, signal),
+  };
+}
+
+/** How often a question is put before no answer is taken for a no. */
+const maxTimes = 3;
+const question = "y/a/n/s › ";
+const decisions: ReadonlyMap<string, ReviewDecision> = new Map([
+  ["y", "approved"],
+  ["yes", "approved"],
+  ["a", "approved_for_session"],
+  ["n", "denied"],
+  ["no", "denied"],
+  ["s", "abort"],
+]);
+
+/** The signal ends the asking; then there is no answer. */
+export async function askPerson(
+  request: ApprovalRequest,
+  person: Person,
+  signal: AbortSignal,
+): Promise<ReviewDecision> {
+  await person.show(approvalText(request, person.columns));
+  for (let times = 1; ; times += 1) {
+    const answer = await person.ask(question, signal);
+    if (signal.aborted) return "abort";
+    const decision = decisions.get(answer?.trim().toLowerCase() ?? "");
+    if (decision !== undefined) return decision;
+    if (times === maxTimes) break;
+    await person.show("Please answer with y, a, n or s.\n");
+  }
+  await person.show("Taken as no.\n");
+  return "denied";
+}

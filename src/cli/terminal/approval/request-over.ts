@@ -1,0 +1,42 @@
+import type { Conversation } from "../../../actors/conversation/handle.js";
+import type { ApprovalRequest } from "../../../messages/approval.js";
+import type { Event, EventMsg } from "../../../messages/event.js";
+
+/** Its signal is aborted when an approval request needs no answer any more: it came too late, or from elsewhere. */
+export function whenRequestIsOver(
+  conversation: Conversation,
+  request: ApprovalRequest,
+  seq: number,
+): Disposable & { readonly signal: AbortSignal } {
+  const over = new AbortController();
+  // A reader of its own: the events stay where they are for the one who shows them.
+  const events = conversation.events({ since: seq + 1 });
+  void watch(events, request, over);
+  return {
+    signal: over.signal,
+    [Symbol.dispose]: () => void events.return?.(),
+  };
+}
+
+async function watch(events: AsyncIterable<Event>, request: ApprovalRequest, over: AbortController): Promise<void> {
+  for await (const { msg } of events) {
+    if (endsRequest(msg, request)) break;
+  }
+  over.abort();
+}
+
+/** The call runs, has its output, or its turn is over. */
+function endsRequest(msg: EventMsg, { call_id, turn_id }: ApprovalRequest): boolean {
+  switch (msg.type) {
+    case "exec_command_begin":
+    case "patch_apply_begin":
+      return msg.call_id === call_id;
+    case "raw_response_item":
+      return (Object(msg.item) as { readonly call_id?: unknown }).call_id === call_id;
+    case "task_complete":
+    case "turn_aborted":
+      return msg.turn_id === turn_id;
+    default:
+      return false;
+  }
+}

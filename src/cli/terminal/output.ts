@@ -1,0 +1,108 @@
+import type { Writable } from "node:stream";
+import { harmless } from "../../base/text/harmless.js";
+import { systemReason } from "../../base/system-error.js";
+
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Where a command writes. */
+export interface Output {
+  readonly isTTY: boolean;
+  readonly stream: OutputStream;
+  /** How many columns a terminal has; undefined for a file and a pipe, where lines need not be broken. */
+  readonly columns: number | undefined;
+  /** Nobody reads any more, as in `cody list | head -1`. */
+  readonly closed: boolean;
+  /** Why what was written did not arrive, when a reader that left is not the reason. */
+  readonly failure: Error | undefined;
+  /**
+   * Writes text for people, with control characters replaced by visible ones. Resolves when there is room for more. What
+   * nobody reads is dropped.
+   */
+  write(text: string): Promise<void>;
+  /** The same for a text in pieces; on a terminal those that are marked stand out. */
+  writeParts(parts: readonly TextPart[]): Promise<void>;
+  /** Writes data for programs and files byte for byte; on a terminal, control characters are replaced there too. */
+  writeExact(text: string): Promise<void>;
+  /** Takes back what was written since the last line break; on a terminal only, and only what is one row of it. */
+  eraseLine(): Promise<void>;
+  /** From now on control characters are written as they are, also to a terminal. */
+  allowControls(): void;
+  /** Resolves when everything written has arrived or cannot arrive. */
+  flush(): Promise<void>;
+}
+
+export interface TextPart {
+  readonly text: string;
+  readonly isMarked?: boolean;
+}
+
+const bold = "\u001b[1m";
+const notBold = "\u001b[22m";
+const toFirstColumn = "\r";
+const eraseToEnd = "\u001b[K";
+const readerLeft = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
+
+/** What most terminals have, for one that does not say. */
+const usualColumns = 80;
+
+/** The columns a stream reports, if they can be true: some terminals report zero. */
+export function reportedColumns({ columns }: Pick<OutputStream, "columns">): number | undefined {
+  return columns !== undefined && Number.isInteger(columns) && columns > 0 ? columns : undefined;
+}
+
+export function outputTo(stream: OutputStream, env: Readonly<NodeJS.ProcessEnv> = {}): Output {
+  const isTTY = stream.isTTY === true;
+  let closed = false;
+  let failure: Error | undefined;
+  let neutralize = harmless;
+  const waiting: (() => void)[] = [];
+  const goOn = (): void => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+
+  stream.on("drain", goOn);
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    closed = true;
+    if (!readerLeft.has(error.code ?? "")) failure ??= error;
+    goOn();
+  });
+
+  const send = async (text: string): Promise<void> => {
+    if (closed || text === "" || stream.write(text)) return;
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+  };
+
+  return {
+    isTTY,
+    stream,
+    get columns() {
+      const reported = reportedColumns(stream);
+      if (reported !== undefined || !isTTY) return reported;
+      return reportedColumns({ columns: Number(env["COLUMNS"]) }) ?? usualColumns;
+    },
+    get closed() {
+      return closed;
+    },
+    get failure() {
+      return failure;
+    },
+    write: (text) => send(neutralize(text)),
+    writeExact: (text) => send(isTTY ? neutralize(text) : text),
+    writeParts: (parts) =>
+      send(parts.map(({ text, isMarked }) => inBold(neutralize(text), isTTY && isMarked === true)).join("")),
+    eraseLine: () => send(isTTY ? toFirstColumn + eraseToEnd : ""),
+    allowControls: () => {
+      neutralize = (text) => text;
+    },
+    flush: () => new Promise((resolve) => void (closed ? resolve() : stream.write("", () => resolve()))),
+  };
+}
+
+function inBold(text: string, isBold: boolean): string {
+  return isBold ? bold + text + notBold : text;
+}
+
+/** What a person is told when their output did not arrive. */
+export function unwritten(failure: Error): string {
+  return `The output could not be written: ${systemReason(failure)}`;
+}

@@ -1,0 +1,29 @@
+import type { CompactionPreview, ItemSize } from "../../messages/compaction-report.js";
+import { tokenText } from "../format/token-text.js";
+import { groupsOf, type ItemGroup } from "./item-kinds.js";
+
+const nameCells = 14;
+const countCells = 6;
+const tokenCells = 8;
+
+/** What a compaction would do. The summary is not there yet, so nobody knows how long it will be. */
+export function previewText(preview: CompactionPreview): string[] {
+  const { strategy, tokensBefore, tokensAfter, kept, dropped, window, limit } = preview;
+  return [
+    `Strategy: ${strategy}`,
+    `Tokens: ${tokenText(tokensBefore)} → ${tokenText(tokensAfter)} plus the summary`,
+    `Window: ${tokenText(window)} tokens, compacted above ${tokenText(limit)}`,
+    ...listed("Kept", kept),
+    ...listed("Dropped", dropped),
+    "Nothing was changed.",
+  ];
+}
+
+function listed(title: string, items: readonly ItemSize[]): string[] {
+  return items.length === 0 ? [`${title}: nothing`] : [`${title}:`, ...groupsOf(items).map(groupRow)];
+}
+
+function groupRow({ name, count, tokens }: ItemGroup): string {
+  const columns = [name.padEnd(nameCells), `${count}`.padStart(countCells), tokenText(tokens).padStart(tokenCells)];
+  return `  ${columns.join("")} tokens`;
+}

@@ -1,0 +1,52 @@
+import { readProjectServers } from "../../../config/project/project-servers.js";
+import { setTrust } from "../../../config/project/trust.js";
+import type { McpServerEntries } from "../../../messages/mcp-config.js";
+import { quotedCommand } from "../../../base/text/quoted-command.js";
+import { visible } from "../../../base/text/visible.js";
+import { type CommandContext, printLine } from "../../context.js";
+import { watchSignals } from "../interruption.js";
+import { Prompt } from "./prompt.js";
+
+/** Asks about a project with a configuration of its own, once: what was said is kept. Nothing of it has counted by then. */
+export async function askTrust(context: CommandContext): Promise<void> {
+  const { home, terminal } = context;
+  const { servers, settings, trust, root } = await readProjectServers(home, terminal.cwd);
+  const named = Object.entries(servers);
+  if (trust !== undefined || named.length + settings.length === 0) return;
+  const rows = [
+    ...named.map(([name, entry]) => `  the MCP server ${name}: ${serverText(entry)}`),
+    ...(settings.length === 0 ? [] : [`  settings: ${settings.map(visible).join(", ")}`]),
+    "In a trusted project models may also save knowledge without asking.",
+  ];
+  await printLine(context, [`The project ${visible(root)} has a configuration of its own:`, ...rows].join("\n"));
+  const answer = await ask(context, "Do you trust it, so that all of this counts? [y/n] › ");
+  if (answer === "y" || answer === "yes") await setTrust(home, root, "trusted");
+  else if (answer === "n" || answer === "no") await setTrust(home, root, "untrusted");
+  else await printLine(context, "Nothing of it counts. To trust it later: cody trust");
+}
+
+/** All of it: what is not shown is not what was agreed to. */
+function serverText(entry: McpServerEntries[string]): string {
+  if ("url" in entry) return visible(entry.url);
+  const env = Object.keys(entry.env ?? {});
+  return [
+    quotedCommand([entry.command, ...(entry.args ?? [])]),
+    ...(entry.cwd === undefined ? [] : [`in ${visible(entry.cwd)}`]),
+    ...(env.length === 0 ? [] : [`with ${env.map(visible).join(", ")}`]),
+  ].join(" ");
+}
+
+async function ask(context: CommandContext, question: string): Promise<string | undefined> {
+  const { stdin, stdout } = context.terminal;
+  using interruption = watchSignals(context.terminal);
+  const prompt = await Prompt.open(stdin, stdout.stream, {
+    line: () => undefined,
+    interrupt: () => interruption.interrupt(),
+    end: () => undefined,
+  });
+  try {
+    return (await prompt.ask(question, interruption.signal))?.trim().toLowerCase();
+  } finally {
+    prompt.close();
+  }
+}

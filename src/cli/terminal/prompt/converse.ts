@@ -1,0 +1,132 @@
+import { counted } from "../../../base/text/counted.js";
+import type { Op } from "../../../messages/submission.js";
+import { version } from "../../../version.js";
+import { askPerson, personAt } from "../approval/ask-person.js";
+import type { Approver } from "../approval/approver.js";
+import { exitCodes } from "../../command-error.js";
+import { type CommandContext, printLine } from "../../context.js";
+import { describeError } from "../../describe-error.js";
+import { watchSignals } from "../interruption.js";
+import type { PlayOptions } from "../turn-player.js";
+import type { CurrentConversation } from "./current-conversation.js";
+import { Prompt } from "./prompt.js";
+import { isPromptCommand, promptText } from "./server-prompts.js";
+import { isSlashCommand, slashCommand } from "./slash-commands.js";
+import { TypedLines } from "./typed-lines.js";
+
+const hint = "Press Ctrl-C again to leave, or type /exit.";
+
+/** Talks with a person at a terminal until they leave; resolves with the exit code. */
+export async function converse(context: CommandContext, current: CurrentConversation): Promise<number> {
+  const { stdin, stdout } = context.terminal;
+  const lines = new TypedLines();
+  let turn: AbortController | undefined;
+  let askedOnce = false;
+
+  const prompt = await Prompt.open(stdin, stdout.stream, {
+    line: (text) => lines.push(text),
+    interrupt: () => interrupt(),
+    end: () => lines.end(0),
+  });
+  // What a terminal without commands was told would stand there as text.
+  if (context.terminal.env["TERM"] !== "dumb") prompt.markPastes();
+  function interrupt(): void {
+    if (turn?.signal.aborted === true) {
+      // The terminal stays, and should be as it was.
+      prompt.close();
+      return context.terminal.exit(exitCodes.interrupted);
+    }
+    if (turn !== undefined) return turn.abort();
+    if (askedOnce && prompt.isEmpty) return lines.end(exitCodes.interrupted);
+    askedOnce = prompt.isEmpty;
+    prompt.clear();
+    void stdout.write(askedOnce ? `\n${hint}\n` : "\n").then(() => prompt.show());
+    return undefined;
+  }
+
+  using interruption = watchSignals(context.terminal, interrupt);
+  const ending = interruption.signal;
+  const approve: Approver = (request, signal) => askPerson(request, personAt(prompt, stdout), signal);
+
+  /** Runs what Ctrl-C stops. */
+  async function stoppable<T>(work: (options: PlayOptions) => Promise<T>): Promise<T> {
+    turn = new AbortController();
+    try {
+      return await work({ signal: AbortSignal.any([turn.signal, ending]), approve });
+    } finally {
+      turn = undefined;
+    }
+  }
+
+  ending.addEventListener("abort", () => lines.end(interruption.exitCode ?? 0));
+  try {
+    await greet(context, current);
+    await stoppable((options) => tried(context, async () => void (await current.begin(options))));
+    for (;;) {
+      const { isAwaited } = lines;
+      if (isAwaited) prompt.show();
+      const next = await lines.next();
+      prompt.hide();
+      if (next.type === "end") {
+        // The shell's prompt must not stand behind ours.
+        if (isAwaited) await printLine(context, "");
+        return next.exitCode;
+      }
+      askedOnce = false;
+      if (next.waited) await printLine(context, `› ${next.text}`);
+      const then = await stoppable((options) => answer(context, current, next.text, options, prompt));
+      if (then === "leave") return 0;
+    }
+  } finally {
+    prompt.close();
+  }
+}
+
+async function greet(context: CommandContext, current: CurrentConversation): Promise<void> {
+  const { provider, model } = current.labels;
+  await printLine(context, `cody ${version}, ${provider} (${model}), ${current.id}`);
+  if (current.messages > 0)
+    await printLine(context, `Resumed conversation with ${counted(current.messages, "message")}`);
+  await printLine(context, "Type /help for commands.");
+}
+
+async function answer(
+  context: CommandContext,
+  current: CurrentConversation,
+  line: string,
+  options: PlayOptions,
+  prompt: Prompt,
+): Promise<"stay" | "leave"> {
+  const text = line.trim();
+  if (text === "") return "stay";
+  const done = await tried(context, async () => {
+    if (isPromptCommand(text) || !isSlashCommand(text)) {
+      const said = isPromptCommand(text) ? promptInput(await promptText(current, text, options.signal)) : line;
+      await (await current.player()).play(said, options);
+      return "stay";
+    }
+    const command = slashCommand(text);
+    const ask = (question: string) => prompt.ask(question, options.signal);
+    if (command !== undefined) return await command(context, current, options.signal, ask);
+    await context.tell(`✗ Unknown command ${text.split(/\s/, 1)[0]}. Type /help for commands.`);
+    return "stay";
+  });
+  return done ?? "stay";
+}
+
+/** The text of a server's prompt is not the user's. */
+function promptInput(text: string): Op {
+  return { type: "user_input", items: [{ type: "text", text }], outside_content: true };
+}
+
+/** A person can try again; what has failed for good fails again. */
+async function tried<T>(context: CommandContext, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const { lines } = describeError(error);
+    context.log("error", lines.join(" "), { stack: error instanceof Error ? error.stack : undefined });
+    await context.tell(lines.join("\n"));
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import {
+  defaultExportFormat,
+  type ExportFormat,
+  exportFormats,
+  isExportFormat,
+} from "../../../rollouts/formats/export/export-format.js";
+import { type Target, targetOf } from "../../conversations/choose-conversation.js";
+import type { CommandContext } from "../../context.js";
+import { describeError } from "../../describe-error.js";
+import { exportToDirectory, lossText, nothingSaved, reportText } from "../../commands/transfer/export-file.js";
+import { exportProject, projectText } from "../../commands/transfer/export-project.js";
+import type { CurrentConversation } from "./current-conversation.js";
+
+/** Exports the named conversation, or the current one; gives what there is to tell. */
+export async function exportNamed(
+  context: CommandContext,
+  current: CurrentConversation,
+  text: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { named, format } = wishOf(text);
+  return await told(context, async () => {
+    if (named === "" && current.workspace.config.persistence.enabled && current.begun === undefined) {
+      return ["Nothing has been said yet."];
+    }
+    if (named === "" && !current.workspace.config.persistence.enabled) return [nothingSaved];
+    const target = named === "" ? currentTarget(current) : await targetOf(context, current.workspace.places, named);
+    const report = await exportToDirectory(context, current.workspace, target, { format, signal });
+    const loss = lossText(format, Object.entries(report.left));
+    return [reportText(report), ...(loss === undefined ? [] : [`  ${loss}`])];
+  });
+}
+
+/** Exports what there is of the project; gives what there is to tell. */
+export async function exportEach(
+  context: CommandContext,
+  { workspace }: CurrentConversation,
+  text: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  return await told(context, async () => {
+    if (!workspace.config.persistence.enabled) return [nothingSaved];
+    const format = text === "" ? defaultExportFormat : text;
+    if (!isExportFormat(format)) return [unknown(format)];
+    return [projectText(await exportProject(context, workspace, { format, signal }))];
+  });
+}
+
+/** Its file may lie anywhere. */
+function currentTarget({ id, begun }: CurrentConversation): Target {
+  const path = begun?.conversation.rolloutPath;
+  return path === undefined || path === null ? { id } : { id, path };
+}
+
+/** A name may have spaces: the format is the last word, if it is one. */
+function wishOf(text: string): { named: string; format: ExportFormat } {
+  const [, before = "", last = ""] = /^(.*?)\s*(\S*)$/.exec(text) ?? [];
+  return isExportFormat(last) ? { named: before, format: last } : { named: text, format: defaultExportFormat };
+}
+
+function unknown(format: string): string {
+  return `✗ There is no format '${format}'. Formats: ${exportFormats.join(", ")}`;
+}
+
+/** What goes wrong here is no reason to leave. */
+async function told(context: CommandContext, work: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return await work();
+  } catch (error) {
+    const { lines, unexpected } = describeError(error);
+    if (unexpected) throw error;
+    context.log("error", lines.join(" "));
+    return [...lines];
+  }
+}

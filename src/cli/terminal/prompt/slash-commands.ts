@@ -1,0 +1,241 @@
+import { tellNotCompacted } from "../not-compacted.js";
+import { contextText } from "../context-text.js";
+import { noChanges, statText } from "../stat-text.js";
+import { type CommandContext, printLine } from "../../context.js";
+import { helpTable } from "../../format/help-table.js";
+import { wholeNumber } from "../../format/whole-number.js";
+import { exportEach, exportNamed } from "./export-conversations.js";
+import { conversationsText } from "./conversations-command.js";
+import type { CurrentConversation } from "./current-conversation.js";
+import { serversText } from "./server-prompts.js";
+
+type Then = "stay" | "leave";
+
+/** What a command of the prompt runs with. */
+interface SlashCall {
+  readonly context: CommandContext;
+  readonly current: CurrentConversation;
+  /** What stands behind its name. */
+  readonly text: string;
+  /** Ends what it began. */
+  readonly signal: AbortSignal;
+  /** Puts a question; absent where nobody can answer. */
+  readonly ask: Ask | undefined;
+}
+
+type Ask = (question: string) => Promise<string | undefined>;
+
+type SlashCommand = (
+  context: CommandContext,
+  current: CurrentConversation,
+  signal: AbortSignal,
+  ask?: Ask,
+) => Promise<Then>;
+
+/** Whether a line looks like a command; a path such as /usr/bin does not. */
+export function isSlashCommand(line: string): boolean {
+  return /^\/[A-Za-z][\w-]*(?:\s|$)/.test(line);
+}
+
+/** The command a line names, if there is one. */
+export function slashCommand(line: string): SlashCommand | undefined {
+  const [name = ""] = line.slice(1).split(/\s/, 1);
+  const entry = commands.get(name);
+  if (entry === undefined) return undefined;
+  const { usage, run } = entry;
+  const text = line.slice(1 + name.length).trim();
+  if (usage === undefined && text !== "") return async (context) => await refuse(context, name);
+  return async (context, current, signal, ask) => await run({ context, current, text, signal, ask });
+}
+
+/** Who says more has something in mind that would not happen. */
+async function refuse(context: CommandContext, name: string): Promise<Then> {
+  await context.tell(`✗ /${name} takes nothing, and nothing was done. Type /help for commands.`);
+  return "stay";
+}
+
+interface Entry {
+  /** Its name and what it takes, as they are shown; absent when it takes nothing. */
+  readonly usage?: string;
+  readonly description: string;
+  readonly run: (call: SlashCall) => Promise<Then>;
+}
+
+const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
+  ["help", { description: "Show these commands", run: showHelp }],
+  ["status", { description: "Show the conversation, its model and its file", run: showStatus }],
+  ["context", { description: "Show what the model sees now, by size", run: showContext }],
+  [
+    "compact",
+    { usage: "compact [instructions]", description: "Summarize the old part of the conversation", run: compact },
+  ],
+  [
+    "diff",
+    { usage: "diff [turn]", description: "Show what this conversation, or one of its turns, changed", run: diff },
+  ],
+  ["undo", { description: "Restore the files the last turn changed, after asking", run: undo }],
+  ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
+  ["fork", { usage: "fork [turn]", description: "Go on in a copy, as it is or as it was after a turn", run: fork }],
+  [
+    "export",
+    { usage: "export [id] [format]", description: "Write this conversation, or another, into a file", run: exportOne },
+  ],
+  [
+    "export-all",
+    {
+      usage: "export-all [format]",
+      description: "Write every conversation of this project into files",
+      run: exportAll,
+    },
+  ],
+  [
+    "conversations",
+    {
+      usage: "conversations [clean|clean-all]",
+      description: "Show the conversations of this project; move those older than 7 days, or all, into the trash",
+      run: conversations,
+    },
+  ],
+  ["mcp", { description: "Show the MCP servers, and their prompts", run: showServers }],
+  ["clear", { description: "Begin a new conversation", run: clear }],
+  ["exit", { description: "Leave", run: leave }],
+  ["quit", { description: "Leave", run: leave }],
+]);
+
+async function leave(): Promise<Then> {
+  return "leave";
+}
+
+async function showHelp({ context }: SlashCall): Promise<Then> {
+  const rows = [...commands].map(([name, { usage = name, description }]) => [`/${usage}`, description] as const);
+  await tellAside(context, ["Commands:", ...helpTable(rows, context.terminal.stdout.columns)]);
+  return "stay";
+}
+
+async function showStatus({ context, current }: SlashCall): Promise<Then> {
+  const { id, provider, model, turns, tokens, cost, file } = current.status;
+  await tellAside(context, [
+    `Conversation: ${id}`,
+    `Provider: ${provider} (${model})`,
+    `Turns: ${turns}`,
+    `Tokens: ${tokens}`,
+    ...(cost === undefined ? [] : [`Cost: $${cost.toFixed(4)}`]),
+    `File: ${file ?? "none yet"}`,
+  ]);
+  return "stay";
+}
+
+async function showContext({ context, current }: SlashCall): Promise<Then> {
+  const usage = await current.begun?.conversation.contextUsage();
+  const columns = context.terminal.stdout.columns;
+  await tellAside(context, usage === undefined ? [nothingSaid] : contextText(usage, columns));
+  return "stay";
+}
+
+/** What comes of it is shown like anything that happens in a conversation. */
+async function compact({ context, current, text, signal }: SlashCall): Promise<Then> {
+  const player = current.begun;
+  if (player === undefined) {
+    await tellAside(context, [nothingSaid]);
+    return "stay";
+  }
+  const work = player.conversation.compact(text === "" ? {} : { instructions: text });
+  await tellNotCompacted(context, await player.watch(work, signal));
+  return "stay";
+}
+
+async function pin({ context, current, text, signal }: SlashCall): Promise<Then> {
+  if (text === "") {
+    await context.tell("✗ There is nothing to pin: /pin <text>");
+    return "stay";
+  }
+  const player = await current.player();
+  await player.watch(player.conversation.pin(text), signal);
+  await tellAside(context, [`Pinned: ${text}`]);
+  return "stay";
+}
+
+async function fork({ context, current, text }: SlashCall): Promise<Then> {
+  const old = current.begun?.conversation.id;
+  if (old === undefined) {
+    await tellAside(context, [nothingSaid]);
+    return "stay";
+  }
+  if (!current.workspace.config.persistence.enabled) {
+    await tellAside(context, ["Nothing is saved in this run, so there is nothing to copy."]);
+    return "stay";
+  }
+  const afterTurn = text === "" ? undefined : wholeNumber(text);
+  if (text !== "" && afterTurn === undefined) {
+    await context.tell("✗ Which turn? /fork [turn], counted from 1");
+    return "stay";
+  }
+  await current.fork(afterTurn);
+  await tellAside(context, [`Forked conversation: ${current.id}`, `A copy of: ${old}`]);
+  return "stay";
+}
+
+async function diff({ context, current, text }: SlashCall): Promise<Then> {
+  const turn = text === "" ? undefined : wholeNumber(text);
+  if (text !== "" && turn === undefined) {
+    await context.tell("✗ Which turn? /diff [turn], counted from 1");
+    return "stay";
+  }
+  const conversation = current.begun?.conversation;
+  if (conversation === undefined || conversation.rolloutPath === null) {
+    await tellAside(context, [noChanges(turn)]);
+    return "stay";
+  }
+  await conversation.flush();
+  // Loaded when it is asked for: conversations begin without it.
+  const { SavedChanges } = await import("../../commands/changes/saved-changes.js");
+  const rollout = { id: conversation.id, path: conversation.rolloutPath };
+  const { takenBackLines } = await import("../../commands/changes/undo-text.js");
+  const changes = await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env);
+  const [tracker, takenBack] = [changes.diff(turn), changes.takenBack(turn)];
+  const shown = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
+  const lines = tracker.isEmpty ? [noChanges(turn, takenBack.length > 0)] : shown;
+  await tellAside(context, [...takenBackLines(takenBack, changes.turns), ...lines]);
+  return "stay";
+}
+
+async function undo({ context, current, signal, ask }: SlashCall): Promise<Then> {
+  const { undoAfterAsking } = await import("./undo-command.js");
+  const tell = (lines: readonly string[]): Promise<void> => tellAside(context, lines);
+  await undoAfterAsking(current, { env: context.terminal.env, tell, ask }, signal);
+  return "stay";
+}
+
+async function exportOne({ context, current, text, signal }: SlashCall): Promise<Then> {
+  await tellAside(context, await exportNamed(context, current, text, signal));
+  return "stay";
+}
+
+async function exportAll({ context, current, text, signal }: SlashCall): Promise<Then> {
+  await tellAside(context, await exportEach(context, current, text, signal));
+  return "stay";
+}
+
+async function conversations({ context, current, text }: SlashCall): Promise<Then> {
+  await tellAside(context, await conversationsText(context, current, text));
+  return "stay";
+}
+
+async function showServers({ context, current, signal }: SlashCall): Promise<Then> {
+  await tellAside(context, await serversText(current, signal));
+  return "stay";
+}
+
+async function clear({ context, current }: SlashCall): Promise<Then> {
+  await current.clear();
+  await tellAside(context, ["Conversation history cleared.", `Conversation: ${current.id}`]);
+  return "stay";
+}
+
+const nothingSaid = "Nothing has been said yet.";
+
+/** With --json stdout is for events alone. */
+async function tellAside(context: CommandContext, lines: readonly string[]): Promise<void> {
+  const text = lines.join("\n");
+  await (context.flags.json ? context.tell(text) : printLine(context, text));
+}

@@ -1,0 +1,56 @@
+import { chooseRecord } from "../../../changes/restore/choose-record.js";
+import { endUnfinished } from "../../../changes/restore/undo-turn.js";
+import { ChangeFolder } from "../../../changes/workspace/change-folder.js";
+import { placesOfChanges, SavedChanges } from "../../commands/changes/saved-changes.js";
+import { obstacleLines, previewLines, stayingLines, wayOut, whatText } from "../../commands/changes/undo-text.js";
+import type { CurrentConversation } from "./current-conversation.js";
+
+const nothing = "There are no changes to take back.";
+
+export interface UndoTalk {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly tell: (lines: readonly string[]) => Promise<void>;
+  /** Absent where nobody can answer. */
+  readonly ask: ((question: string) => Promise<string | undefined>) | undefined;
+}
+
+/** Shows what taking back the last turn that changed files would restore, asks, and does it. */
+export async function undoAfterAsking(
+  current: CurrentConversation,
+  { env, tell, ask }: UndoTalk,
+  signal: AbortSignal,
+): Promise<void> {
+  const player = current.begun;
+  const path = player?.conversation.rolloutPath ?? null;
+  if (player === undefined || path === null) return await tell([nothing]);
+  const { id } = player.conversation;
+  const { places } = current.surroundings;
+  await player.conversation.flush();
+  const where = placesOfChanges(places, { id, path }, env);
+  // No turn is played while a command is answered.
+  await endUnfinished(where, new ChangeFolder(where.folder), new Date());
+  const { records, folder, turns } = await SavedChanges.read(places, { id, path }, env);
+  const chosen = chooseRecord(records, folder.folder, ({ kind }) => kind === "turn");
+  if (chosen === undefined) return await tell([nothing]);
+  const { root, steps } = chosen.plan;
+  const obstructed = steps.filter(({ obstacle }) => obstacle !== undefined);
+  const ready = steps.filter(({ obstacle }) => obstacle === undefined);
+  const head = `To take back ${whatText(chosen.record, turns)} in ${root}:`;
+  const preview = [head, ...previewLines(ready), ...obstacleLines(obstructed), ...stayingLines(chosen.plan)];
+  if (steps.length === 0) return await tell([head, "  Everything is as it was already."]);
+  if (obstructed.length > 0) {
+    const overwrite = `leave this conversation and run: cody undo ${id} --overwrite --yes`;
+    const help = wayOut({ ...chosen.plan, steps: obstructed }, overwrite);
+    return await tell([...preview, `Nothing was changed, and nothing will be while this is so. ${help}`]);
+  }
+  if (ask === undefined) return await tell([...preview, `Nothing was changed. To do it: cody undo ${id} --yes`]);
+  await tell(preview);
+  const answer = await ask("Restore these files? y/n › ");
+  if (!isYes(answer)) return await tell(["Nothing was changed."]);
+  const { result } = await player.watch(player.conversation.undo(), signal);
+  return await tell([`${result.success ? "✓" : "✗"} ${result.message}`]);
+}
+
+function isYes(answer: string | undefined): boolean {
+  return ["y", "yes"].includes(answer?.trim().toLowerCase() ?? "");
+}

@@ -1,0 +1,105 @@
+import { isUtf8 } from "node:buffer";
+import { addAbortSignal, type Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { maxInputChars } from "../../messages/user-input.js";
+import { usageError } from "../command-error.js";
+import type { CommandContext } from "../context.js";
+import type { Input } from "./terminal.js";
+
+/** How long stdin may be silent before a person is told what cody is waiting for. */
+const silenceMs = 1_000;
+/** The most bytes of UTF-8 that one UTF-16 unit stands for. */
+const maxBytesPerChar = 3;
+
+/** All of the input as one text, without the line break at its very end, which the shell puts there. */
+export async function readAll(input: Input, signal: AbortSignal): Promise<string> {
+  let text = "";
+  for await (const piece of pieces(input, signal)) text = bounded(text + piece);
+  return text.replace(/\r?\n$/, "");
+}
+
+/** The input line by line, each as soon as it is whole; nothing is read while a line is being worked on. */
+export async function* readLines(input: Input, signal: AbortSignal): AsyncGenerator<string> {
+  let rest = "";
+  for await (const piece of pieces(input, signal)) {
+    const lines = (rest + piece).split("\n");
+    rest = bounded(lines.pop() ?? "");
+    for (const line of lines) yield bounded(line.replace(/\r$/, ""));
+  }
+  if (rest !== "") yield rest;
+}
+
+/**
+ * The prompt with stdin behind it, between `<stdin>` tags, if stdin is a pipe or a regular file and has any text.
+ * `--no-stdin` leaves it unread.
+ */
+export async function withPipedInput(context: CommandContext, prompt: string, signal: AbortSignal): Promise<string> {
+  const { flags, terminal } = context;
+  if (!flags.stdin || !terminal.isStdinPiped) return prompt;
+  const piped = await readPiped(context, signal);
+  if (piped.trim() === "") return prompt;
+  const tag = unusedTag(piped);
+  const text = `${prompt}\n\n<${tag}>\n${piped}${piped.endsWith("\n") ? "" : "\n"}</${tag}>`;
+  if (text.length > maxInputChars) throw pipedTooLong();
+  return text;
+}
+
+async function readPiped(context: CommandContext, signal: AbortSignal): Promise<string> {
+  const received: Buffer[] = [];
+  let bytes = 0;
+  let isTold = false;
+  const silence = setTimeout(() => {
+    isTold = true;
+    void context.tell("Reading stdin until it ends, to append it to the message. To skip it, use --no-stdin.");
+  }, silenceMs);
+  try {
+    for await (const chunk of chunks(context.terminal.stdin, signal)) {
+      received.push(Buffer.from(chunk));
+      bytes += chunk.length;
+      if (bytes > maxInputChars * maxBytesPerChar) throw pipedTooLong();
+      if (!isTold) silence.refresh();
+    }
+  } finally {
+    clearTimeout(silence);
+  }
+  const all = Buffer.concat(received);
+  if (!signal.aborted && !isUtf8(all))
+    await context.tell("stdin is not valid UTF-8: each invalid byte was replaced by U+FFFD.");
+  return new TextDecoder().decode(all);
+}
+
+function pipedTooLong(): Error {
+  return usageError(
+    `stdin is too long: a message may have at most ${maxInputChars} characters`,
+    "Send a part of it, as with head -c 1000000, or name the file in the message instead",
+  );
+}
+
+/** A tag whose end is not in the text, so that the model sees where stdin ends. */
+function unusedTag(text: string): string {
+  let tag = "stdin";
+  for (let number = 2; text.includes(`</${tag}>`); number += 1) tag = `stdin-${number}`;
+  return tag;
+}
+
+/** Ends quietly when the signal is aborted. */
+async function* pieces(input: Input, signal: AbortSignal): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  for await (const chunk of chunks(input, signal)) {
+    yield typeof chunk === "string" ? chunk : decoder.write(chunk);
+  }
+  if (!signal.aborted) yield decoder.end();
+}
+
+async function* chunks(input: Input, signal: AbortSignal): AsyncGenerator<string | Buffer> {
+  try {
+    for await (const chunk of addAbortSignal(signal, input as Readable)) yield chunk as string | Buffer;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function bounded(text: string): string {
+  if (text.length <= maxInputChars) return text;
+  throw usageError(`The input is too long: a message may have at most ${maxInputChars} characters`);
+}

@@ -1,0 +1,245 @@
+import { Keyring } from "../../actors/credentials/keyring.js";
+import type { LogLevel } from "../../config/debug-log.js";
+import { chosenLogin } from "../../config/providers/logins.js";
+import { apiKey } from "../../config/providers/vendors.js";
+import type { Event, EventMsg } from "../../messages/event.js";
+import { isRecord } from "../../base/is-record.js";
+import { visible } from "../../base/text/visible.js";
+import { ModelWait } from "./activity/model-wait.js";
+import { StatusLine } from "./activity/status-line.js";
+import { ToolActivity } from "./activity/tool-activity.js";
+import { changesBox } from "./changes-box.js";
+import { CompactionProgress } from "./compaction-progress.js";
+import type { CommandContext } from "../context.js";
+import { loadSettings } from "../load-settings.js";
+import type { Output } from "./output.js";
+
+/** Shows one event; resolves when there is room for the next. */
+export interface Renderer {
+  (event: Event): Promise<void>;
+  /** Erases the status line; called when nothing more is shown. */
+  stop?(): Promise<void>;
+}
+
+/** Where what tools do is shown: where stdout is for the answers alone, that is stderr. */
+export type ActivityOutput = "stdout" | "stderr";
+
+export function rendererFor(context: CommandContext, activity: ActivityOutput): Renderer {
+  return context.flags.json ? jsonRenderer(context) : liveRenderer(context, activity);
+}
+
+/** Text, and on a terminal a line that says what is waited for. */
+function liveRenderer(context: CommandContext, activity: ActivityOutput): Renderer {
+  const status = new StatusLine(context.terminal);
+  const wait = new ModelWait(status, context.terminal.now ?? Date.now);
+  const show = textRenderer(context, activity, status);
+  const render = async (event: Event): Promise<void> => {
+    await wait.before(event.msg);
+    await show(event);
+    await wait.after(event.msg);
+  };
+  return Object.assign(render, { stop: () => status.clear() });
+}
+
+/** For a command that plays no turn: stdout is for its result. */
+export function troubleRenderer(context: CommandContext): Renderer {
+  return (event) => tellTrouble(context, event);
+}
+
+/** For a command that compacts: what goes on is told, and what has come of it is its result. */
+export function compactionRenderer(context: CommandContext): Renderer {
+  const progress = new CompactionProgress(context, new StatusLine(context.terminal));
+  return async (event) => {
+    const { msg } = event;
+    if (msg.type === "compaction_start" && !context.flags.json) await progress.begin(msg);
+    if (msg.type === "compaction_end" || troubleOf(event) !== undefined) await progress.clear();
+    await tellTrouble(context, event);
+  };
+}
+
+function jsonRenderer(context: CommandContext): Renderer {
+  return async (event) => {
+    await context.terminal.stdout.writeExact(`${JSON.stringify(event)}\n`);
+    await tellTrouble(context, event);
+  };
+}
+
+/**
+ * Prints the answers on stdout, each ending with a newline. The newline of a turn's last answer tells a reader that the
+ * turn is saved, so it is printed when the turn ends.
+ */
+function textRenderer(context: CommandContext, activity: ActivityOutput, status: StatusLine): Renderer {
+  const { terminal } = context;
+  const tools = new ToolActivity();
+  const compaction = new CompactionProgress(context, status);
+  const answer = new AnswerLine(terminal.stdout);
+  /** Output for stderr that waits until the line of a complete answer ends. */
+  const waiting: (() => Promise<void>)[] = [];
+  let isStreaming = false;
+
+  async function endLine(): Promise<void> {
+    await compaction.clear();
+    await answer.end();
+    for (const print of waiting.splice(0)) await print();
+  }
+
+  async function showAnswer(text: string): Promise<void> {
+    // A second answer begins on a line of its own.
+    await (answer.isComplete ? endLine() : compaction.clear());
+    await answer.add(text);
+  }
+
+  async function afterLine(print: () => Promise<void>): Promise<void> {
+    if (answer.isComplete) return void waiting.push(print);
+    await endLine();
+    await print();
+  }
+
+  /** A compaction takes seconds: at a terminal it is shown at once, even if that ends the answer's line too early. */
+  async function showProgress(print: () => Promise<void>): Promise<void> {
+    if (terminal.stdout.isTTY) await endLine();
+    await (terminal.stderr.isTTY ? print() : afterLine(print));
+  }
+
+  return async (event) => {
+    const { msg } = event;
+    const done = tools.textOf(msg);
+    // After a call the model answers again: the answer before it was not the last one.
+    if (done !== "" || endsLine.has(msg.type) || isCallItem(msg)) await endLine();
+    if (done !== "") await terminal[activity].write(done);
+    if (msg.type === "agent_message_delta") {
+      await showAnswer(msg.delta);
+      isStreaming = true;
+    }
+    if (msg.type === "agent_message") {
+      // The deltas have printed it already, unless the model does not stream.
+      if (!isStreaming) await showAnswer(msg.message);
+      answer.complete();
+    }
+    if (endsStream.has(msg.type)) isStreaming = false;
+    if (msg.type === "turn_diff") {
+      await afterLine(() => terminal[activity].write(changesBox(msg, terminal[activity].columns)));
+    }
+    if (msg.type === "compaction_prepare") await afterLine(() => compaction.prepare(msg));
+    if (msg.type === "compaction_start") await showProgress(() => compaction.begin(msg));
+    if (msg.type === "compaction_end") {
+      await (msg.outcome === "compacted" ? showProgress(() => compaction.end(msg)) : compaction.end(msg));
+    }
+    if (troubleOf(event) !== undefined) await afterLine(() => tellTrouble(context, event));
+  };
+}
+
+function isCallItem(msg: EventMsg): boolean {
+  if (msg.type !== "raw_response_item" || !isRecord(msg.item)) return false;
+  const { type } = msg.item;
+  return typeof type === "string" && type.endsWith("_call");
+}
+
+const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
+  "exec_approval_request",
+  "apply_patch_approval_request",
+  "task_complete",
+  "turn_aborted",
+]);
+
+/** After `stream_error` the model answers anew. */
+const endsStream: ReadonlySet<EventMsg["type"]> = new Set([
+  "agent_message",
+  "stream_error",
+  "task_complete",
+  "turn_aborted",
+]);
+
+/** The line of stdout an answer is printed on. A newline at the end of the text so far is held back. */
+class AnswerLine {
+  readonly #stdout: Output;
+  #state: "closed" | "open" | "complete" = "closed";
+  #isNewlineHeld = false;
+
+  constructor(stdout: Output) {
+    this.#stdout = stdout;
+  }
+
+  /** The whole answer has been printed, except for its newline. */
+  get isComplete(): boolean {
+    return this.#state === "complete";
+  }
+
+  async add(text: string): Promise<void> {
+    if (text === "") return;
+    const all = this.#isNewlineHeld ? `\n${text}` : text;
+    this.#state = "open";
+    this.#isNewlineHeld = all.endsWith("\n");
+    await this.#stdout.write(this.#isNewlineHeld ? all.slice(0, -1) : all);
+  }
+
+  /** The whole answer has been added. */
+  complete(): void {
+    if (this.#state === "open") this.#state = "complete";
+  }
+
+  async end(): Promise<void> {
+    const isOpen = this.#state !== "closed";
+    this.#state = "closed";
+    this.#isNewlineHeld = false;
+    if (isOpen) await this.#stdout.write("\n");
+  }
+}
+
+/** How the debug log says that something could not be saved; people search for it. */
+export function persistenceFailed(reason: string): string {
+  return `Conversation persistence failed: ${reason}`;
+}
+
+/** What goes wrong is told in every mode, on stderr, and kept in the debug log. */
+async function tellTrouble(context: CommandContext, event: Event): Promise<void> {
+  const trouble = troubleOf(event);
+  if (trouble === undefined) return;
+  context.log(trouble.level, trouble.logged ?? trouble.text, { type: event.msg.type });
+  await context.tell(trouble.text);
+  const provider = event.msg.type === "error" ? /^(\S+) answered 401\b/.exec(event.msg.message)?.[1] : undefined;
+  if (provider !== undefined && context.terminal.stderr.isTTY) await tellKeyEnd(context, provider);
+}
+
+const minKeyChars = 20;
+const shownKeyChars = 4;
+
+/** Says which key was rejected by its last characters. For a terminal only: a log or an event must have no part of it. */
+async function tellKeyEnd(context: CommandContext, provider: string): Promise<void> {
+  const { env } = context.terminal;
+  const { auth, providers } = (await loadSettings(context)).values;
+  if (chosenLogin(auth, provider) !== undefined) return;
+  const isKept = providers?.[provider]?.keyring === true;
+  const key = isKept ? await new Keyring(env).key(provider) : apiKey(provider, { env, providers });
+  if (key === undefined || key.length < minKeyChars) return;
+  await context.tell(`  The rejected API key ends in …${key.slice(-shownKeyChars)}`);
+}
+
+interface Trouble {
+  readonly level: LogLevel;
+  readonly text: string;
+  /** What the debug log says instead. */
+  readonly logged?: string;
+}
+
+const cutOff = "The last turn was cut off before it had ended.";
+
+function redactedText(count: number): string {
+  return count === 1 ? "1 secret was not written to disk" : `${count} secrets were not written to disk`;
+}
+
+function troubleOf({ id, msg }: Event): Trouble | undefined {
+  if (msg.type === "error") return { level: "error", text: `✗ ${msg.message.replaceAll("\n", "\n  ")}` };
+  const unsaved = msg.type === "warning" ? /^Failed to save turn: ([^]*)$/.exec(msg.message) : null;
+  if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailed(unsaved[1] ?? "") };
+  if (msg.type === "warning" || msg.type === "stream_error") return { level: "warn", text: msg.message };
+  if (msg.type === "mcp_startup_update" && msg.status.state === "failed") {
+    return { level: "warn", text: `The MCP server ${msg.server} is not there: ${visible(msg.status.error)}` };
+  }
+  if (msg.type === "secrets_redacted") return { level: "debug", text: redactedText(msg.count) };
+  // Nothing was submitted to end it: it was still open when the conversation was taken up again.
+  if (msg.type === "turn_aborted" && id === "") return { level: "debug", text: cutOff };
+  if (msg.type === "turn_aborted") return { level: "debug", text: "Interrupted." };
+  if (msg.type === "lagged") return { level: "warn", text: `Not shown: events ${msg.from} to ${msg.to}` };
+  return undefined;
+}

@@ -1,0 +1,25 @@
+import { counted } from "../../base/text/counted.js";
+import type { DiffSummary, FileDiff } from "../../messages/diff.js";
+import { visible } from "../../base/text/visible.js";
+
+const signs = { modified: "M", created: "A", deleted: "D" } satisfies Record<FileDiff["status"], string>;
+
+/** A line for each file, and one for all. */
+export function statText(files: readonly FileDiff[], { total_additions, total_deletions }: DiffSummary): string[] {
+  const rows = files.map((file) => `${signs[file.status]}  ${visible(file.path)}  ${numbersText(file)}`);
+  return [...rows, `${counted(files.length, "file")} changed, ${totalText(total_additions, total_deletions)}`];
+}
+
+/** As git says of what is no text. */
+export function numbersText({ additions, deletions, binary }: FileDiff): string {
+  return binary === true ? "(binary)" : `(+${additions}, -${deletions})`;
+}
+
+export function totalText(additions: number, deletions: number): string {
+  return `${counted(additions, "addition")}, ${counted(deletions, "deletion")}`;
+}
+
+export function noChanges(turn: number | undefined, isTakenBack = false): string {
+  if (isTakenBack && turn === undefined) return "No changes are left to show.";
+  return `No changes are known of ${turn === undefined ? "this conversation" : `turn ${turn}`}.`;
+}

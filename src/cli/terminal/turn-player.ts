@@ -1,0 +1,171 @@
+import type { Conversation } from "../../actors/conversation/handle.js";
+import type { ApprovalRequest } from "../../messages/approval.js";
+import { isApprovalMsg } from "../../messages/approval-msg.js";
+import { FailureError } from "../../messages/errors.js";
+import type { Event, EventMsg } from "../../messages/event.js";
+import type { Op } from "../../messages/submission.js";
+import type { Approver } from "./approval/approver.js";
+import { isKnowledgeRequest } from "./approval/refuse-approval.js";
+import { whenRequestIsOver } from "./approval/request-over.js";
+import type { Renderer } from "./render.js";
+
+/**
+ * `refused`: it ended well, but without something nobody could be asked about. `truncated`: the answer is not complete,
+ * because the model reached its output limit.
+ */
+export type TurnOutcome = "answered" | "truncated" | "refused" | "failed" | "aborted";
+
+export interface PlayOptions {
+  /** Ends the turn. */
+  readonly signal: AbortSignal;
+  readonly approve: Approver;
+}
+
+/** What came of something, and what was shown meanwhile. */
+export interface Watched<T> {
+  readonly result: T;
+  readonly msgs: readonly EventMsg[];
+}
+
+/** Plays the turns of one conversation, one after another, and shows what happens in them. */
+export class TurnPlayer {
+  readonly conversation: Conversation;
+  readonly #render: Renderer;
+  readonly #events: AsyncIterator<Event>;
+  /** An event that has been asked for and not been waited for to its end. */
+  #next: Promise<IteratorResult<Event>> | undefined;
+
+  constructor(conversation: Conversation, render: Renderer) {
+    this.conversation = conversation;
+    this.#render = render;
+    this.#events = conversation.events({ lossless: true })[Symbol.asyncIterator]();
+  }
+
+  /**
+   * Shows what was said while the conversation was opened, and plays a turn that waited for an approval since a crash
+   * to its end; undefined when there is none.
+   */
+  async open(options: PlayOptions): Promise<TurnOutcome | undefined> {
+    const { openTurn } = this.conversation;
+    if (openTurn !== undefined) {
+      return await this.#play(({ msg }) => "turn_id" in msg && msg.turn_id === openTurn.turnId, options);
+    }
+    await this.#showReady();
+    return undefined;
+  }
+
+  async play(input: string | Op, options: PlayOptions): Promise<TurnOutcome> {
+    if (options.signal.aborted) return "aborted";
+    const id = await this.conversation.submit(input);
+    return await this.#play((event) => event.id === id, options);
+  }
+
+  /** Shows what happens while something else than a turn goes on; aborting the signal interrupts it. */
+  async watch<T>(work: Promise<T>, signal: AbortSignal): Promise<Watched<T>> {
+    using _ = this.#interruptedBy(signal);
+    const msgs: EventMsg[] = [];
+    const over = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (;;) {
+      this.#next ??= this.#events.next();
+      const next = await Promise.race([this.#next, over]);
+      if (next === undefined || next.done === true) break;
+      this.#next = undefined;
+      await this.#render(next.value);
+      msgs.push(next.value.msg);
+    }
+    msgs.push(...(await this.#showReady()));
+    return { result: await work, msgs };
+  }
+
+  async #play(isOfTurn: (event: Event) => boolean, options: PlayOptions): Promise<TurnOutcome> {
+    using _ = this.#interruptedBy(options.signal);
+    try {
+      return await this.#showUntilEnd(isOfTurn, options);
+    } finally {
+      await this.#render.stop?.();
+    }
+  }
+
+  #interruptedBy(signal: AbortSignal): Disposable {
+    const interrupt = (): void => void this.conversation.interrupt().catch(() => undefined);
+    signal.addEventListener("abort", interrupt, { once: true });
+    if (signal.aborted) interrupt();
+    return { [Symbol.dispose]: () => signal.removeEventListener("abort", interrupt) };
+  }
+
+  async #showUntilEnd(isOfTurn: (event: Event) => boolean, options: PlayOptions): Promise<TurnOutcome> {
+    let started = false;
+    let refused = false;
+    for (;;) {
+      const { value: event, done } = await this.#take();
+      if (done === true) return "failed";
+      await this.#render(event);
+      const { msg } = event;
+      if (isApprovalMsg(msg) && (await this.#decide(msg, event.seq, options)) && !isKnowledgeRequest(msg))
+        refused = true;
+      if (!isOfTurn(event)) continue;
+      if (msg.type === "task_started") started = true;
+      const outcome = outcomeOf(msg, started);
+      if (outcome !== undefined) return refused && isAnswer(outcome) ? "refused" : outcome;
+    }
+  }
+
+  /** Says whether it was refused because nobody could be asked. */
+  async #decide(request: ApprovalRequest, seq: number, { approve, signal }: PlayOptions): Promise<boolean> {
+    using over = whenRequestIsOver(this.conversation, request, seq);
+    const decision = await approve(request, AbortSignal.any([signal, over.signal]));
+    // Nobody waits for it any more; whoever aborted has been told what becomes of the turn.
+    if (signal.aborted || over.signal.aborted) return false;
+    try {
+      await this.conversation.submit({ type: "exec_approval", id: request.approval_id, decision });
+    } catch (error) {
+      // The request was closed (it timed out, for example) while the answer was on its way.
+      if (error instanceof FailureError && error.code === "invalid_request") return false;
+      throw error;
+    }
+    // A person gives no reason.
+    return typeof decision === "object";
+  }
+
+  async #take(): Promise<IteratorResult<Event>> {
+    const next = this.#next ?? this.#events.next();
+    this.#next = undefined;
+    return await next;
+  }
+
+  async #showReady(): Promise<EventMsg[]> {
+    const msgs: EventMsg[] = [];
+    for (let event = await this.#ready(); event !== undefined; event = await this.#ready()) {
+      await this.#render(event);
+      msgs.push(event.msg);
+    }
+    return msgs;
+  }
+
+  /** An event that is there already. */
+  async #ready(): Promise<Event | undefined> {
+    this.#next ??= this.#events.next();
+    const nothing = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)));
+    const next = await Promise.race([this.#next, nothing]);
+    if (next === undefined || next.done === true) return undefined;
+    this.#next = undefined;
+    return next.value;
+  }
+}
+
+function isAnswer(outcome: TurnOutcome): boolean {
+  return outcome === "answered" || outcome === "truncated";
+}
+
+function outcomeOf(msg: EventMsg, started: boolean): TurnOutcome | undefined {
+  if (msg.type === "task_complete") {
+    if (msg.error) return "failed";
+    return msg.truncated === true ? "truncated" : "answered";
+  }
+  if (msg.type === "turn_aborted") return "aborted";
+  // Refused before it began: no other event will end it.
+  return msg.type === "error" && !started ? "failed" : undefined;
+}

@@ -1,0 +1,40 @@
+import { MAX_SUMMARY_TOKENS } from "../constants.js";
+import { type HistoryMap } from "../history-map.js";
+import { isOfModel, isOutput, isPinned, isRequest, isSummary } from "../item-kinds.js";
+
+/** What the tail may have so that it fits behind context, pins and a summary. */
+export function roomForTail({ items, tokens, context }: HistoryMap, targetTokens: number): number {
+  const fixed = items.reduce(
+    (sum, item, place) => (context.has(place) || isPinned(item) ? sum + (tokens[place] ?? 0) : sum),
+    0,
+  );
+  return targetTokens - fixed - Math.min(MAX_SUMMARY_TOKENS, Math.floor(targetTokens / 4));
+}
+
+/** The first of these places that is a safe cut and whose tail fits; when even the last turn is too large, a cut inside it. */
+export function fittingCut(map: HistoryMap, places: readonly number[], room: number, roomInside: number): number {
+  const cuts = places.map((place) => Math.max(place, map.covered)).filter((place) => map.nextCut[place] === place);
+  return cuts.find((cut) => (map.tailTokens[cut] ?? 0) <= room) ?? cutInsideTurn(map, roomInside);
+}
+
+/** A cut that leaves as much of the last turn as fits, with its request, but at least its last step. */
+export function cutInsideTurn(map: HistoryMap, room: number): number {
+  const request = map.requests.at(-1) ?? -1;
+  const from = Math.max(0, request, map.covered);
+  const newestStep = map.groups.findLast(({ isStep }) => isStep)?.places[0] ?? from;
+  const requestTokens = Math.min(map.tokens[request] ?? 0, room / 2);
+  let cut = map.nextCut[from] ?? from;
+  while ((map.tailTokens[cut] ?? 0) + (cut > request ? requestTokens : 0) > room) {
+    const next = map.nextCut[cut + 1];
+    if (next === undefined || next > newestStep) break;
+    cut = next;
+  }
+  return cut;
+}
+
+/** Where the requests begin that nothing was done for yet. */
+export function unansweredFrom({ items }: HistoryMap): number | undefined {
+  const done = items.findLastIndex((item) => isOfModel(item) || isOutput(item) || isSummary(item));
+  const first = items.findIndex((item, place) => place > done && isRequest(item));
+  return first < 0 ? undefined : first;
+}

@@ -1,0 +1,31 @@
+import type { ResponseItem } from "../../messages/response-item.js";
+import { groupsOf, type ItemGroup } from "./item-groups.js";
+import { isFlagged } from "../item-kinds.js";
+
+/** Whether a history may be cut before an item without parting a call from its output or reasoning from what it led to. */
+export function isSafeCut(history: readonly ResponseItem[], cut: number): boolean {
+  return safeCuts(history, groupsOf(history))[cut] === true;
+}
+
+/** For every place of a history and for its end, whether it is a safe cut. */
+export function safeCuts(history: readonly ResponseItem[], groups: readonly ItemGroup[]): boolean[] {
+  const underWay = new Set(groupsUnderWay(history, groups));
+  const change = Array.from({ length: history.length + 2 }, () => 0);
+  for (const group of groups) {
+    const first = group.places[0] ?? 0;
+    const end = underWay.has(group) ? history.length : (group.places.at(-1) ?? first);
+    change[first + 1] = (change[first + 1] ?? 0) + 1;
+    change[end + 1] = (change[end + 1] ?? 0) - 1;
+  }
+  let open = 0;
+  return Array.from({ length: history.length + 1 }, (_, place) => {
+    open += change[place] ?? 0;
+    return open === 0;
+  });
+}
+
+/** Groups with calls whose outputs may still come: nothing was said or done behind them. */
+export function groupsUnderWay(history: readonly ResponseItem[], groups: readonly ItemGroup[]): ItemGroup[] {
+  const lastEvent = history.findLastIndex((item) => item.type !== "ghost_snapshot" && !isFlagged(item));
+  return groups.filter(({ places, openCalls }) => openCalls > 0 && (places.at(-1) ?? 0) >= lastEvent);
+}

@@ -1,0 +1,91 @@
+import type { ResponseItem } from "../../messages/response-item.js";
+import { MIN_CUT_TOKENS } from "../constants.js";
+import { cutItem, isCuttable } from "./cut-item.js";
+import { contextPlaces } from "../initial-context.js";
+import { groupsOf, type ItemGroup } from "./item-groups.js";
+import { isFlagged, isOfModel, isOutput, isPinned, isRequest, isSummary } from "../item-kinds.js";
+import { levelOf } from "./level-of.js";
+import { groupsUnderWay } from "./safe-cut.js";
+import type { CountItem } from "../strategy.js";
+
+/**
+ * Drops the oldest groups until the items are within the target. Context, pins, summaries, snapshots, requests nobody
+ * has answered, calls under way, the last request and the newest step behind it stay; when they alone are too much, their longest texts are cut in the middle.
+ */
+export function trimToTarget(items: readonly ResponseItem[], targetTokens: number, count: CountItem): ResponseItem[] {
+  const tokens = items.map(count);
+  let total = tokens.reduce((sum, number) => sum + number, 0);
+  if (total <= targetTokens) return [...items];
+  const groups = groupsOf(items);
+  const staying = stayingPlaces(items, tokens, groups, targetTokens);
+  const dropped = new Set<number>();
+  for (const { places } of groups) {
+    if (total <= targetTokens) break;
+    if (places.some((place) => staying.has(place))) continue;
+    for (const place of places) {
+      dropped.add(place);
+      total -= tokens[place] ?? 0;
+    }
+  }
+  const kept = items.filter((_, place) => !dropped.has(place));
+  return total <= targetTokens ? kept : withShorterTexts(kept, targetTokens, count);
+}
+
+function stayingPlaces(
+  items: readonly ResponseItem[],
+  tokens: readonly number[],
+  groups: readonly ItemGroup[],
+  targetTokens: number,
+): Set<number> {
+  const staying = contextPlaces(items);
+  for (const [place, item] of items.entries()) {
+    if (isFlagged(item) || item.type === "ghost_snapshot") staying.add(place);
+  }
+  for (const place of openRequests(items)) staying.add(place);
+  // An output that comes later must find its call.
+  for (const place of groupsUnderWay(items, groups).flatMap(({ places }) => places)) staying.add(place);
+  const lastRequest = items.findLastIndex(isRequest);
+  const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
+  const rigid = newest.filter((place) => items[place] !== undefined && !isCuttable(items[place]));
+  const rigidTokens = rigid.reduce((sum, place) => sum + (tokens[place] ?? 0), 0);
+  // Without its last results the model would do the same again; but of calls that are too much nothing can be cut.
+  if ((newest[0] ?? -1) > lastRequest && rigidTokens <= targetTokens / 2) {
+    for (const place of newest) staying.add(place);
+  }
+  return staying;
+}
+
+/** The last request, with those before it when nothing was done for them either. */
+function openRequests(items: readonly ResponseItem[]): Set<number> {
+  const last = items.findLastIndex(isRequest);
+  const done = items.findLastIndex((item) => isOfModel(item) || isOutput(item) || isSummary(item));
+  return new Set(items.flatMap((item, place) => (place === last || (place > done && isRequest(item)) ? [place] : [])));
+}
+
+/** Pins and those requests are what the user wants the model to see, so theirs are cut last. */
+function withShorterTexts(items: readonly ResponseItem[], targetTokens: number, count: CountItem): ResponseItem[] {
+  const open = openRequests(items);
+  const isWanted = (item: ResponseItem, place: number) => open.has(place) || isPinned(item);
+  const others = lowered(items, targetTokens, count, (item, place) => !isWanted(item, place));
+  return lowered(others, targetTokens, count, isWanted);
+}
+
+function lowered(
+  items: readonly ResponseItem[],
+  targetTokens: number,
+  count: CountItem,
+  isMeant: (item: ResponseItem, place: number) => boolean,
+): ResponseItem[] {
+  const tokens = items.map(count);
+  const meant = new Set(
+    items.flatMap((item, place) =>
+      isCuttable(item) && isMeant(item, place) && (tokens[place] ?? 0) > MIN_CUT_TOKENS ? [place] : [],
+    ),
+  );
+  const fixed = tokens.reduce((sum, number, place) => (meant.has(place) ? sum : sum + number), 0);
+  const sizes = [...meant].map((place) => tokens[place] ?? 0);
+  const level = Math.max(MIN_CUT_TOKENS, Math.floor(levelOf(sizes, targetTokens - fixed)));
+  return items.map((item, place) =>
+    meant.has(place) && (tokens[place] ?? 0) > level && isCuttable(item) ? cutItem(item, level, count) : item,
+  );
+}

@@ -1,0 +1,55 @@
+import { estimateTokens } from "../tokens/estimate-tokens.js";
+
+const maxRounds = 8;
+
+/**
+ * The beginning and the end of a text that has too many tokens, with a marker that says how many characters are missing
+ * between them. It is taken out of the budget, but never more than a fifth of it, so that head and tail have two fifths each.
+ */
+export function truncateMiddle(
+  text: string,
+  maxTokens: number,
+  countTokens: (text: string) => number = estimateTokens,
+): string {
+  let tokens = countTokens(text);
+  if (tokens <= maxTokens) return text;
+  let kept = text.length;
+  let cut = text;
+  for (let round = 0; round < maxRounds && tokens > maxTokens; round++) {
+    kept = Math.floor((kept * Math.max(0, maxTokens)) / tokens);
+    const shorter = withoutMiddle(text, kept);
+    // A marker that is longer than what it stands for would be no gain.
+    if (shorter.length >= cut.length) break;
+    cut = shorter;
+    if (!hasRoomForMarker(text, kept)) break;
+    tokens = countTokens(cut);
+  }
+  return cut;
+}
+
+function withoutMiddle(text: string, kept: number): string {
+  const room = hasRoomForMarker(text, kept) ? kept - marker(text.length).length : Math.floor(kept * 0.8);
+  const head = borderBefore(text, Math.ceil(room / 2));
+  const tail = borderAfter(text, text.length - Math.floor(room / 2));
+  return text.slice(0, head) + marker(tail - head) + text.slice(tail);
+}
+
+function hasRoomForMarker(text: string, kept: number): boolean {
+  return marker(text.length).length <= kept * 0.2;
+}
+
+function marker(removed: number): string {
+  return `\n\n[... ${removed} characters truncated ...]\n\n`;
+}
+
+function borderBefore(text: string, place: number): number {
+  return isInsidePair(text, place) ? place - 1 : place;
+}
+
+function borderAfter(text: string, place: number): number {
+  return isInsidePair(text, place) ? place + 1 : place;
+}
+
+function isInsidePair(text: string, place: number): boolean {
+  return (text.codePointAt(place - 1) ?? 0) > 0xffff;
+}

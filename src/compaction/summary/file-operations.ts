@@ -1,0 +1,79 @@
+import type { ResponseItem } from "../../messages/response-item.js";
+import { type CallItem, isCall, isOutput } from "../item-kinds.js";
+import { jsonOrUndefined } from "../../messages/parse.js";
+
+/** The files that tools were used on. */
+export interface CompactionDetails {
+  readonly readFiles: string[];
+  readonly modifiedFiles: string[];
+}
+
+const reading = new Set(["read", "read_file", "glob", "grep", "list_files", "search_files", "view_image"]);
+const modifying = new Set(["write", "write_file", "edit", "apply_patch"]);
+
+/** Commands may hold a patch as well. */
+const patchLine = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
+
+const maxPathChars = 1_000;
+/** So many of each kind stand in a summary; the newest, since a long work names thousands. */
+const maxListed = 200;
+
+/** The files of calls that have an output, with those known before, in the order they were first named. */
+export function extractFileOperations(
+  history: readonly ResponseItem[],
+  previous?: Readonly<CompactionDetails>,
+): CompactionDetails {
+  const read = new Set(previous?.readFiles);
+  const modified = new Set(previous?.modifiedFiles);
+  const waiting = new Map<string, CallItem>();
+  for (const item of history) {
+    if (isCall(item) && typeof item.call_id === "string") waiting.set(item.call_id, item);
+    if (!isOutput(item)) continue;
+    const call = waiting.get(item.call_id ?? "");
+    if (call === undefined) continue;
+    waiting.delete(item.call_id ?? "");
+    const { files, isReading } = filesOf(call);
+    for (const file of files.filter(isPath)) (isReading ? read : modified).add(file);
+  }
+  return { readFiles: [...read], modifiedFiles: [...modified] };
+}
+
+/** What is appended to a summary, once. */
+export function formatFileOperations({ readFiles, modifiedFiles }: Readonly<CompactionDetails>): string {
+  return [section("Files Read", readFiles), section("Files Modified", modifiedFiles)].flat().join("\n");
+}
+
+function section(title: string, files: readonly string[]): string[] {
+  if (files.length === 0) return [];
+  const more = files.length > maxListed ? [`- (${files.length - maxListed} more before these)`] : [];
+  return [`\n## ${title}\n${[...more, ...files.slice(-maxListed).map((file) => `- ${file}`)].join("\n")}`];
+}
+
+function filesOf(call: CallItem): { files: string[]; isReading: boolean } {
+  if (call.type === "local_shell_call") return { files: patched(call.action["command"]), isReading: false };
+  if (call.type === "tool_search_call") return { files: [], isReading: false };
+  const text = call.type === "function_call" ? call.arguments : call.input;
+  const isReading = reading.has(call.name);
+  if (isReading || modifying.has(call.name)) {
+    const given = call.type === "function_call" ? jsonOrUndefined(text) : text;
+    return { files: [...named(given), ...(isReading ? [] : patched(given))], isReading };
+  }
+  return { files: text.includes("*** Begin Patch") ? patched(jsonOrUndefined(text)) : [], isReading };
+}
+
+function named(given: unknown): string[] {
+  if (typeof given !== "object" || given === null) return [];
+  const { file_path, path, paths } = given as Record<string, unknown>;
+  return [file_path, path, ...(Array.isArray(paths) ? paths : [])].filter((file) => typeof file === "string");
+}
+
+/** The files that patches name: a patch is an argument, or in a list that is one. */
+function patched(given: unknown, depth = 2): string[] {
+  if (typeof given === "string") return [...given.matchAll(patchLine)].map(([, file = ""]) => file.trim());
+  if (typeof given !== "object" || given === null || depth === 0) return [];
+  return Object.values(given).flatMap((value) => patched(value, depth - 1));
+}
+
+function isPath(file: string): boolean {
+  return file !== "" && file.length <= maxPathChars && !file.includes("\n");
+}

@@ -1,0 +1,86 @@
+import type { ResponseItem } from "../../messages/response-item.js";
+import { collectUserMessages } from "../collect-user-messages.js";
+import { sentencesOf } from "./sentences.js";
+
+/** What a summary must not lose. */
+export interface MustKeep {
+  /** What the user demanded or forbade, in the user's own words. */
+  readonly rules: readonly string[];
+  /** The plan as the model last wrote it down. */
+  readonly plan: string | undefined;
+}
+
+const maxRules = 20;
+const maxRuleChars = 300;
+const maxPlanChars = 2_000;
+
+const rule = /\b(?:always|never|must|mustn['’]t|do not|don['’]t|only|prefer|avoid|make sure|ensure)\b/i;
+const headings = { rules: "## Constraints", plan: "## Current Plan" } as const;
+
+/** From what is to be summarized, and from what was put into the earlier summary for the same reason. */
+export function mustKeep(items: readonly ResponseItem[], previousSummary = ""): MustKeep {
+  const said = collectUserMessages(items).flatMap(sentencesOf).filter(isRule);
+  const kept = sectionOf(previousSummary, headings.rules).map((line) => line.replace(/^- /, ""));
+  const planned = items.findLast((item) => item.type === "function_call" && item.name === "update_plan");
+  const earlier = sectionOf(previousSummary, headings.plan).join("\n");
+  return {
+    rules: [...new Set([...kept, ...said])].slice(-maxRules),
+    plan: (planned?.type === "function_call" ? planText(planned.arguments) : earlier) || undefined,
+  };
+}
+
+/** What of it a summary does not say: at least half of its words are not in it. */
+export function missingFrom(summary: string, { rules, plan }: MustKeep): MustKeep {
+  const known = new Set(significantWords(summary));
+  const isMissing = (text: string) => {
+    const words = significantWords(text);
+    const absent = words.filter((word) => !known.has(word)).length;
+    return words.length === 0 ? !summary.includes(text) : absent * 2 >= words.length;
+  };
+  return { rules: rules.filter(isMissing), plan: plan !== undefined && isMissing(plan) ? plan : undefined };
+}
+
+/** The summary with what it does not say. */
+export function repairedSummary(summary: string, { rules, plan }: MustKeep): string {
+  const constrained = withSection(summary, headings.rules, rules.map((text) => `- ${text}`).join("\n"));
+  return withSection(constrained, headings.plan, plan ?? "");
+}
+
+function withSection(summary: string, heading: string, text: string): string {
+  if (text === "") return summary;
+  const lines = summary.split("\n");
+  const place = lines.indexOf(heading);
+  if (place < 0) return `${summary.trimEnd()}\n\n${heading}\n${text}`;
+  return lines.toSpliced(place + 1, 0, text).join("\n");
+}
+
+function sectionOf(summary: string, heading: string): string[] {
+  const lines = summary.split("\n");
+  const start = lines.indexOf(heading);
+  if (start < 0) return [];
+  const end = lines.findIndex((line, place) => place > start && line.startsWith("#"));
+  return lines.slice(start + 1, end < 0 ? undefined : end).filter((line) => line.trim() !== "");
+}
+
+function isRule(sentence: string): boolean {
+  return sentence.length <= maxRuleChars && rule.test(sentence) && !sentence.endsWith("?");
+}
+
+/** One line for each step; what is no plan of that shape stays as it was written. */
+function planText(args: string): string {
+  return (stepLines(args) ?? args).slice(0, maxPlanChars);
+}
+
+function stepLines(args: string): string | undefined {
+  try {
+    const { plan } = JSON.parse(args) as { plan: { step: unknown; status: unknown }[] };
+    return plan.map(({ step, status }) => `- [${String(status)}] ${String(step)}`).join("\n");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Words that carry meaning: the short ones are in every text. */
+function significantWords(text: string): string[] {
+  return [...new Set(text.toLowerCase().match(/[\p{L}\p{N}_][\p{L}\p{N}_./-]{2,}[\p{L}\p{N}_]/gu))];
+}

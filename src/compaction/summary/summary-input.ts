@@ -1,0 +1,85 @@
+import type { MessageItem, ResponseItem, ToolOutputContent } from "../../messages/response-item.js";
+import { withoutMedia } from "../cut/cut-item.js";
+import { isFlagged, isSummary } from "../item-kinds.js";
+import { truncateMiddle } from "../cut/truncate-middle.js";
+
+export interface SummaryInputBounds {
+  /** The most that is shown of one call's arguments, and of one output. */
+  readonly maxToolChars: number;
+}
+
+const usual: SummaryInputBounds = { maxToolChars: 8_000 };
+
+/**
+ * What a model reads when it summarizes: every item a message of its own, so that any of them may be left out. Calls and
+ * outputs are told in words, because the request offers no tools and some providers refuse calls without them.
+ */
+export function summaryInput(items: readonly ResponseItem[], bounds: SummaryInputBounds = usual): MessageItem[] {
+  const names = new Map<string, string>();
+  return items.flatMap((item) => told(item, names, (text) => truncateMiddle(text, bounds.maxToolChars, charsOf)));
+}
+
+function told(item: ResponseItem, names: Map<string, string>, bounded: (text: string) => string): MessageItem[] {
+  const called = (name: string, input: string, callId?: string | null): MessageItem[] => {
+    if (typeof callId === "string") names.set(callId, name);
+    return [message("assistant", `[called ${name}] ${bounded(input)}`)];
+  };
+  const resulted = (text: string, callId: string | null | undefined): MessageItem[] => [
+    message("user", `[result of ${names.get(callId ?? "") ?? "a call"}] ${bounded(text)}`),
+  ];
+  switch (item.type) {
+    case "message":
+      return isSummary(item) ? [] : plain(item);
+    case "function_call":
+      return called(item.name, item.arguments, item.call_id);
+    case "custom_tool_call":
+      return called(item.name, item.input, item.call_id);
+    case "local_shell_call":
+      return called("local_shell", JSON.stringify(item.action), item.call_id);
+    case "tool_search_call":
+      return called("tool_search", JSON.stringify(item.arguments) ?? "", item.call_id);
+    case "web_search_call":
+      return called("web_search", JSON.stringify(item.action ?? {}));
+    case "image_generation_call":
+      return called("image_generation", "");
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return resulted(outputText(item.output), item.call_id);
+    case "tool_search_output":
+      return resulted(JSON.stringify(item.tools), item.call_id);
+    case "agent_message":
+      return [message("user", `[message of ${item.author}] ${bounded(JSON.stringify(item.content) ?? "")}`)];
+    case "reasoning":
+    case "ghost_snapshot":
+    case "compaction":
+    case "compaction_summary":
+    case "context_compaction":
+    case "(unknown)":
+      break;
+  }
+  // Thoughts are the model's own, and what is sealed nobody can read.
+  return [];
+}
+
+/** Without its id: Responses asks for the reasoning that went with it. */
+function plain(item: MessageItem): MessageItem[] {
+  const { type, role, content } = withoutMedia(item) as MessageItem;
+  if (content.every((part) => "text" in part && part.text === "")) return [];
+  return [isFlagged(item) || item.id !== undefined || content !== item.content ? { type, role, content } : item];
+}
+
+function outputText(output: ToolOutputContent): string {
+  if (typeof output === "string") return output;
+  return output
+    .map((part) => ("text" in part ? part.text : part.type === "input_image" ? "[image]" : "[audio]"))
+    .join("\n");
+}
+
+function message(role: "assistant" | "user", text: string): MessageItem {
+  const type = role === "assistant" ? "output_text" : "input_text";
+  return { type: "message", role, content: [{ type, text }] };
+}
+
+function charsOf(text: string): number {
+  return text.length;
+}

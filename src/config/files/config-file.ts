@@ -1,0 +1,152 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type * as z from "zod";
+import type { Config } from "../../messages/config.js";
+import { InvalidInputError } from "../../messages/errors.js";
+import { issueWords } from "../../messages/issue-words.js";
+import { quotedWord } from "../../base/text/quoted-command.js";
+import { systemReason } from "../../base/system-error.js";
+import { ownShape } from "../../messages/written-config.js";
+import { configFormats } from "./config-format.js";
+import { type ConfigName, configNames } from "../settings/config-names.js";
+
+/** Far more than anybody writes: a prompt is the longest of it. */
+const maxConfigBytes = 8 * 1024 * 1024;
+
+export interface ConfigFile {
+  readonly name: ConfigName;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The configuration in a home; undefined when there is none. Of two nobody could say which one holds. */
+export async function readConfigFile(home: string): Promise<ConfigFile | undefined> {
+  // All at once: looking for one after another would make every start slower.
+  const found = await Promise.all(configNames.map((name) => readOne(home, name)));
+  const [file, other] = found.filter((each) => each !== undefined);
+  if (file === undefined || other === undefined) return file;
+  throw new InvalidInputError(`${file.name} and ${other.name} are both in ${home}. Keep one of them`);
+}
+
+async function readOne(home: string, name: ConfigName): Promise<ConfigFile | undefined> {
+  const path = join(home, name);
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) throw new InvalidInputError(`${name}: it is a folder, and should be a file: ${path}`);
+    // A pipe would be waited for, for ever.
+    if (!found.isFile()) throw new InvalidInputError(`${name}: it is no regular file: ${path}`);
+    if (found.size > maxConfigBytes)
+      throw new InvalidInputError(`${name}: it is too long for a configuration: ${path}`);
+    return { name, path, text: await readFile(path, "utf8") };
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "EACCES" || code === "EPERM") {
+      throw new InvalidInputError(`${name}: you may not read it. Run: chmod u+r ${quotedWord(path)}`);
+    }
+    throw new InvalidInputError(
+      `${name}: cannot be read: ${systemReason(error)}. Check what it is and who may read it`,
+    );
+  }
+}
+
+/** Where the configuration is, or would be. */
+export async function configPath(home: string): Promise<string> {
+  return (await readConfigFile(home))?.path ?? join(home, defaultName);
+}
+
+/** What is written when there is none. */
+export const defaultName = "config.json" satisfies ConfigName;
+
+export async function isReadableByOthers(path: string): Promise<boolean> {
+  return await stat(path).then(
+    ({ mode }) => (mode & 0o044) !== 0,
+    () => false,
+  );
+}
+
+export interface ParsedConfig {
+  readonly config: Config;
+  /** A sentence about each unknown key. */
+  readonly warnings: readonly string[];
+}
+
+/** Unknown keys are ignored with a warning: a typo, or a setting of a newer version, must not stop a conversation. */
+export async function parseConfig(file: ConfigFile, shownName: string = file.name): Promise<ParsedConfig> {
+  const { Config } = await import("../../messages/config.js");
+  const { known, unknown } = await withoutUnknownKeys(ownShape(await configValue(file, shownName)));
+  const result = Config.safeParse(known, { error: issueWords });
+  if (!result.success) {
+    throw new InvalidInputError(`${shownName}: ${problemOf(result.error)}. ${correctionOf(file)}`);
+  }
+  if (unknown.length === 0) return { config: result.data, warnings: [] };
+  const { nearestSetting } = await import("../settings/nearest-setting.js");
+  const warnings = unknown.map((key) => {
+    const near = nearestSetting(key);
+    return `${shownName}: unknown key ${key} is ignored.${near === undefined ? "" : ` Did you mean ${near}?`}`;
+  });
+  return { config: result.data, warnings };
+}
+
+/** The schema is loaded only here: most runs have no configuration and should not wait for it. */
+export async function withoutUnknownKeys(value: unknown): Promise<{ known: unknown; unknown: readonly string[] }> {
+  const { Config } = await import("../../messages/config.js");
+  const { error } = Config.safeParse(value);
+  const unknown = error?.issues.flatMap(unknownKeysIn) ?? [];
+  const known: unknown = unknown.length === 0 ? value : structuredClone(value);
+  for (const path of unknown) {
+    const table: unknown = path.slice(0, -1).reduce<unknown>((outer, key) => Object(outer)[key] as unknown, known);
+    Reflect.deleteProperty(Object(table) as object, path.at(-1) ?? "");
+  }
+  return { known, unknown: unknown.map((path) => path.map(String).join(".")) };
+}
+
+function unknownKeysIn(issue: z.core.$ZodIssue): PropertyKey[][] {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => [...issue.path, key]);
+  if (issue.code !== "invalid_union") return [];
+  // Only if one of the alternatives fits but for keys that it does not know.
+  const [fits = [], other] = issue.errors.filter((issues) => issues.every(({ code }) => code === "unrecognized_keys"));
+  return other === undefined ? fits.flatMap(unknownKeysIn).map((path) => [...issue.path, ...path]) : [];
+}
+
+/** What can be kept of a configuration that does not parse: the settings that are right by themselves. */
+export async function salvageConfig(file: ConfigFile): Promise<Config> {
+  const { Config } = await import("../../messages/config.js");
+  try {
+    const entries = Object.entries(Object(ownShape(await configValue(file))));
+    return Config.parse(
+      Object.fromEntries(entries.filter(([key, value]) => Config.safeParse({ [key]: value }).success)),
+    );
+  } catch {
+    return {};
+  }
+}
+
+/** What the file says, whether it is right or not. */
+export async function configValue(file: ConfigFile, shownName: string = file.name): Promise<unknown> {
+  try {
+    return (await configFormats[file.name].parse(file.text, shownName)) ?? {};
+  } catch (error) {
+    throw new InvalidInputError(`${(error as Error).message}. ${correctionOf(file)}`);
+  }
+}
+
+/** The first problem as a key and what was expected there; values are never shown. */
+function problemOf(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return "invalid";
+  const path = issue.path.map(String);
+  return [...(path.length > 0 ? [path.join(".")] : []), expectationOf(issue)].join(": ");
+}
+
+function correctionOf({ path }: ConfigFile): string {
+  return `Correct it in ${path}`;
+}
+
+function expectationOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_type") return `expected ${issue.expected}`;
+  if (issue.code === "invalid_value") return `expected one of ${issue.values.map(String).join(", ")}`;
+  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? issue.message;
+  return issue.message;
+}

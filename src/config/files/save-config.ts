@@ -1,0 +1,126 @@
+import { chmod, copyFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Config, ProviderEntry } from "../../messages/config.js";
+import { InvalidInputError } from "../../messages/errors.js";
+import { isRecord } from "../../base/is-record.js";
+import type { McpServerEntry } from "../../messages/mcp-config.js";
+import { check } from "../../messages/parse.js";
+import { ownShape } from "../../messages/written-config.js";
+import { configEdits } from "./config-edits.js";
+import {
+  type ConfigFile,
+  configValue,
+  defaultName,
+  parseConfig,
+  readConfigFile,
+  salvageConfig,
+  withoutUnknownKeys,
+} from "./config-file.js";
+import { configFormats } from "./config-format.js";
+import { withFileLock } from "../file-lock.js";
+import type { ConfigFlags } from "../load-config.js";
+import { makeDirectory } from "../../base/fs/make-directory.js";
+import { writeAtomic } from "../../base/fs/write-atomic.js";
+
+export interface SavedConfig {
+  readonly config: Config;
+  /** Where a configuration that did not parse was copied before it was replaced. */
+  readonly setAside?: string;
+}
+
+/** Settings that are to be others; of the servers, one that is undefined is taken out. */
+export interface ConfigChange extends Omit<ConfigFlags, "mcp_servers"> {
+  readonly mcp_servers?: Readonly<Record<string, McpServerEntry | undefined>> | undefined;
+}
+
+/** Changes some settings and keeps the others; a setting given as undefined is taken out. */
+export async function saveConfig(home: string, change: ConfigChange): Promise<SavedConfig> {
+  await makeDirectory(home);
+  return withFileLock(join(home, `${defaultName}.lock`), async () => {
+    const file = await readConfigFile(home);
+    const { config: old, ...rest } = file === undefined ? { config: {} } : await readOld(file);
+    const wanted = written(merged(old, change));
+    const { Config } = await import("../../messages/config.js");
+    const config = check(Config, (await withoutUnknownKeys(wanted)).known, "settings");
+    // A link stays one: people keep their configuration elsewhere.
+    const path = file === undefined ? join(home, defaultName) : await realpath(file.path);
+    await writeAtomic(path, await textOf(file, wanted));
+    return { config, ...rest };
+  });
+}
+
+/** What stood in the file and still holds stays as it was written, comments and all, where the format has any. */
+async function textOf(file: ConfigFile | undefined, wanted: unknown): Promise<string> {
+  const format = configFormats[file?.name ?? defaultName];
+  const before = file === undefined ? undefined : await configValue(file).catch(() => undefined);
+  if (file === undefined || !isRecord(before)) return await format.write(wanted);
+  // Other names of settings stay too, unless they are in the way of what is wanted.
+  for (const edits of [configEdits(ownShape(before), wanted), configEdits(before, wanted)]) {
+    for (const way of format.ways) {
+      const text = await way(file.text, edits, wanted).catch(() => undefined);
+      if (text !== undefined && (await says({ ...file, text }, wanted))) return text;
+    }
+  }
+  // As with a setting that stands in two places by a reference.
+  throw new InvalidInputError(`${file.name} is written in a way that cody cannot change. Edit it yourself`);
+}
+
+async function says(file: ConfigFile, wanted: unknown): Promise<boolean> {
+  return isDeepStrictEqual(ownShape(await configValue(file).catch(() => undefined)), wanted);
+}
+
+/** Through JSON, which leaves out what is undefined; and without tables in which nothing is left. */
+function written(config: ConfigChange): unknown {
+  const plain = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
+  const said = Object.entries(plain).filter(([, value]) => !isRecord(value) || Object.keys(value).length > 0);
+  return Object.fromEntries(said);
+}
+
+function merged(old: Config, change: ConfigChange): ConfigChange {
+  const persistence = { ...old.persistence, ...change.persistence };
+  const turnLimits = { ...old.turnLimits, ...change.turnLimits };
+  const compaction = { ...old.compaction, ...change.compaction };
+  const history = { ...old.history, ...change.history };
+  const knowledge = { ...old.knowledge, ...change.knowledge };
+  const redaction = { ...old.redaction, ...change.redaction };
+  const servers = { ...old.mcp_servers, ...change.mcp_servers };
+  const providers = mergedProviders(old.providers, change.providers);
+  return {
+    ...old,
+    ...change,
+    providers: Object.keys(providers).length > 0 ? providers : undefined,
+    ...(Object.keys(servers).length > 0 ? { mcp_servers: servers } : {}),
+    ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
+    ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
+    ...(Object.keys(history).length > 0 ? { history } : {}),
+    ...(Object.keys(knowledge).length > 0 ? { knowledge } : {}),
+    ...(Object.keys(redaction).length > 0 ? { redaction } : {}),
+    ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
+  };
+}
+
+/** A provider about which nothing is said any more goes. */
+function mergedProviders(
+  old: Config["providers"] = {},
+  change: Config["providers"] = {},
+): Record<string, ProviderEntry> {
+  const names = [...new Set([...Object.keys(old), ...Object.keys(change)])];
+  const entries = names.map((name) => [name, { ...old[name], ...change[name] }] as const);
+  return Object.fromEntries(entries.filter(([, entry]) => Object.values(entry).some((value) => value !== undefined)));
+}
+
+/** Saving also mends: a damaged configuration must not stand in the way of the command that replaces it. */
+async function readOld(file: ConfigFile): Promise<SavedConfig> {
+  try {
+    await parseConfig(file);
+    // With its unknown keys: they stay in the file.
+    return { config: ownShape(await configValue(file)) as Config };
+  } catch {
+    const setAside = `${file.path}.invalid`;
+    await copyFile(file.path, setAside);
+    // There may be keys in it.
+    await chmod(setAside, 0o600);
+    return { config: await salvageConfig(file), setAside };
+  }
+}

@@ -1,0 +1,42 @@
+import { InvalidInputError } from "../../messages/errors.js";
+import type { McpServerEntries } from "../../messages/mcp-config.js";
+import { check } from "../../messages/parse.js";
+import { ownShape } from "../../messages/written-config.js";
+import { configValue } from "../files/config-file.js";
+import { readProjectConfigFile } from "../files/project-config-file.js";
+import type { TrustLevel } from "./trust.js";
+
+/** The MCP servers a project's own configuration names, and whether they may be started. */
+export interface ProjectServers {
+  readonly root: string;
+  readonly trust: TrustLevel | undefined;
+  /** Its configuration; undefined when there is none. */
+  readonly file: string | undefined;
+  readonly servers: McpServerEntries;
+  /** What else it says something about. */
+  readonly settings: readonly string[];
+  /** Why its configuration cannot be used. */
+  readonly problem: string | undefined;
+}
+
+/** What is read of a project nobody trusts is for display alone. */
+export async function readProjectServers(home: string, cwd: string): Promise<ProjectServers> {
+  const { root, trust, file, problem } = await readProjectConfigFile(home, cwd);
+  const none = { root, trust, file: file?.path, servers: {}, settings: [], problem };
+  if (file === undefined) return none;
+  try {
+    const value = ownShape(await configValue(file));
+    const settings = Object.keys(Object(value) as object).filter((key) => key !== "mcp_servers");
+    return { ...none, settings, servers: await serversOf(value, file.path) };
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return { ...none, problem: `${file.path}: ${error.message}` };
+  }
+}
+
+async function serversOf(value: unknown, file: string): Promise<McpServerEntries> {
+  const { mcp_servers: written = {} } = Object(value) as { readonly mcp_servers?: unknown };
+  if (Object.keys(Object(written) as object).length === 0) return {};
+  const { McpServerEntries } = await import("../../messages/mcp-config.js");
+  return check(McpServerEntries, written, `${file}: mcp_servers`);
+}

@@ -1,0 +1,168 @@
+import type { Config, WireApi } from "../../messages/config.js";
+import { chosenLogin, type LoginName } from "./logins.js";
+import { resolveModel } from "../models/models.js";
+import { nearestName } from "../../base/text/nearest-name.js";
+import { holdersOf, ownerOf, providerOfKey, providerOfModel } from "./pick-provider.js";
+import { apiProblem, hasKey, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
+
+export interface ResolveProviderInput {
+  readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers" | "models" | "auth">;
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  /** The providers in this process, which need no key and no address: the offline one and those that were injected. */
+  readonly inProcess: ReadonlySet<string>;
+  /** Whoever only looks at a conversation, or copies it, needs no key yet. */
+  readonly withoutKey?: boolean | undefined;
+  /** Only who talks may fall back to the offline model. */
+  readonly command: "chat" | "other";
+}
+
+export type ResolvedProvider =
+  | {
+      readonly ok: true;
+      readonly provider: string;
+      /** Absent when the provider is in this process. */
+      readonly api?: WireApi;
+      readonly model: string;
+      /** Absent when it is the vendor's own. */
+      readonly baseUrl?: string;
+      /** The login that stands in for a key. */
+      readonly login?: LoginName;
+      readonly notice?: string;
+    }
+  | { readonly ok: false; readonly message: string };
+
+/** The two a person is told about. */
+const suggested = ["openai", "anthropic"];
+const useOffline = "Or use the built-in offline model: cody set-provider offline";
+
+export function resolveProvider(input: ResolveProviderInput): ResolvedProvider {
+  const { provider, model } = input.config;
+  if (provider !== undefined) return named(input, provider);
+  return model === undefined ? unnamed(input) : ofModel(input, model);
+}
+
+/** Where nobody knows whose model it is, and it cannot be the one it is taken for, the others are named. */
+function ofModel(input: ResolveProviderInput, model: string): ResolvedProvider {
+  const { models = {}, providers, auth } = input.config;
+  const keys = { env: input.env, providers, auth };
+  const provider = providerOfModel(model, models, keys);
+  const found = named(input, provider);
+  const isGuess = ownerOf(model, models) === undefined && auth === undefined && !hasKey(provider, keys);
+  if (found.ok || !isGuess) return found;
+  const choices = holdersOf(keys).map((holder) => `--provider ${holder}`);
+  return choices.length > 1
+    ? refused(`Whose model ${model} is, nobody knows, and there are several keys.\nSay it: ${choices.join(" or ")}`)
+    : refused(`${found.message}\nIf ${model} is somebody else's model, say whose: --provider <name>`);
+}
+
+function named(input: ResolveProviderInput, provider: string): ResolvedProvider {
+  const { config, inProcess } = input;
+  if (provider === "offline" && config.model !== undefined && config.model !== "offline") {
+    return refused(
+      `The offline provider has no model ${config.model}.\nRun: cody set-provider offline --model offline`,
+    );
+  }
+  if (inProcess.has(provider)) return { ok: true, provider, model: config.model ?? provider };
+  const vendor = vendorOf(provider) ?? compatible(saidAddress(config, provider));
+  const configured = Object.keys(config.providers ?? {});
+  return vendor === undefined
+    ? refused(unknownProvider(provider, [...inProcess, ...configured]).join("\n"))
+    : reached(input, provider, vendor);
+}
+
+/** What is said for this run or this provider comes before what is said about the provider in general. */
+function saidAddress(
+  { baseUrl, providers = {} }: ResolveProviderInput["config"],
+  provider: string,
+): string | undefined {
+  return baseUrl ?? providers[provider]?.baseUrl;
+}
+
+/** A server we know nothing of but its address. */
+function compatible(baseUrl: string | undefined): Vendor | undefined {
+  return baseUrl === undefined ? undefined : { apis: ["chat", "responses", "messages"], baseUrl };
+}
+
+function reached(
+  { config, env, withoutKey }: ResolveProviderInput,
+  provider: string,
+  vendor: Vendor,
+): ResolvedProvider {
+  const { key, apis } = vendor;
+  const login = chosenLogin(config.auth, provider);
+  const api = config.api ?? login?.api ?? apis[0];
+  const problem = apiProblem(provider, api);
+  if (problem !== undefined) return refused(problem);
+  if (login !== undefined && api !== login.api) {
+    return refused(`A ${login.title} speaks ${login.api}, not ${api}`);
+  }
+  const needsKey = key !== undefined && login === undefined && withoutKey !== true;
+  if (needsKey && !hasKey(provider, { env, providers: config.providers })) {
+    return refused(`${key.missing}\nGet a key: ${key.page}`);
+  }
+  // An address in the environment is for keys: it would get a token that is not meant for it.
+  const usual = login?.baseUrl ?? (login === undefined ? saidBaseUrl(provider, env) : undefined) ?? vendor.baseUrl;
+  const baseUrl = saidAddress(config, provider) ?? usual;
+  if (baseUrl !== undefined && !isAddress(baseUrl)) {
+    return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
+  }
+  const model =
+    config.model === undefined ? (login?.model ?? vendor.model) : ownName(config.model, provider, config.models);
+  if (model === undefined) {
+    return refused(
+      `Which model of ${provider} is to answer must be said.\nRun: cody set-provider ${provider} --model <model>`,
+    );
+  }
+  return {
+    ok: true,
+    provider,
+    api,
+    model,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(login === undefined ? {} : { login: login.name }),
+  };
+}
+
+/** The name a provider knows a model by; what is another provider's model is left to the provider to refuse. */
+function ownName(name: string, provider: string, models: Config["models"] = {}): string {
+  const owner = ownerOf(name, models);
+  return owner === undefined || owner === provider ? resolveModel(name, models).id : name;
+}
+
+/** The same as a configured one must be: without a name and a password in it, which would end up in messages. */
+function isAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
+}
+
+/** Names the providers that exist, besides the vendors `others`, and how to add one. */
+export function unknownProvider(provider: string, others: Iterable<string>): [string, ...string[]] {
+  const known = [...new Set([...vendorNames, ...others])].filter((name) => name !== provider).toSorted();
+  const near = nearestName(provider, known);
+  return [
+    `Unknown provider '${provider}'${near === undefined ? "" : `. Did you mean ${near}?`}`,
+    `Known providers: ${known.join(", ")}`,
+    `To add a provider of your own: cody set-provider ${provider} --base-url <url> --model <model>`,
+  ];
+}
+
+function unnamed(input: ResolveProviderInput): ResolvedProvider {
+  const { providers, auth } = input.config;
+  const provider = providerOfKey({ env: input.env, providers, auth });
+  if (provider !== undefined) {
+    const model = auth === undefined ? vendorOf(provider)?.unnamedModel : undefined;
+    return named(model === undefined ? input : { ...input, config: { ...input.config, model } }, provider);
+  }
+  const reason = `No ${suggested.map(keyVariable).join(" or ")} is set`;
+  if (input.command === "other") {
+    const pages = suggested.map((candidate) => `Get a key: ${vendorOf(candidate)?.key?.page}`);
+    return refused([`${reason}.`, ...pages, useOffline].join("\n"));
+  }
+  const notice = `${reason}: using the built-in offline model. To add a key: cody set-auth openai-api-key -`;
+  return { ok: true, provider: "offline", model: "offline", notice };
+}
+
+function refused(message: string): ResolvedProvider {
+  return { ok: false, message };
+}

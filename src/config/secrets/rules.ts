@@ -1,0 +1,45 @@
+import type { Config } from "../../messages/config.js";
+import type { RedactionRules } from "../../messages/redaction.js";
+import { mcpSecrets } from "./mcp-secrets.js";
+import { secretsOf } from "./redact.js";
+import { configuredKeys } from "../providers/vendors.js";
+
+/** Names whose values are secrets, unless somebody says others; words may be joined in any way. */
+export const defaultPatterns: readonly string[] = [
+  "password",
+  "passwd",
+  "passphrase",
+  "api_key",
+  "secret",
+  "secret_key",
+  "access_key",
+  "private_key",
+  "client_secret",
+  "token",
+  "authorization",
+];
+
+const minChars = 8;
+const minWordChars = 20;
+
+/** What is kept from the disk in this run. */
+export function redactionRules(
+  { providers, mcp_servers: servers, redaction = {} }: Pick<Config, "providers" | "mcp_servers" | "redaction">,
+  env: Readonly<Record<string, string | undefined>>,
+): RedactionRules {
+  return {
+    secrets: [
+      ...new Set([
+        ...configuredKeys(providers),
+        ...[...mcpSecrets(servers, env), ...secretsOf(env)].filter(isDistinct),
+      ]),
+    ],
+    names: redaction.sensitivePatterns ?? defaultPatterns,
+    shapes: redaction.shapes ?? false,
+  };
+}
+
+/** A variable may hold `postgres` for a password, and that word must stay where it means something else. */
+function isDistinct(value: string): boolean {
+  return value.length >= (/^[A-Za-z]+$/.test(value) ? minWordChars : minChars) && !value.startsWith("/");
+}

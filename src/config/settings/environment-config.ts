@@ -1,0 +1,29 @@
+import type { Config } from "../../messages/config.js";
+import { InvalidInputError } from "../../messages/errors.js";
+import { issueWords } from "../../messages/issue-words.js";
+import { mergedConfig } from "../files/merge-config.js";
+import { type ConfigKey, configKeys, nestedSetting, settingValue } from "./setting-keys.js";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The variable of a setting: `CODY_COMPACTION_KEEP_TURNS` for `compaction.keepTurns`. */
+export function variableOf(key: ConfigKey): string {
+  return `CODY_${key.replaceAll(/[.]|(?=[A-Z])/g, "_").toUpperCase()}`;
+}
+
+/** What variables say; an empty one says nothing. */
+export async function environmentConfig(env: Env): Promise<Config> {
+  // Most have none, and should not wait for the schema.
+  const said = Object.keys(env).some((name) => name.startsWith("CODY_"))
+    ? configKeys.filter((key) => env[variableOf(key)])
+    : [];
+  if (said.length === 0) return {};
+  const { Config } = await import("../../messages/config.js");
+  const settings = said.map((key) => {
+    const setting = nestedSetting(key, settingValue(key, env[variableOf(key)] ?? ""));
+    const { success, error } = Config.safeParse(setting, { error: issueWords });
+    if (success) return setting;
+    throw new InvalidInputError(`${variableOf(key)}: ${error.issues[0]?.message ?? "cannot be used"}`);
+  });
+  return mergedConfig(settings);
+}

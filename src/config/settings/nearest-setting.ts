@@ -1,0 +1,34 @@
+import { nearestName } from "../../base/text/nearest-name.js";
+import { configKeys } from "./setting-keys.js";
+
+/** What holds settings by names that are not ours. */
+const tables = ["providers", "models", "limits", "logins", "mcp_servers"];
+
+/** The setting somebody may have meant: nearly the same letters, or the same name in another place. */
+export function nearestSetting(text: string): string | undefined {
+  const place = placeOf(text);
+  const groups = configKeys.map((key) => placeOf(key) ?? key);
+  const known = [...new Set<string>([...configKeys, ...groups, ...tables])];
+  const near = nearest(
+    text,
+    known.filter((key) => placeOf(key) === place),
+  );
+  if (near !== undefined) return near;
+  const [namesake, another] = known.filter((key) => nameOf(key) === nameOf(text) && placeOf(key) !== undefined);
+  return another === undefined ? namesake : undefined;
+}
+
+function nearest(text: string, known: readonly string[]): string | undefined {
+  const near = nearestName(nameOf(text), known.map(nameOf));
+  return near === undefined ? undefined : known.find((key) => nameOf(key) === near);
+}
+
+/** Whether it was written in capitals does not matter. */
+function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf(".") + 1).toLowerCase();
+}
+
+function placeOf(key: string): string | undefined {
+  const end = key.lastIndexOf(".");
+  return end === -1 ? undefined : key.slice(0, end);
+}

@@ -1,0 +1,26 @@
+import type { Config } from "../../messages/config.js";
+
+/** How much is kept; undefined is without a bound. */
+export interface RetentionSettings {
+  readonly retentionDays: number | undefined;
+  readonly maxConversationsPerProject: number | undefined;
+}
+
+const defaults = { retentionDays: 30, maxConversationsPerProject: 100 };
+
+/** What holds where nothing is said. */
+export function effectiveRetention(persistence: Config["persistence"]): RetentionSettings {
+  const { retentionDays, maxConversationsPerProject } = { ...defaults, ...said(persistence) };
+  return {
+    retentionDays: retentionDays || undefined,
+    maxConversationsPerProject: maxConversationsPerProject || undefined,
+  };
+}
+
+function said(persistence: Config["persistence"] = {}): Partial<Record<keyof RetentionSettings, number | false>> {
+  const { retentionDays, maxConversationsPerProject } = persistence;
+  return {
+    ...(retentionDays === undefined ? {} : { retentionDays }),
+    ...(maxConversationsPerProject === undefined ? {} : { maxConversationsPerProject }),
+  };
+}

@@ -1,0 +1,286 @@
+import { AllEvents } from "./actors/conversation/all-events.js";
+import { checkedOptions } from "./actors/conversation/open/checked-options.js";
+import type { Conversation } from "./actors/conversation/handle.js";
+import type { ImporterParts } from "./actors/conversation/saved/import-conversation.js";
+import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/saved/import-options.js";
+import { listed, type ListOptions } from "./actors/conversation/saved/list-options.js";
+import type {
+  CountTokensOptions,
+  ExportOptions,
+  ManagerOptions,
+  NewConversation,
+  RenameOptions,
+} from "./actors/conversation/open/manager-options.js";
+import { openStore } from "./actors/conversation/store/open-store.js";
+import { ConversationOpener } from "./actors/conversation/open/opener.js";
+import { readParent } from "./actors/conversation/open/read-parent.js";
+import { SavedConversations } from "./actors/conversation/saved/saved-conversations.js";
+import type { Store } from "./actors/conversation/store/store.js";
+import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
+import { countedBy, forgiving, type Tokenizer } from "./actors/compactor/injected-tokenizer.js";
+import { Summarizer } from "./actors/compactor/summarizer.js";
+import { TokenCounts } from "./actors/compactor/token-counts.js";
+import { AccessDesk } from "./actors/credentials/credential-resolver.js";
+import { RequestGate } from "./actors/limits/request-gate.js";
+import type { Ref } from "./actors/runtime/actor.js";
+import { spawn } from "./actors/runtime/spawn.js";
+import { Config } from "./messages/config.js";
+import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
+import { FailureError, InvalidInputError } from "./messages/errors.js";
+import type { Event } from "./messages/event.js";
+import { check, parsed } from "./messages/parse.js";
+import type { SaveOutcome } from "./messages/rollout-command.js";
+import { ownShape } from "./messages/written-config.js";
+import { LearningRedactor } from "./config/secrets/learning-redactor.js";
+import { redactionRules } from "./config/secrets/rules.js";
+import { vendorNames } from "./config/providers/vendors.js";
+import type { ConversationMetadata } from "./rollouts/list/conversation-metadata.js";
+import type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
+import { countTokens } from "./workers/count-tokens.js";
+import { openCpuPool } from "./workers/open-cpu-pool.js";
+import { openIoPool } from "./workers/open-io-pool.js";
+
+/** Wires conversations, their store and the configuration together. */
+export class ConversationManager implements AsyncDisposable {
+  readonly #now: () => Date;
+  readonly #tokenizer: Tokenizer | undefined;
+  /** Costs nothing until something is counted or a long rollout read. */
+  readonly #cpu = openCpuPool();
+  /** Costs nothing until something is summarized. */
+  readonly #io = openIoPool();
+  readonly #gate: RequestGate;
+  readonly #desk: AccessDesk;
+  readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
+  readonly #store: Store;
+  readonly #opener: ConversationOpener;
+  readonly #saved: SavedConversations;
+  readonly #importer: ImporterParts;
+  readonly #live = new Map<string, Conversation>();
+  readonly #resuming = new Map<string, Promise<Conversation>>();
+  readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
+  /** Conversations that are being opened. */
+  readonly #opening = new Set<Promise<unknown>>();
+  #shutdown: Promise<void> | undefined;
+
+  constructor(given: ManagerOptions = {}) {
+    const options = checkedOptions(given);
+    const config = parsed(Config, ownShape(options.config ?? {}), "config");
+    this.#now = options.now ?? (() => new Date());
+    this.#tokenizer = options.tokenizer;
+    const redactor = new LearningRedactor(redactionRules(config, options.env ?? {}));
+    this.#store = openStore(options, config, { cpu: this.#cpu, redactor });
+    const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
+    for (const { name } of options.providers ?? []) reached.add(name);
+    this.#importer = {
+      store: this.#store,
+      isLive: (conversationId) => this.#live.has(conversationId),
+      saves: options.recorder !== undefined || config.persistence?.enabled !== false,
+      thoughts: config.persistence?.layout === "codex" ? "events" : "items",
+      knownProvider: (name) => (name !== undefined && reached.has(name) ? name : undefined),
+      now: this.#now,
+    };
+    this.#saved = new SavedConversations({
+      store: this.#store,
+      live: this.#live,
+      now: this.#now,
+      track: (work) => this.#track(work),
+    });
+    const counts = new TokenCounts(options.tokenizer && forgiving(options.tokenizer, (message) => this.#warn(message)));
+    this.#gate = new RequestGate(config.limits ?? {});
+    this.#desk = new AccessDesk({
+      home: options.home,
+      env: options.env ?? {},
+      config,
+      now: () => this.#now().getTime(),
+      warn: (message) => this.#warn(message),
+      learn: (secret) => redactor.learn(secret),
+    });
+    const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
+    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
+    this.#opener = new ConversationOpener({
+      options,
+      config,
+      store: this.#store,
+      compactor: this.#compactor,
+      counts,
+      gate: this.#gate,
+      desk: this.#desk,
+      redactor,
+      pool: this.#cpu,
+      isLive: (conversationId) => this.#live.has(conversationId),
+      isShutDown: () => this.#shutdown !== undefined,
+      onOpen: (conversation) => this.#live.set(conversation.id, conversation),
+      onEvent: (event) => this.#all.publish(event),
+      onEnd: (conversationId) => this.#live.delete(conversationId),
+    });
+  }
+
+  /**
+   * Carries a conversation over from a file of another program, or of an older form, which is only read. What is
+   * imported before is not imported again unless it is forced. Rejects with an `ImportError`.
+   */
+  async importConversation(path: string, options: ImportOptions = {}): Promise<ImportResult> {
+    this.#refuseAfterShutdown();
+    // Loaded when it is asked for: conversations begin without it.
+    const { importConversation } = await import("./actors/conversation/saved/import-conversation.js");
+    return await this.#track(importConversation(this.#importer, path, options));
+  }
+
+  /** The same for a file, or for every conversation in a directory and its folders, one after another. */
+  async *importConversations(path: string, options: ImportOptions = {}): AsyncGenerator<ImportOutcome> {
+    const { importEach } = await import("./actors/conversation/saved/import-each.js");
+    yield* importEach(path, (file) => this.importConversation(file, options));
+  }
+
+  async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
+    return await this.#track(this.#opener.create(check(ConversationConfig, config, "conversation")));
+  }
+
+  /**
+   * Goes on with a saved conversation, named by id, bare UUID, unique prefix or its name, in the same file. What only
+   * Codex may write goes on in a copy, with an id of its own and a notice.
+   */
+  async resumeConversation(text: string, config: ResumeConfig = {}): Promise<Conversation> {
+    this.#refuseAfterShutdown();
+    return await this.#resumeById(await this.#saved.find(text), config);
+  }
+
+  /** The same for a rollout wherever it lies. Not for a path that somebody else chose: it is read and written to. */
+  async resumeRollout(path: string, config: ResumeConfig = {}): Promise<Conversation> {
+    this.#refuseAfterShutdown();
+    return await this.#resumeById(await this.#store.adopt(path), config);
+  }
+
+  async #resumeById(conversationId: string, config: ResumeConfig): Promise<Conversation> {
+    check(ResumeConfig, config, "conversation");
+    const live = this.#live.get(conversationId);
+    if (live !== undefined && live.ending === undefined) return live;
+    // One that is just ending still holds its rollout.
+    await live?.ending;
+    const underWay = this.#resuming.get(conversationId) ?? this.#track(this.#resume(conversationId, config));
+    this.#resuming.set(conversationId, underWay);
+    try {
+      return await underWay;
+    } finally {
+      this.#resuming.delete(conversationId);
+    }
+  }
+
+  async #resume(conversationId: string, config: ResumeConfig): Promise<Conversation> {
+    const resumed = await this.#opener.resume(conversationId, config);
+    if (resumed !== "codex_only") return resumed;
+    const { allowEmpty: _, force: __, ...changes } = config;
+    const parent = await readParent(this.#store, conversationId, undefined);
+    const copied = `Only Codex may add to ${conversationId}, so this is a copy of it`;
+    return (await this.#opener.create(changes, { ...parent, notice: copied, isResumed: true })).conversation;
+  }
+
+  /** A conversation of this manager that has not ended. */
+  getConversation(conversationId: string): Conversation | undefined {
+    return this.#saved.live(conversationId);
+  }
+
+  /** A new conversation that begins as another one was after so many turns, or as it is now. */
+  async forkConversation(text: string, config: ForkConfig = {}): Promise<NewConversation> {
+    this.#refuseAfterShutdown();
+    return await this.#fork(await this.#saved.find(text), config);
+  }
+
+  /** The same from a rollout wherever it lies, which is only read. */
+  async forkRollout(path: string, config: ForkConfig = {}): Promise<NewConversation> {
+    this.#refuseAfterShutdown();
+    return await this.#fork(await this.#store.adopt(path), config);
+  }
+
+  async #fork(parentId: string, config: ForkConfig): Promise<NewConversation> {
+    const { afterTurn, ...changes } = check(ForkConfig, config, "conversation");
+    await this.#live.get(parentId)?.flush();
+    const parent = await readParent(this.#store, parentId, afterTurn);
+    return await this.#track(this.#opener.create(changes, parent));
+  }
+
+  /** Calls a conversation something else, whether it is open or not; a saved one is not resumed for it. */
+  async renameConversation(text: string, name: string, options: RenameOptions = {}): Promise<SaveOutcome> {
+    this.#refuseAfterShutdown();
+    return await this.#saved.rename(await this.#saved.find(text), name, options);
+  }
+
+  /** The same for a rollout wherever it lies; what lies outside of where conversations are kept is in no list. */
+  async renameRollout(path: string, name: string, options: RenameOptions = {}): Promise<SaveOutcome> {
+    this.#refuseAfterShutdown();
+    return await this.#saved.rename(await this.#store.adopt(path), name, options);
+  }
+
+  /**
+   * A saved conversation, named like one to resume or by the path of its rollout, in another format. It is only read;
+   * what a turn that is running has not written yet is not in it.
+   */
+  async exportConversation(text: string, options: ExportOptions): Promise<ExportedConversation> {
+    this.#refuseAfterShutdown();
+    return await this.#saved.export(text, options);
+  }
+
+  /** Pins a conversation, so that it stays when old ones are cleaned up, or takes its pin away; it may be open or not. */
+  async pinConversation(
+    text: string,
+    options: RenameOptions & { readonly pinned?: boolean } = {},
+  ): Promise<SaveOutcome> {
+    this.#refuseAfterShutdown();
+    return await this.#saved.pin(await this.#saved.find(text), options);
+  }
+
+  /** Every saved conversation and every live one, newest first. */
+  async listConversations(options: ListOptions = {}): Promise<ConversationMetadata[]> {
+    return listed(await this.#store.list(), [...this.#live.values()], this.#now(), options);
+  }
+
+  /** The exact number of tokens in each text, counted beside the main thread; rejects with a `FailureError`. */
+  async countTokens(texts: readonly string[], { model }: CountTokensOptions): Promise<readonly number[]> {
+    const tokenizer = this.#tokenizer;
+    if (tokenizer !== undefined) return texts.map((text) => countedBy(tokenizer, text));
+    const outcome = await countTokens(this.#cpu, texts, model);
+    if (!outcome.ok) throw new FailureError(outcome.failure);
+    return outcome.value;
+  }
+
+  /** The events of all conversations from now on, in one stream. */
+  events(): AsyncIterableIterator<Event> {
+    return this.#all.reader();
+  }
+
+  /** Ends every conversation, saves what waits, and lets go of files, locks and threads. */
+  shutdown(): Promise<void> {
+    this.#shutdown ??= this.#end();
+    return this.#shutdown;
+  }
+
+  /** For `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
+
+  #warn(message: string): void {
+    for (const conversation of this.#live.values()) conversation.warn(message);
+  }
+
+  async #end(): Promise<void> {
+    await Promise.allSettled(this.#opening);
+    await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
+    await Promise.all([this.#compactor.stop(), this.#gate.stop(), this.#desk.stop()]);
+    await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
+    this.#all.close();
+  }
+
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#opening.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#opening.delete(work);
+    }
+  }
+
+  #refuseAfterShutdown(): void {
+    if (this.#shutdown !== undefined) throw new InvalidInputError("the manager has been shut down");
+  }
+}

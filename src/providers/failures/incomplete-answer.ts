@@ -1,0 +1,7 @@
+import type { Failure } from "../../messages/failure.js";
+
+export const cutAnswer: Failure = {
+  code: "network",
+  message: "the answer ended before it was complete",
+  retryable: true,
+};

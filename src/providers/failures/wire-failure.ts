@@ -1,0 +1,115 @@
+import { FailureError } from "../../messages/errors.js";
+import type { Failure, FailureCode } from "../../messages/failure.js";
+import { isRecord } from "../../base/is-record.js";
+import { AnswerError } from "./answer-error.js";
+import { failureText, type Hidden } from "./failure-text.js";
+import { networkFailure } from "./network-failure.js";
+import { retryAfterMs } from "./retry-after.js";
+import { codeOfStatus, isPassing } from "./retryable.js";
+
+/** Who was asked, and with what. */
+export interface FailureContext extends Hidden {
+  readonly provider: string;
+  /** Appended to the message when the server rejects the credential: where it comes from and how to change it. */
+  readonly origin?: string | undefined;
+}
+
+/** What a server said went wrong, as an HTTP error or as an event of its stream. */
+export interface ServerError {
+  readonly status?: number | undefined;
+  /** `code` and `type` of the error body; servers use one or the other. */
+  readonly code?: string | undefined;
+  readonly type?: string | undefined;
+  readonly message?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** What was thrown on the way to an answer or by its events, as a failure. */
+export function wireFailure(error: unknown, context: FailureContext): Failure {
+  for (let cause = error, depth = 0; isRecord(cause) && depth < maxCauses; cause = cause["cause"], depth += 1) {
+    if (cause instanceof FailureError) return named(cause.failure, context);
+    if (cause instanceof AnswerError) return serverFailure(answeredError(cause), context);
+    const { code } = cause;
+    const network = typeof code === "string" ? networkFailure(code, hostOf(cause)) : undefined;
+    if (network !== undefined) return named(network, context);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return named({ code: "unknown", message, retryable: false }, context);
+}
+
+/** What a server said, as a failure; an error inside a stream has no status. */
+export function serverFailure(error: ServerError, context: FailureContext): Failure {
+  const code = codeOf(error);
+  const text = failureText(error.message ?? "", context);
+  const said = text === "" ? failureText(error.code ?? error.type ?? "", context) : text;
+  const status = error.status === undefined ? "" : ` answered ${error.status}`;
+  const message = `${context.provider}${status}${said === "" ? "" : `: ${said}`}`;
+  const isRejected = error.status === 401 && context.origin !== undefined;
+  return {
+    code,
+    // On a line of its own: what follows "Authorization:" in a line is redacted.
+    message: isRejected ? `${message}\n${context.origin}` : message,
+    retryable: isPassing(code) && !outOfMoney.test(words(error)),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+  };
+}
+
+/** The error inside a body or an event, whatever its shape: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`. */
+export function errorIn(body: unknown): ServerError {
+  if (typeof body === "string") return { message: body };
+  if (!isRecord(body)) return {};
+  const inner = body["error"];
+  if (typeof inner === "string" || isRecord(inner)) return errorIn(inner);
+  const { code, type, message, detail, status } = body;
+  const number = [status, code].find((value) => typeof value === "number" && value >= 400 && value < 600);
+  return {
+    status: typeof number === "number" ? number : undefined,
+    code: textOf(code),
+    type: textOf(type),
+    message: textOf(message) ?? textOf(detail),
+  };
+}
+
+const maxCauses = 5;
+const overflow =
+  /maximum context length|context[ _](?:length|window)[ _]exceeded|too many tokens|exceeds the (?:model|available context)|prompt is too long|exceeds? the context window/i;
+const outOfMoney = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
+const filtered = /content_policy|content_filter|moderation/;
+/** Names of errors, for those that come inside a stream without a status. */
+const names: readonly (readonly [RegExp, FailureCode])[] = [
+  [/rate_limit|too_many_requests|insufficient_quota/, "rate_limit"],
+  [/authentication|permission|api_key|unauthorized|forbidden/, "auth"],
+  [filtered, "content_filtered"],
+  [/invalid|not_found|too_large|unsupported|bad_?request/, "invalid_request"],
+  [/overloaded|unavailable|slow_down/, "overloaded"],
+  [/timeout/, "timeout"],
+];
+
+function codeOf(error: ServerError): FailureCode {
+  const { status } = error;
+  const name = `${error.code ?? ""} ${error.type ?? ""}`.toLowerCase();
+  if (status === undefined) {
+    if (overflow.test(words(error))) return "context_overflow";
+    return names.find(([pattern]) => pattern.test(name))?.[1] ?? "server";
+  }
+  const code = codeOfStatus(status);
+  if (code !== "invalid_request") return code;
+  if (overflow.test(words(error))) return "context_overflow";
+  return filtered.test(name) ? "content_filtered" : code;
+}
+
+function answeredError({ status, body, retryAfter }: AnswerError): ServerError {
+  return { ...errorIn(body), status, retryAfterMs: retryAfterMs(retryAfter, Date.now()) };
+}
+
+function hostOf({ hostname, address, port }: Record<string, unknown>): string | undefined {
+  const host = textOf(hostname) ?? textOf(address);
+  return host !== undefined && typeof port === "number" ? `${host}:${port}` : host;
+}
+
+function named(failure: Failure, context: FailureContext): Failure {
+  return { ...failure, message: `${context.provider}: ${failureText(failure.message, context)}` };
+}
+
+const words = ({ code, type, message }: ServerError): string => `${code ?? ""} ${type ?? ""} ${message ?? ""}`;
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);

@@ -1,0 +1,145 @@
+import type { Failure } from "../../messages/failure.js";
+import { isRecord } from "../../base/is-record.js";
+import type { FinishReason, ModelEvent } from "../../messages/model.js";
+import { AlikeEvents } from "../transport/event-parser.js";
+import { type OpenBlock, openBlock } from "./content-blocks.js";
+import { AnthropicUsage } from "./usage.js";
+import { BufferedBytes } from "../buffered-bytes.js";
+import { cutAnswer } from "../failures/incomplete-answer.js";
+import { textAt } from "../json-fields.js";
+import type { ServerEvent } from "../transport/transport.js";
+import type { WireDecoder } from "../wire-answer.js";
+import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
+
+const nothing: readonly ModelEvent[] = [];
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  tool_use: "tool_calls",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+};
+
+const refused: Failure = { code: "content_filtered", message: "the model declined to answer", retryable: false };
+
+/** The events of one answer of the Messages API as ours. */
+export class AnthropicDecoder implements WireDecoder {
+  readonly #model: string;
+  readonly #context: FailureContext;
+  readonly #events = new AlikeEvents();
+  readonly #usage = new AnthropicUsage();
+  readonly #buffered = new BufferedBytes();
+  readonly #open = new Map<unknown, OpenBlock>();
+  /** A block that has stopped, kept back until it is known whether it is whole. */
+  #stopped: OpenBlock | undefined;
+  #messageId = "message";
+  #stopReason = "";
+  #called = false;
+
+  constructor(model: string, context: FailureContext) {
+    this.#model = model;
+    this.#context = context;
+  }
+
+  decode({ data }: ServerEvent): readonly ModelEvent[] {
+    const event = this.#events.read(data);
+    switch (event["type"]) {
+      case "content_block_delta":
+        return this.#delta(event);
+      case "content_block_start":
+        return [...this.#start(event), ...this.#buffered.add(data.length)];
+      case "content_block_stop":
+        return this.#stop(event);
+      case "message_start":
+        this.#begin(event["message"]);
+        return nothing;
+      case "message_delta":
+        this.#usage.read(event["usage"]);
+        if (isRecord(event["delta"])) this.#stopReason = textAt(event["delta"], "stop_reason") || this.#stopReason;
+        return nothing;
+      case "message_stop":
+        return this.#whole();
+      case "error":
+        return [{ type: "failed", failure: serverFailure(errorIn(event), this.#context) }];
+      default:
+        return nothing;
+    }
+  }
+
+  /** Only `message_stop` ends an answer, and after that nobody asks. */
+  end(): readonly ModelEvent[] {
+    return [this.#failed(cutAnswer)];
+  }
+
+  #begin(message: unknown): void {
+    if (!isRecord(message)) return;
+    this.#messageId = textAt(message, "id") || this.#messageId;
+    this.#usage.read(message["usage"]);
+  }
+
+  #start({ index, content_block }: Record<string, unknown>): readonly ModelEvent[] {
+    const events = this.#release(false);
+    if (!isRecord(content_block)) return events;
+    const block = openBlock(content_block, `${this.#messageId}_${String(index)}`, this.#model);
+    if (block === undefined) return events;
+    this.#open.set(index, block);
+    // A server may begin a block with some of its text.
+    const shown = content_block["type"] === "thinking" ? { thinking: content_block["thinking"] } : content_block;
+    const first = block.read(shown);
+    return [...events, ...[block.started, first].filter((event) => event !== undefined)];
+  }
+
+  #delta({ index, delta }: Record<string, unknown>): readonly ModelEvent[] {
+    const block = this.#open.get(index);
+    if (block === undefined || !isRecord(delta)) return nothing;
+    const event = block.read(delta);
+    if (event !== undefined) return [event];
+    return this.#buffered.add(textAt(delta, "signature").length);
+  }
+
+  #stop({ index }: Record<string, unknown>): readonly ModelEvent[] {
+    const events = this.#release(false);
+    const block = this.#open.get(index);
+    this.#open.delete(index);
+    if (block === undefined) return events;
+    if (!block.mayBeCut) return [...events, ...this.#finish(block, false)];
+    this.#stopped = block;
+    return events;
+  }
+
+  #release(isCut: boolean): readonly ModelEvent[] {
+    const block = this.#stopped;
+    this.#stopped = undefined;
+    return block === undefined ? nothing : this.#finish(block, isCut);
+  }
+
+  #finish(block: OpenBlock, isCut: boolean): readonly ModelEvent[] {
+    const item = block.finish(isCut);
+    if (item === undefined) return nothing;
+    if (item.type === "function_call") this.#called = true;
+    return [{ type: "item", itemId: block.itemId, item }];
+  }
+
+  #whole(): readonly ModelEvent[] {
+    const reason = finishReasons[this.#stopReason];
+    const open = [...this.#open.values()];
+    const events = [
+      ...this.#release(reason === "length"),
+      ...open.filter((block) => block.endsWithMessage).flatMap((block) => this.#finish(block, false)),
+    ];
+    if (open.some((block) => !block.endsWithMessage)) return [...events, ...this.end()];
+    if (this.#stopReason === "refusal") return [...events, this.#failed(refused)];
+    return [
+      ...events,
+      { type: "usage", usage: this.#usage.total() },
+      { type: "done", finishReason: reason ?? (this.#called ? "tool_calls" : "stop") },
+    ];
+  }
+
+  #failed(failure: Failure): ModelEvent {
+    const message = `${this.#context.provider}: ${failure.message}`;
+    return { type: "failed", failure: { ...failure, message } };
+  }
+}

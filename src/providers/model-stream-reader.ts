@@ -1,0 +1,195 @@
+import type { Failure } from "../messages/failure.js";
+import { isRecord } from "../base/is-record.js";
+import { ModelEvent } from "../messages/model.js";
+import type { ResponseItem } from "../messages/response-item.js";
+import { check } from "../messages/parse.js";
+import { cutAnswer } from "./failures/incomplete-answer.js";
+import { ReadyStream } from "./transport/ready-stream.js";
+import { itemOverheadBytes } from "./transport/stream-bounds.js";
+
+export type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
+type Buffered = Extract<ModelEvent, { type: "buffered" }>;
+type Rest = Exclude<ModelEvent, Delta | Buffered>;
+/** Why there are no more events: the signal was aborted, or the answer has more bytes than it may have. */
+type Stop = "aborted" | "too_long";
+
+interface Waiting {
+  resolve(event: Rest | Stop): void;
+  reject(error: unknown): void;
+}
+
+/** A model in this process may always be ready; after so many, sockets, timers and interrupts have their turn. */
+const deltasPerTurn = 64;
+
+export interface HearingOptions {
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+  /** While it returns a promise, nothing more is read from the provider, so that its server has to wait too. */
+  readonly room?: () => Promise<void> | undefined;
+}
+
+/**
+ * A provider's stream that ends at once when the signal says so, whatever the provider does, and never throws.
+ * An answer of more than `maxBytes` is stopped before the event that exceeds them. Deltas are told as they come, most of them from the callback of their socket; only what is rare is waited for.
+ */
+export class HeardAnswer implements Disposable {
+  readonly #signal: AbortSignal;
+  readonly #events: AsyncIterator<ModelEvent> | Failure;
+  readonly #onDelta: (delta: Delta) => void;
+  readonly #maxBytes: number;
+  readonly #room: () => Promise<void> | undefined;
+  #deltas = 0;
+  #deltaBytes = 0;
+  #itemBytes = 0;
+  #waiting: Waiting | undefined;
+
+  constructor(
+    open: () => AsyncIterable<ModelEvent>,
+    onDelta: (delta: Delta) => void,
+    { signal, maxBytes, room = () => undefined }: HearingOptions,
+  ) {
+    this.#signal = signal;
+    this.#maxBytes = maxBytes;
+    this.#onDelta = onDelta;
+    this.#room = room;
+    try {
+      this.#events = open()[Symbol.asyncIterator]();
+    } catch (error) {
+      this.#events = broken(error);
+    }
+    signal.addEventListener("abort", this.#onAbort);
+  }
+
+  /** What has arrived so far. An item repeats its deltas, so they are not added up. */
+  get bytes(): number {
+    return Math.max(this.#deltaBytes, this.#itemBytes);
+  }
+
+  /** The next event that is no delta. */
+  next(): Promise<Rest | Stop> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      if (this.#signal.aborted) this.#onAbort();
+      else this.#ask();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    // Not awaited: a stream that hangs must not hold the turn.
+    if ("next" in this.#events) void letGo(this.#events).catch(() => undefined);
+  }
+
+  readonly #ask = (): void => {
+    const events = this.#events;
+    try {
+      if ("code" in events) this.#tell({ type: "failed", failure: events });
+      else if (events instanceof ReadyStream) this.#takeFrom(events);
+      else events.next().then(this.#onResult, this.#onError);
+    } catch (error) {
+      this.#onError(error);
+    }
+  };
+
+  /** The turn may have been aborted meanwhile. */
+  readonly #askAgain = (): void => {
+    if (this.#waiting !== undefined) this.#ask();
+  };
+
+  #takeFrom(events: ReadyStream<ModelEvent>): void {
+    for (let event = events.take(); event !== undefined; event = events.take()) {
+      if (!this.#hear(event)) return;
+    }
+    events.onReady(this.#ask);
+  }
+
+  // Made once: a function for each event would cost as much as the event.
+  readonly #onResult = (result: IteratorResult<ModelEvent>): void => {
+    let isNextWanted: boolean;
+    try {
+      isNextWanted = this.#hear(isRecord(result) && result.done === true ? null : checked(result?.value));
+    } catch (error) {
+      return this.#onError(error);
+    }
+    if (isNextWanted) this.#ask();
+  };
+  readonly #onError = (error: unknown): void => this.#tell({ type: "failed", failure: broken(error) });
+  readonly #onAbort = (): void => this.#tell("aborted");
+
+  /** Whether to go on at once. */
+  #hear(event: ModelEvent | null): boolean {
+    if (this.#waiting === undefined) return false;
+    if (event === null) this.#tell({ type: "failed", failure: cutAnswer });
+    else if (isDelta(event)) return this.#hearDelta(event);
+    else if (event.type === "buffered") return this.#fitsDelta(event.bytes) && this.#goOn();
+    else if (event.type === "tool_call_start" && !this.#fitsDelta(itemOverheadBytes)) return false;
+    else if (event.type === "item" && !this.#fitsItem(event.item)) this.#tell("too_long");
+    else this.#tell(event);
+    return false;
+  }
+
+  #hearDelta(delta: Delta): boolean {
+    if (!this.#fitsDelta(Buffer.byteLength(delta.delta))) return false;
+    try {
+      this.#onDelta(delta);
+    } catch (error) {
+      this.#waiting?.reject(error);
+      this.#waiting = undefined;
+      return false;
+    }
+    return this.#goOn();
+  }
+
+  #fitsDelta(bytes: number): boolean {
+    this.#deltaBytes += bytes;
+    if (this.#deltaBytes <= this.#maxBytes) return true;
+    this.#tell("too_long");
+    return false;
+  }
+
+  #fitsItem(item: ResponseItem): boolean {
+    this.#itemBytes += itemOverheadBytes + Buffer.byteLength(JSON.stringify(item));
+    return this.#itemBytes <= this.#maxBytes;
+  }
+
+  #goOn(): boolean {
+    this.#deltas += 1;
+    const room = this.#room();
+    if (room !== undefined) {
+      void room.then(this.#askAgain);
+      return false;
+    }
+    if (this.#deltas % deltasPerTurn !== 0) return true;
+    setImmediate(this.#ask);
+    return false;
+  }
+
+  #tell(event: Rest | Stop): void {
+    this.#waiting?.resolve(event);
+    this.#waiting = undefined;
+  }
+}
+
+/** What an injected provider gives may be anything. Deltas are many, so they are looked at without a schema. */
+function checked(event: unknown): ModelEvent {
+  if (!isRecord(event)) throw new TypeError("the stream gave no event");
+  return isFitDelta(event) ? event : check(ModelEvent, event, "the stream");
+}
+
+function isFitDelta(event: object): event is Delta {
+  if (!("type" in event) || !isDelta(event)) return false;
+  return "itemId" in event && typeof event.itemId === "string" && "delta" in event && typeof event.delta === "string";
+}
+
+function isDelta(event: { readonly type: unknown }): event is Delta {
+  return event.type === "text_delta" || event.type === "reasoning_delta" || event.type === "tool_call_delta";
+}
+
+async function letGo(events: AsyncIterator<ModelEvent>): Promise<void> {
+  await events.return?.();
+}
+
+/** Providers do not throw; one that does has a bug, and whoever asked it fails with the reason. */
+export function broken(error: unknown): Failure {
+  return { code: "unknown", message: error instanceof Error ? error.message : String(error), retryable: false };
+}

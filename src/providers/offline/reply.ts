@@ -1,0 +1,124 @@
+import type { ModelRequest } from "../../messages/model.js";
+import {
+  type MessageItem,
+  messageText,
+  type ResponseItem,
+  type ToolOutputContent,
+} from "../../messages/response-item.js";
+import { isContextMessage } from "../../messages/user-message.js";
+import { calculate, expressionIn } from "./arithmetic.js";
+import { fittingValue } from "./json-value.js";
+import { asTold, factsIn, recall, sentencesOf, subjectAsked } from "./memory.js";
+import { extractSummary } from "./summary.js";
+
+type Call = { readonly type: "call"; readonly name: string; readonly arguments: Record<string, unknown> };
+type OfflineReply = Call | { readonly type: "text"; readonly text: string };
+
+const earlierSummary = /^\s*(?:Summary of earlier conversation|\[Session Summary\]|Another language model started)/;
+const previousSummary = /<previous_summary>\n([^]*?)\n<\/previous_summary>/;
+const maxEchoChars = 300;
+const self = "I am cody's offline model, a small program and no language model.";
+const addKey =
+  "To use a real model, add an API key: cody set-auth openai-api-key - (or anthropic-api-key, openrouter-api-key)";
+const help = `${self} I can:
+- remember what you tell me ("my name is Alice") and tell it back ("what is my name?")
+- calculate ("what is 12 * (3 + 4)?")
+- say what you said before ("what did I just say?")
+- remember for later conversations ("remember for this project that tests run with vitest")
+- use tools ("list files in src", "read README.md", "search for TODO in src", "run npm test", "write notes.txt: some text",
+  or a patch from *** Begin Patch to *** End Patch)
+${addKey}
+The variables OPENAI_API_KEY, ANTHROPIC_API_KEY and OPENROUTER_API_KEY work too.`;
+
+/** What the offline model answers; it depends on the request alone. */
+export function offlineReply(request: ModelRequest): OfflineReply {
+  const reply = plainReply(request);
+  if (reply.type === "call" || request.outputSchema === undefined) return reply;
+  return say(JSON.stringify(fittingValue(request.outputSchema, reply.text)));
+}
+
+function plainReply({ input, tools }: ModelRequest): OfflineReply {
+  const items = input.filter((item) => !isContextMessage(item));
+  const last = items.at(-1);
+  if (last?.type === "function_call_output" || last?.type === "custom_tool_call_output")
+    return say(report(last.output));
+  const told = texts(items, "user");
+  const said = told.filter((text) => !earlierSummary.test(text));
+  const message = said.at(-1)?.trim() ?? "";
+  if (/\bconcise summary\b|^(?:please )?summari[sz]e\b/i.test(message)) {
+    const earlier = previousSummary.exec(message)?.slice(1) ?? [];
+    return say(extractSummary([...earlier, ...told.slice(0, -1)], texts(items, "assistant")));
+  }
+  const call = callAsked(message.replace(/^please\s+/i, ""));
+  if (call === undefined) return say(converse(message, told, said.slice(0, -1)));
+  return tools.some((tool) => tool.name === call.name) ? call : say(`${self} I have no tool named ${call.name} here.`);
+}
+
+/** The tool call a plain request stands for. */
+function callAsked(request: string): Call | undefined {
+  const folder = /^list (?:the |all )?files(?: in (\S+?))?[.?!]*$/i.exec(request);
+  if (folder !== null) return call("shell", { command: ["ls", "-1", unquoted(folder[1] ?? ".")] });
+  const command = /^run (\S[^]*)$/i.exec(request)?.[1];
+  if (command !== undefined) return call("shell", { command: ["sh", "-c", unquoted(command)] });
+  const path = /^read (?:the )?(?:file )?("[^"]+"|\S+?)[.?!]*$/i.exec(request)?.[1];
+  if (path !== undefined) return call("read_file", { path: unquoted(path) });
+  const fact = /^remember (?:for|in|about) (?:this|the) project(?: that|:)?\s+(\S[^]*)$/i.exec(request)?.[1];
+  if (fact !== undefined) return call("add_knowledge", { type: "pattern", content: fact.trim() });
+  const [, pattern, place] = /^search (?:for )?("[^"]+"|\S+)(?: in (\S+?))?[.?!]*$/i.exec(request) ?? [];
+  if (pattern !== undefined) {
+    return call("search_files", { pattern: unquoted(pattern), literal: true, path: unquoted(place ?? ".") });
+  }
+  const patch = /^\*\*\* Begin Patch\n[^]*^\*\*\* End Patch$/m.exec(request)?.[0];
+  if (patch !== undefined) return call("apply_patch", { input: patch });
+  const [, target, content] = /^write (?:to )?(?:file )?("[^"]+"|\S+?):\s*([^]*)$/i.exec(request) ?? [];
+  return target === undefined ? undefined : call("write_file", { path: unquoted(target), content: content ?? "" });
+}
+
+function converse(message: string, told: readonly string[], before: readonly string[]): string {
+  if (message === "" || /^(?:\/?help|what can you do|(?:who|what) are you)\b/i.test(message)) return help;
+  const sentences = sentencesOf(message).toReversed();
+  const first = (answer: (sentence: string) => string | undefined) => sentences.map(answer).find((text) => text);
+  const facts = factsIn(message).map(asTold);
+  return (
+    first((sentence) => recallSaid(sentence, before)) ??
+    first((sentence) => recallFact(sentence, told)) ??
+    first((sentence) => calculate(expressionIn(sentence) ?? "")) ??
+    (facts.length > 0
+      ? `Noted: ${facts.join(", ")}.`
+      : `${self} I heard: ${echo(message)}\nSay "help" for what I can do. ${addKey}`)
+  );
+}
+
+/** An answer to a question about the conversation itself. */
+function recallSaid(question: string, before: readonly string[]): string | undefined {
+  if (/\b(?:maths?|arithmetic)\b.*\b(?:ask|question)/i.test(question)) {
+    const asked = before.findLast((text) => sentencesOf(text).some((part) => expressionIn(part) !== undefined));
+    return asked === undefined ? "You have not asked me to calculate anything." : `You asked: ${echo(asked)}`;
+  }
+  const several = /\bmy (?:last|previous) (?:message|question)s\b/i.test(question);
+  const one = /\bwhat did i (?:just |last )?(?:say|ask|write)\b|\bmy (?:last|previous) (?:message|question)\b/i;
+  if (!several && !one.test(question)) return undefined;
+  const newest = before.slice(several ? -3 : -1).map(echo);
+  return newest.length === 0 ? "Nothing yet." : `You said: ${newest.join(" | ")}`;
+}
+
+function recallFact(question: string, told: readonly string[]): string | undefined {
+  const subject = subjectAsked(question);
+  if (subject === undefined) return undefined;
+  const fact = recall(told.flatMap(factsIn), subject);
+  return fact === undefined ? "You have not told me that yet." : `You told me: ${asTold(fact)}.`;
+}
+
+function report(output: ToolOutputContent): string {
+  const text = typeof output === "string" ? output : messageText({ type: "message", role: "user", content: output });
+  return text.trim() === "" ? "The tool gave no output." : `The tool answered:\n${text}`;
+}
+
+function texts(items: readonly ResponseItem[], role: MessageItem["role"]): string[] {
+  return items.flatMap((item) => (item.type === "message" && item.role === role ? [messageText(item)] : []));
+}
+
+const say = (text: string): OfflineReply => ({ type: "text", text });
+const call = (name: string, args: Record<string, unknown>): Call => ({ type: "call", name, arguments: args });
+const echo = (text: string): string => (text.length > maxEchoChars ? `${text.slice(0, maxEchoChars)}…` : text);
+const unquoted = (text: string): string => text.replace(/^(["'`])([^]*)\1$/, "$2");

@@ -1,0 +1,221 @@
+import type { Responses } from "openai/resources/responses/responses";
+import { FailureError } from "../../messages/errors.js";
+import type { ModelEvent, ModelRequest } from "../../messages/model.js";
+import { messageText, type ResponseItem } from "../../messages/response-item.js";
+import { AlikeEvents } from "../transport/event-parser.js";
+import { BufferedBytes } from "../buffered-bytes.js";
+import { contentFiltered } from "../failures/content-filtered.js";
+import { cutAnswer } from "../failures/incomplete-answer.js";
+import { countAt, recordAt, recordsAt, textAt } from "../json-fields.js";
+import { responsesItem } from "./item.js";
+import { StreamedItems, type TextKind } from "./streamed-items.js";
+import { requestDigest } from "../request-digest.js";
+import type { ServerEvent } from "../transport/transport.js";
+import type { WireDecoder } from "../wire-answer.js";
+import { withoutEcho } from "./skip-request-echo.js";
+import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
+
+type EventType = Responses.ResponseStreamEvent["type"];
+
+/** Events that say nothing we need and are frequent, or long because they repeat the request: not worth parsing. */
+const passedOver: ReadonlySet<string> = new Set<EventType>([
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+  "response.content_part.added",
+  "response.content_part.done",
+  "response.output_text.annotation.added",
+  "response.refusal.done",
+  "response.reasoning_text.done",
+  "response.reasoning_summary_text.done",
+  "response.reasoning_summary_part.done",
+]);
+/** Those that end an answer have the whole response in them. */
+const ends: ReadonlySet<string> = new Set<EventType>(["response.completed", "response.incomplete", "response.failed"]);
+const callTypes: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "local_shell_call"]);
+const nothing: readonly ModelEvent[] = [];
+
+const hasMessageText = (item: ResponseItem): boolean => item.type === "message" && messageText(item) !== "";
+
+export class ResponsesDecoder implements WireDecoder {
+  readonly #request: ModelRequest;
+  readonly #context: FailureContext;
+  readonly #events = new AlikeEvents();
+  readonly #streamed = new StreamedItems();
+  readonly #buffered = new BufferedBytes();
+  /** Of the call whose arguments are arriving. */
+  #argumentBytes = 0;
+  readonly #told = new Set<string>();
+  /** The types of the items that were reported, by their place in the answer. */
+  readonly #reportedAt = new Map<unknown, string>();
+  /** The ids of the calls that have started, by their place: some servers make up a new id for every event. */
+  readonly #callAt = new Map<unknown, string>();
+  #calls = 0;
+  #digest: string | undefined;
+
+  constructor(request: ModelRequest, context: FailureContext) {
+    this.#request = request;
+    this.#context = context;
+  }
+
+  decode({ event, data }: ServerEvent): readonly ModelEvent[] {
+    if (passedOver.has(event) || data === "[DONE]") return nothing;
+    const value = this.#events.read(ends.has(event) ? withoutEcho(data) : data);
+    // What is not named here says nothing to us, in this version of the API or a later one.
+    switch (textAt(value, "type") as EventType) {
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+        return this.#textDelta("message", value, textAt(value, "delta"));
+      case "response.output_text.done":
+        return this.#textDone(value);
+      case "response.reasoning_summary_text.delta":
+        return this.#textDelta("summary", value, textAt(value, "delta"));
+      case "response.reasoning_text.delta":
+        return this.#textDelta("content", value, textAt(value, "delta"));
+      case "response.reasoning_summary_part.added":
+        // Each part is a paragraph of its own.
+        return countAt(value, "summary_index") === 0 ? nothing : this.#textDelta("summary", value, "\n\n");
+      case "response.output_item.added":
+        return [...this.#begin(value), ...this.#buffered.add(data.length)];
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        return this.#argumentDelta(value, textAt(value, "delta"));
+      case "response.function_call_arguments.done":
+      case "response.custom_tool_call_input.done":
+        this.#streamed.completeCall(value, this.#itemId(value, "item_id"));
+        return this.#argumentsDone(textAt(value, "arguments").length + textAt(value, "input").length);
+      case "response.output_item.done":
+        return this.#item(recordAt(value, "item"), value);
+      case "response.completed":
+        return this.#done(recordAt(value, "response"), "stop");
+      case "response.incomplete":
+        return this.#incomplete(recordAt(value, "response"));
+      case "response.failed":
+        return this.#failed(recordAt(value, "response"));
+      case "error":
+        // The type of the event says nothing about the error.
+        return this.#failed("error" in value ? value : { error: { ...value, type: undefined } });
+      default:
+        return nothing;
+    }
+  }
+
+  end(): readonly ModelEvent[] {
+    throw new FailureError(cutAnswer);
+  }
+
+  #begin(event: Record<string, unknown>): readonly ModelEvent[] {
+    const item = recordAt(event, "item");
+    const itemId = this.#itemId({ ...event, id: item["id"] }, "id");
+    this.#streamed.announceCall(event, itemId);
+    const type = textAt(item, "type");
+    const name = textAt(item, "name");
+    if ((type !== "function_call" && type !== "custom_tool_call") || name === "") return nothing;
+    this.#callAt.set(event["output_index"], itemId);
+    return [{ type: "tool_call_start", itemId, callId: textAt(item, "call_id"), name }];
+  }
+
+  #textDelta(kind: TextKind, event: Record<string, unknown>, delta: string): readonly ModelEvent[] {
+    const itemId = this.#itemId(event, "item_id");
+    this.#streamed.addText(kind, event, itemId, delta);
+    return [{ type: kind === "message" ? "text_delta" : "reasoning_delta", itemId, delta }];
+  }
+
+  /** The whole repeats its deltas; a server may send it without them. */
+  #textDone(event: Record<string, unknown>): readonly ModelEvent[] {
+    const text = textAt(event, "text");
+    const isKnown =
+      this.#reportedAt.has(event["output_index"]) || this.#streamed.has(event, this.#itemId(event, "item_id"));
+    return isKnown || text === "" ? nothing : this.#textDelta("message", event, text);
+  }
+
+  #argumentDelta(event: Record<string, unknown>, delta: string): readonly ModelEvent[] {
+    this.#argumentBytes += delta.length;
+    this.#streamed.addText("arguments", event, this.#itemId(event, "item_id"), delta);
+    const itemId = this.#callAt.get(event["output_index"]) ?? this.#itemId(event, "item_id");
+    return [{ type: "tool_call_delta", itemId, delta }];
+  }
+
+  /** The whole repeats its deltas, but a server may send it without them. */
+  #argumentsDone(length: number): readonly ModelEvent[] {
+    const missing = Math.max(0, length - this.#argumentBytes);
+    this.#argumentBytes = 0;
+    return this.#buffered.add(missing);
+  }
+
+  #item(item: Record<string, unknown>, place: Record<string, unknown>): readonly ModelEvent[] {
+    const index = place["output_index"];
+    const itemId = this.#callAt.get(index) ?? this.#itemId({ ...place, id: item["id"] }, "id");
+    this.#callAt.delete(index);
+    this.#streamed.forget(place, itemId);
+    this.#reportedAt.set(index, textAt(item, "type"));
+    return this.#tell(item, itemId);
+  }
+
+  #tell(item: Record<string, unknown>, itemId: string): readonly ModelEvent[] {
+    const known = responsesItem(item, { api: "responses", model: this.#request.model });
+    // What was told may be told again, at the latest by the last event.
+    const told = `${itemId} ${textAt(item, "call_id")}`;
+    if (known === undefined || this.#told.has(told)) return nothing;
+    this.#told.add(told);
+    if (callTypes.has(known.type)) this.#calls += 1;
+    return [{ type: "item", itemId, item: known }];
+  }
+
+  #done(response: Record<string, unknown>, end: "stop" | "length"): readonly ModelEvent[] {
+    const usage = recordAt(response, "usage");
+    const input_tokens = countAt(usage, "input_tokens");
+    const output_tokens = countAt(usage, "output_tokens");
+    const items = this.#lastItems(recordsAt(response, "output"), end === "length");
+    // Half a call must not run, and must not be lost silently.
+    if (end === "stop" && this.#streamed.hasOpenCall) return [...items, { type: "failed", failure: cutAnswer }];
+    const finishReason = end === "stop" && this.#calls > 0 ? "tool_calls" : end;
+    return [
+      ...items,
+      {
+        type: "usage",
+        usage: {
+          input_tokens,
+          cached_input_tokens: countAt(recordAt(usage, "input_tokens_details"), "cached_tokens"),
+          output_tokens,
+          reasoning_output_tokens: countAt(recordAt(usage, "output_tokens_details"), "reasoning_tokens"),
+          total_tokens: countAt(usage, "total_tokens") || input_tokens + output_tokens,
+        },
+      },
+      { type: "done", finishReason },
+    ];
+  }
+
+  /** Some servers report items only in the last event, and some not even there. */
+  #lastItems(output: readonly Record<string, unknown>[], isCut: boolean): readonly ModelEvent[] {
+    const streamed = this.#streamed.unreported(isCut);
+    const unreported = output.flatMap((item, index) =>
+      this.#reportedAt.get(index) === textAt(item, "type") ? [] : this.#item(item, { output_index: index }),
+    );
+    const hasText = unreported.some((event) => event.type === "item" && hasMessageText(event.item));
+    // The last event may have other items, and not the text that was streamed.
+    const left = output.length === 0 ? streamed : streamed.filter(({ item }) => item["type"] === "message" && !hasText);
+    const rebuilt = left.flatMap(({ item, itemId }) => this.#tell(item, itemId));
+    if (rebuilt.length === 0) return unreported;
+    const kept = unreported.filter((event) => !(event.type === "item" && event.item.type === "message"));
+    const firstCall = kept.findIndex((event) => event.type === "item" && event.item.type !== "reasoning");
+    return kept.toSpliced(firstCall === -1 ? kept.length : firstCall, 0, ...rebuilt);
+  }
+
+  #incomplete(response: Record<string, unknown>): readonly ModelEvent[] {
+    const events = this.#done(response, "length");
+    const isFiltered = textAt(recordAt(response, "incomplete_details"), "reason") === "content_filter";
+    return isFiltered ? [...events.slice(0, -1), contentFiltered(this.#context)] : events;
+  }
+
+  #failed(body: Record<string, unknown>): readonly ModelEvent[] {
+    return [{ type: "failed", failure: serverFailure(errorIn(body), this.#context) }];
+  }
+
+  /** The server's id, or one made of the place in the answer where it gives none. */
+  #itemId(value: Record<string, unknown>, key: string): string {
+    const { output_index: index } = value;
+    const place = typeof index === "number" ? index : this.#told.size;
+    return textAt(value, key) || `item_${(this.#digest ??= requestDigest(this.#request))}_${place}`;
+  }
+}

@@ -1,0 +1,98 @@
+import type { Responses } from "openai/resources/responses/responses";
+import type { ModelRequest } from "../../messages/model.js";
+import type { MessageItem, ToolOutputContent } from "../../messages/response-item.js";
+import type { ToolSpec } from "../../messages/tool.js";
+import { keptFor } from "../../base/memoize.js";
+import { takesCustomTools } from "../normalize/custom-tools.js";
+import { normalized } from "../normalize/normalized.js";
+import type { CustomItem, SentItem } from "../normalize/sent-item.js";
+import { outputFormat } from "../output-format.js";
+import { mayReason, sentEffort } from "../sent-effort.js";
+
+type Body = Responses.ResponseCreateParamsStreaming;
+type InputItem = Responses.ResponseInputItem;
+
+/** A request in the shape of the Responses API; nothing is kept by the server, so thinking travels encrypted. */
+export function responsesBody(request: ModelRequest): Body {
+  const { conversationId, model, instructions, tools, maxOutputTokens, outputSchema } = request;
+  return {
+    model,
+    ...(instructions === "" ? {} : { instructions }),
+    input: normalized("responses", request.input, model).map(inputItem),
+    ...(tools.length === 0 ? {} : { tools: tools.map(takesCustomTools(model) ? offeredTool : functionTool) }),
+    ...(mayReason(request)
+      ? { reasoning: reasoning(sentEffort(request)), include: ["reasoning.encrypted_content"] }
+      : {}),
+    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+    ...(outputSchema === undefined ? {} : { text: { format: { type: "json_schema", ...outputFormat(outputSchema) } } }),
+    prompt_cache_key: conversationId,
+    store: false,
+    stream: true,
+  };
+}
+
+/** Plain text needs no quoting, so a model can write a long patch as it will stand in the file. */
+const offeredTool = keptFor((tool: ToolSpec): Responses.Tool => {
+  if (tool.freeform !== true) return functionTool(tool);
+  const description = `${tool.description}\nThe input is this text itself and no JSON.`;
+  return { type: "custom", name: tool.name, description, format: { type: "text" } };
+});
+
+const functionTool = keptFor(({ name, description, parameters }: ToolSpec): Responses.Tool => {
+  return { type: "function", strict: false, name, description, parameters };
+});
+
+function reasoning(effort: string | undefined): NonNullable<Body["reasoning"]> {
+  const summary = "auto";
+  // New efforts come more often than new SDKs.
+  return effort === undefined ? { summary } : { summary, effort: effort as "high" };
+}
+
+/**
+ * Only what the API knows goes out: none of our own keys and no nulls. Ids only for reasoning, and only the API's: what
+ * the model has said or called by its id is refused where the reasoning before it is not sent with it.
+ */
+function inputItem(item: SentItem | CustomItem): InputItem {
+  switch (item.type) {
+    case "message":
+      return { type: "message", role: item.role, content: content(item) } as InputItem;
+    case "reasoning": {
+      const { type, summary, encrypted_content } = item;
+      const id = item.id?.startsWith("rs_") === true ? { id: item.id } : {};
+      return { type, summary, encrypted_content, ...id } as InputItem;
+    }
+    case "function_call": {
+      const { type, call_id, name, namespace } = item;
+      const call = { type, call_id, name, arguments: item.arguments };
+      return namespace === null || namespace === undefined ? call : { ...call, namespace };
+    }
+    case "custom_tool_call":
+      return { type: item.type, call_id: item.call_id, name: item.name, input: item.input };
+    case "web_search_call": {
+      const search: object = { type: item.type, status: item.status, action: item.action };
+      return search as InputItem;
+    }
+    default:
+      return { type: item.type, call_id: item.call_id, output: output(item.output) };
+  }
+}
+
+function content({ role, content: parts }: MessageItem): object[] {
+  const type = role === "assistant" ? "output_text" : "input_text";
+  return parts.flatMap((part): object[] => {
+    if ("text" in part) return [{ type, text: part.text }];
+    return part.type === "input_image" ? [image(part)] : [];
+  });
+}
+
+function output(said: ToolOutputContent): string | Responses.ResponseInputContent[] {
+  if (typeof said === "string") return said;
+  return said.flatMap((part): Responses.ResponseInputContent[] => {
+    if ("text" in part) return [{ type: "input_text", text: part.text }];
+    return part.type === "input_image" ? [image(part)] : [];
+  });
+}
+
+function image(part: { image_url: string; detail?: string | null | undefined }): Responses.ResponseInputImage {
+  return { type: "input_image", image_url: part.image_url, detail: (part.detail ?? "auto") as "auto" };
+}

@@ -1,0 +1,19 @@
+import { openaiHead } from "../openai-client.js";
+import { ResponsesDecoder } from "./decoder.js";
+import { responsesBody } from "./request-body.js";
+import { wireAnswer } from "../wire-answer.js";
+import type { WireStream } from "../wire.js";
+
+const head = openaiHead("/responses");
+
+/** OpenAI's Responses API, and servers that speak it. Types, authentication and address are the SDK's. */
+export const openaiResponses: WireStream = (connection, request, signal) =>
+  wireAnswer(
+    connection,
+    {
+      head,
+      body: () => responsesBody(request),
+      decoder: (context) => new ResponsesDecoder(request, context),
+    },
+    signal,
+  );

@@ -1,0 +1,170 @@
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { createParser, type EventSourceParser } from "eventsource-parser";
+import { FailureError } from "../../messages/errors.js";
+import type { Failure } from "../../messages/failure.js";
+import { ended, ReadyStream } from "./ready-stream.js";
+import type { ServerEvent, StreamBounds } from "./transport.js";
+
+/** The source is paused while more than this waits to be read. */
+const maxWaitingChars = 64 * 1024;
+/** The rest of a stream nobody reads any more may pass, so that its connection can be used again. */
+const maxRestBytes = 64 * 1024;
+const maxRestMs = 250;
+
+/**
+ * The events of one stream of bytes. Written with callbacks because a web stream or an async generator between the
+ * socket and the decoder would cost more than the parsing.
+ */
+export class EventReader extends ReadyStream<ServerEvent> {
+  readonly #source: Readable;
+  readonly #bounds: StreamBounds;
+  readonly #parser: EventSourceParser;
+  // Not `setEncoding`: what waits in the stream already would be joined and copied once more.
+  readonly #decoder = new StringDecoder("utf8");
+  #events: ServerEvent[] = [];
+  #timer: NodeJS.Timeout;
+  #read = 0;
+  #waitingChars = 0;
+  #begun = false;
+  #endsInCr = false;
+  #finish: Failure | "ended" | undefined;
+  /** Whoever waits for the next event. */
+  #waiting: (() => void) | undefined;
+  /** When the reader began to wait for the event that comes next. */
+  #waitsSince = 0;
+
+  constructor(source: Readable, bounds: StreamBounds) {
+    super();
+    this.#source = source;
+    this.#bounds = bounds;
+    this.#parser = createParser({
+      maxBufferSize: bounds.maxEventBytes,
+      onEvent: ({ event, data }) => {
+        // A server that only says it is alive does not answer.
+        if (data === "" || event === "ping") return;
+        this.#add({ event: event ?? "", data });
+      },
+      onError: ({ type }) => {
+        if (type === "max-buffer-size-exceeded") this.#close(tooLong(bounds.maxEventBytes));
+      },
+    });
+    this.#timer = setTimeout(this.#onTimer, bounds.idleMs);
+    source.on("error", this.#onError).on("end", this.#onEnd).on("close", this.#onClose).on("data", this.#onData);
+    // Broken before anybody listened.
+    if (source.destroyed && !source.readableEnded) this.#close(cut);
+  }
+
+  take(): ServerEvent | null | undefined {
+    const event = this.#events[this.#read];
+    if (event === undefined) return this.#last();
+    this.#read += 1;
+    return event;
+  }
+
+  onReady(callback: () => void): void {
+    this.#waitsSince = performance.now();
+    this.#drop();
+    this.#waiting = callback;
+    if (this.#source.isPaused()) this.#source.resume();
+  }
+
+  return(): Promise<IteratorResult<ServerEvent, undefined>> {
+    this.#drop();
+    if (this.#finish === undefined) {
+      this.#close("ended");
+      letPass(this.#source);
+    }
+    return Promise.resolve(ended);
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    this.#feed(this.#decoder.write(bytes));
+    if (this.#finish !== undefined) return;
+    if (this.#waitingChars > maxWaitingChars) this.#source.pause();
+    if (this.#events.length > this.#read) this.#tell();
+  };
+
+  /** A list that was emptied would get room for many, and mostly one comes at a time. */
+  #add(event: ServerEvent): void {
+    this.#waitingChars += event.data.length;
+    if (this.#events.length > 0) this.#events.push(event);
+    else this.#events = [event];
+  }
+
+  #feed(text: string): void {
+    // The parser knows a byte order mark only as bytes.
+    const chunk = this.#begun || !text.startsWith("\ufeff") ? text : text.slice(1);
+    this.#begun ||= text !== "";
+    if (text !== "") this.#endsInCr = text.endsWith("\r");
+    this.#parser.feed(chunk);
+  }
+
+  readonly #onEnd = (): void => {
+    // The parser waits whether a line feed comes behind the last carriage return, which ends a line by itself.
+    if (this.#endsInCr) this.#feed("\n");
+    this.#close("ended");
+  };
+  readonly #onClose = (): void => this.#close(cut);
+  readonly #onError = (): void => this.#close(lost);
+
+  /** Looks whether nothing came for too long; a reader that was busy itself did not wait. */
+  readonly #onTimer = (): void => {
+    const waited = this.#waiting === undefined ? 0 : performance.now() - this.#waitsSince;
+    const rest = this.#bounds.idleMs - waited;
+    if (rest < 1) this.#close(silent(this.#bounds.idleMs));
+    else this.#timer = setTimeout(this.#onTimer, rest);
+  };
+
+  /** What came before the end is still read; a failure is told after it, once. */
+  #close(finish: Failure | "ended"): void {
+    if (this.#finish !== undefined) return;
+    this.#finish = finish;
+    clearTimeout(this.#timer);
+    this.#source.off("data", this.#onData);
+    if (finish !== "ended") this.#source.destroy();
+    this.#tell();
+  }
+
+  #tell(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.();
+  }
+
+  #last(): null | undefined {
+    const finish = this.#finish;
+    if (finish === undefined) return undefined;
+    this.#finish = "ended";
+    if (finish === "ended") return null;
+    throw new FailureError(finish);
+  }
+
+  #drop(): void {
+    this.#events = [];
+    this.#read = 0;
+    this.#waitingChars = 0;
+  }
+}
+
+function letPass(source: Readable): void {
+  let length = 0;
+  const timer = setTimeout(() => source.destroy(), maxRestMs).unref();
+  source.on("data", (bytes: Buffer) => {
+    length += bytes.length;
+    if (length > maxRestBytes) source.destroy();
+  });
+  source.once("close", () => clearTimeout(timer));
+  source.resume();
+}
+
+const cut: Failure = { code: "network", message: "the answer ended before it was complete", retryable: true };
+const lost: Failure = { code: "network", message: "the connection was lost within the answer", retryable: true };
+
+function silent(idleMs: number): Failure {
+  return { code: "timeout", message: `nothing came for ${Math.round(idleMs / 100) / 10} s`, retryable: true };
+}
+
+function tooLong(bytes: number): Failure {
+  return { code: "bad_message", message: `an event is longer than ${bytes} bytes`, retryable: false };
+}

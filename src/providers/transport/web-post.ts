@@ -1,0 +1,28 @@
+import { Readable } from "node:stream";
+import { AnswerError } from "../failures/answer-error.js";
+import { readText } from "./read-text.js";
+import { maxErrorBytes } from "./stream-bounds.js";
+import type { Answer, Transport } from "./transport.js";
+
+/** Through a `fetch` of the web, which is how a proxy is reached. */
+export function webPost(fetchFrom: typeof fetch): Transport["post"] {
+  return ({ url, headers }, body) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    return {
+      answer: fetchFrom(url, { method: "POST", headers, body: body(), signal }).then(answerIn),
+      cancel: (reason) => controller.abort(reason),
+    };
+  };
+}
+
+async function answerIn(response: Response): Promise<Answer> {
+  const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body);
+  if (!response.ok) {
+    const text = await readText(body, maxErrorBytes);
+    throw new AnswerError(response.status, text, response.headers.get("retry-after") ?? undefined);
+  }
+  // Nobody listens between now and the first read; what breaks then is seen by who reads.
+  body.on("error", () => undefined);
+  return { headers: Object.fromEntries(response.headers), body };
+}

@@ -1,0 +1,82 @@
+import { lstat } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { CorruptedRolloutError } from "../../messages/errors.js";
+import { isRecord } from "../../base/is-record.js";
+import { HistoryBase } from "../../messages/rollout-line.js";
+import { rolloutFinder } from "../list/find-rollout.js";
+import { readLineBytes, withoutMark, type LineObject } from "./line-object.js";
+import { rawLines } from "./raw-lines.js";
+
+/** The first bytes of another rollout: a conversation that was forked or reverted by newer Codex begins with them. */
+export interface RolloutPart {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Where a rollout says how it begins. */
+export interface MetaPlace {
+  readonly path: string;
+  readonly conversationId: string;
+  readonly line: number;
+}
+
+/** Every revert adds one; nobody comes near it. */
+const maxParts = 1000;
+const knownModes = new Set<unknown>([undefined, null, "legacy", "paginated"]);
+
+/** What a conversation has from other rollouts, oldest first. Nothing is looked up for one that stands on its own. */
+export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<RolloutPart[]> {
+  const refused = (detail: string) => new CorruptedRolloutError(place.conversationId, place.line, detail);
+  const find = rolloutFinder(place.path);
+  const parts: RolloutPart[] = [];
+  const seen = new Set([resolve(place.path)]);
+  let current: LineObject | undefined = meta;
+  for (;;) {
+    const base = baseOf(current);
+    if (base === "none") return parts.toReversed();
+    if (base === "unknown") throw refused("its history is kept in a way this version does not know");
+    const path = await find(base.thread_id);
+    if (path === undefined) {
+      throw refused(
+        `it begins in another rollout, which is missing: a file whose name ends in ${base.thread_id}.jsonl`,
+      );
+    }
+    const name = basename(path);
+    if (seen.has(path)) throw refused(`it begins in ${name}, which begins in itself`);
+    if (parts.length === maxParts) throw refused(`it begins in more than ${maxParts} other rollouts`);
+    const { size } = await lstat(path);
+    if (size < base.end_byte_offset) {
+      throw refused(`it begins with the first ${base.end_byte_offset} bytes of ${name}, which has only ${size}`);
+    }
+    seen.add(path);
+    parts.push({ path, bytes: base.end_byte_offset });
+    current = (await firstLine(path, place.conversationId))?.value;
+  }
+}
+
+/** Looked at before the line is checked as a whole: a beginning must not get lost with a line that is passed over. */
+function baseOf(meta: LineObject | undefined): HistoryBase | "none" | "unknown" {
+  if (meta?.type !== "session_meta" || !isRecord(meta["payload"])) return "none";
+  const { history_mode: mode, history_base: base } = meta["payload"];
+  if (!knownModes.has(mode)) return "unknown";
+  if (base === undefined || base === null) return "none";
+  const checked = HistoryBase.safeParse(base);
+  return checked.success ? checked.data : "unknown";
+}
+
+export interface FirstLine {
+  readonly number: number;
+  readonly value: LineObject;
+}
+
+/** The first line that is not blank, if it can be read: what is wrong with it is said by who reads the file. */
+export async function firstLine(path: string, conversationId: string): Promise<FirstLine | undefined> {
+  let number = 0;
+  for await (const raw of rawLines(path, conversationId)) {
+    number += 1;
+    const read = raw.status === "line" ? readLineBytes(withoutMark(raw.bytes)) : undefined;
+    if (read?.status === "object") return { number, value: read.value };
+    if (read?.status !== "blank") return undefined;
+  }
+  return undefined;
+}

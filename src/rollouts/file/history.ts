@@ -1,0 +1,108 @@
+import type { MessageItem, ResponseItem } from "../../messages/response-item.js";
+import type { Compacted, RolloutLine } from "../../messages/rollout-line.js";
+import { cutMiddle, tokensOf } from "../cut-middle.js";
+import { isCodexSummary } from "../../messages/codex-summary.js";
+import { isContextMessage, isRealUserMessage } from "../../messages/user-message.js";
+
+/** How much of what the user said outlives a compaction that did not write down the new history. */
+const keptUserTokens = 20_000;
+
+/** What stays in history. A ghost snapshot does, so that undo can find it; it is never sent to a model. */
+const staysInHistory = {
+  message: true,
+  reasoning: true,
+  function_call: true,
+  function_call_output: true,
+  custom_tool_call: true,
+  custom_tool_call_output: true,
+  local_shell_call: true,
+  web_search_call: true,
+  tool_search_call: true,
+  tool_search_output: true,
+  image_generation_call: true,
+  ghost_snapshot: true,
+  compaction: true,
+  compaction_summary: true,
+  context_compaction: true,
+  agent_message: true,
+  "(unknown)": false,
+} satisfies Record<ResponseItem["type"], boolean>;
+
+/** One step of the fold that rebuilds a history from its rollout, the way Codex does it. */
+export function applyToHistory(history: ResponseItem[], line: RolloutLine): void {
+  switch (line.type) {
+    case "response_item":
+      if (isHistoryItem(line.payload)) history.push(line.payload);
+      return;
+    case "compacted":
+      replace(history, line.payload.replacement_history ?? summarized(history, line.payload));
+      return;
+    case "event_msg":
+      if (line.payload.type === "thread_rolled_back") history.length = rollbackCut(history, line.payload.num_turns);
+      return;
+    case "cody":
+      if (line.payload.type === "history_replaced") replace(history, line.payload.items);
+      return;
+    case "session_meta":
+    case "turn_context":
+    case "(unknown)":
+      return;
+  }
+}
+
+/** Whether nothing of the history before a line is left behind it. */
+export function replacesHistory(line: RolloutLine): boolean {
+  if (line.type === "compacted") return Array.isArray(line.payload.replacement_history);
+  return line.type === "cody" && line.payload.type === "history_replaced";
+}
+
+function isHistoryItem(item: ResponseItem): boolean {
+  const stays = Object.hasOwn(staysInHistory, item.type) && staysInHistory[item.type];
+  return stays && !(item.type === "message" && item.role === "system");
+}
+
+function replace(history: ResponseItem[], items: readonly ResponseItem[]): void {
+  const kept = items.filter(isHistoryItem);
+  history.length = 0;
+  // Not `push(...kept)`: a long history would overflow the stack.
+  for (const item of kept) history.push(item);
+}
+
+/**
+ * Old versions wrote only the summary: the text of what the user said, newest first within the budget, then the summary.
+ * Images were gone for the model as well.
+ */
+function summarized(history: readonly ResponseItem[], compacted: Compacted): ResponseItem[] {
+  const kept: ResponseItem[] = [];
+  let budget = keptUserTokens;
+  for (const item of history.toReversed()) {
+    if (budget === 0) break;
+    if (!isRealUserMessage(item) || item.summary === true) continue;
+    const text = item.content.map((part) => ("text" in part ? part.text : "")).join("");
+    if (isCodexSummary(text)) continue;
+    kept.push(userMessage(cutMiddle(text, budget)));
+    budget = Math.max(0, budget - tokensOf(text));
+  }
+  const summary = { ...userMessage(compacted.message || "(no summary available)"), summary: true as const };
+  const ghosts = history.filter((item) => item.type === "ghost_snapshot");
+  return [...kept.toReversed(), summary, ...ghosts];
+}
+
+function userMessage(text: string): MessageItem {
+  return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
+
+/** Where the history ends when the last turns are taken back: what was told just before them goes with them. */
+function rollbackCut(history: readonly ResponseItem[], turns: number): number {
+  const starts = history.flatMap((item, index) => (isRealUserMessage(item) ? [index] : []));
+  const [first] = starts;
+  if (turns === 0 || first === undefined) return history.length;
+  let cut = starts[Math.max(0, starts.length - turns)] ?? first;
+  while (cut > first && isContext(history[cut - 1])) cut -= 1;
+  return cut;
+}
+
+function isContext(item: ResponseItem | undefined): boolean {
+  if (item?.type !== "message") return false;
+  return item.role === "developer" || isContextMessage(item);
+}

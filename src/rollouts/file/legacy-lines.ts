@@ -1,0 +1,51 @@
+import { isRecord } from "../../base/is-record.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
+
+type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
+
+/**
+ * A line of a paginated rollout as Codex wrote it before there were any: without its number, and with the events that
+ * a rollout without pages is listed and shown by.
+ */
+export function legacyLines(line: OwnLine): OwnLine[] {
+  const { timestamp, type } = line;
+  if (type !== "event_msg") return [withoutPage(line)];
+  const payload: Readonly<Record<string, unknown>> = line.payload;
+  if (payload["type"] === "item_completed") {
+    return shown(payload["item"]).map((event) => ({ timestamp, type, payload: event }));
+  }
+  // It tells about the conversation this one is a copy of.
+  return payload["type"] === "thread_settings_applied" ? [] : [withoutPage(line)];
+}
+
+function withoutPage(line: OwnLine): OwnLine {
+  const copy = { ...line };
+  Reflect.deleteProperty(copy, "ordinal");
+  Reflect.deleteProperty(copy, "metadata");
+  return copy;
+}
+
+function shown(item: unknown): EventPayload[] {
+  if (!isRecord(item)) return [];
+  switch (item["type"]) {
+    case "UserMessage":
+      return [{ type: "user_message", message: textOf(item["content"]), images: [] }];
+    case "AgentMessage":
+      return [{ type: "agent_message", message: textOf(item["content"]) }];
+    case "Reasoning":
+      return texts(item["summary_text"]).map((text) => ({ type: "agent_reasoning", text }));
+    case "ContextCompaction":
+      return [{ type: "context_compacted" }];
+    default:
+      return [];
+  }
+}
+
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return texts(content.map((part: unknown) => (isRecord(part) ? part["text"] : undefined))).join("\n");
+}
+
+function texts(values: unknown): string[] {
+  return Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
+}

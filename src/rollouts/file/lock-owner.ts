@@ -1,0 +1,116 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { connect } from "node:net";
+import { isRecord } from "../../base/is-record.js";
+import type { LockOwner } from "../../messages/rollout-command.js";
+import { processState } from "./process-liveness.js";
+import { isSocketPath } from "./runtime-directory.js";
+
+const maxLockBytes = 16 * 1024;
+const connectTimeoutMs = 1000;
+const maxPid = 2 ** 31 - 1;
+
+export type LockFile =
+  { readonly status: "none" } | { readonly status: "garbled" } | { readonly status: "held"; readonly owner: LockOwner };
+
+/** Who a lock file names. */
+export async function readLock(path: string): Promise<LockFile> {
+  const text = await readSmallFile(path);
+  if (text === undefined) return { status: "none" };
+  const owner = ownerOf(text);
+  return owner === undefined ? { status: "garbled" } : { status: "held", owner };
+}
+
+/**
+ * Whether an owner is certainly gone: this machine was restarted since, or its socket does not answer and its process
+ * has ended. A missing socket alone proves nothing: a cleaner of /tmp or a logout may have deleted it. Nothing can be
+ * known about a process on another machine or in another container.
+ */
+export async function isDead(owner: LockOwner, us: LockOwner): Promise<boolean> {
+  if (hasRestartedSince(owner, us)) return true;
+  if (!isSameMachine(owner, us) || owner.pidNamespace !== us.pidNamespace) return false;
+  if (!isSocketPath(owner.socket)) return false;
+  const answer = await answers(owner.socket);
+  if (answer === "alive") return false;
+  // A pid means nothing when its namespace is unknown; a socket that refuses was listened on by a process that ended.
+  if (owner.pidNamespace === "") return answer === "refused";
+  const state = await processState(owner.pid, owner.startTime);
+  // Locks of older versions name no start time. Their owner has ended if its socket is there and refuses; if the socket
+  // is missing, the pid may still be the owner's.
+  return state === "gone" || (state === "unknown_start" && answer === "refused");
+}
+
+/** An owner as a person can look for it. */
+export function shownOwner(owner: LockOwner, us: LockOwner): string {
+  if (!isSameMachine(owner, us)) return `pid ${owner.pid} on another machine`;
+  if (owner.pidNamespace !== us.pidNamespace) return `pid ${owner.pid} in another container`;
+  if (owner.pidNamespace === "") return `pid ${owner.pid}, perhaps in another container`;
+  return owner.pid === us.pid ? `this process (pid ${owner.pid})` : `pid ${owner.pid}`;
+}
+
+function hasRestartedSince(owner: LockOwner, us: LockOwner): boolean {
+  if (owner.host === "" || owner.bootId === "" || us.bootId === "") return false;
+  return owner.host === us.host && owner.bootId !== us.bootId;
+}
+
+/** Whether pids of the owner mean the same processes to us; systems without a boot id are told apart by their host. */
+function isSameMachine(owner: LockOwner, us: LockOwner): boolean {
+  if (owner.bootId !== us.bootId) return false;
+  return owner.bootId !== "" || (owner.host !== "" && owner.host === us.host);
+}
+
+/** Whether somebody listens on a socket; what is neither refused nor missing is taken as alive. */
+export async function answers(path: string): Promise<"alive" | "refused" | "missing"> {
+  const code = await connectCode(path);
+  if (code === "ECONNREFUSED") return "refused";
+  return code === "ENOENT" ? "missing" : "alive";
+}
+
+function connectCode(path: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    const done = (code: string | undefined): void => {
+      socket.destroy();
+      resolve(code);
+    };
+    socket.setTimeout(connectTimeoutMs, () => done(undefined));
+    socket.once("connect", () => done(undefined));
+    socket.once("error", (error: NodeJS.ErrnoException) => done(error.code));
+  });
+}
+
+async function readSmallFile(path: string): Promise<string | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    if (error.code === "ELOOP" || error.code === "ENXIO") return "garbled" as const;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  if (file === "garbled") return "";
+  try {
+    if (!(await file.stat()).isFile()) return "";
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxLockBytes), 0, maxLockBytes, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function ownerOf(text: string): LockOwner | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const { token, pid, startTime = "", host = "", bootId, pidNamespace, socket } = value;
+  // The token becomes part of a file name.
+  if (typeof token !== "string" || !/^[0-9a-f]{32}$/.test(token)) return undefined;
+  // Zero and negative numbers mean groups of processes to kill(2).
+  if (typeof pid !== "number" || !Number.isInteger(pid) || pid < 1 || pid > maxPid) return undefined;
+  if (typeof startTime !== "string" || typeof host !== "string" || typeof bootId !== "string") return undefined;
+  if (typeof pidNamespace !== "string" || typeof socket !== "string") return undefined;
+  return { token, pid, startTime, host, bootId, pidNamespace, socket };
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import { link, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { LockOwner } from "../../messages/rollout-command.js";
+import { besideRollout } from "../layout.js";
+import { answers, isDead, readLock, shownOwner } from "./lock-owner.js";
+
+export type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; readonly owner: string };
+
+/** Each round lost means that somebody else came further, so a few are enough. */
+const maxRounds = 32;
+const maxChain = 64;
+
+/**
+ * One writer per rollout, across processes. The lock is linked into place whole and names its owner; it dies with
+ * the owner's process. To take over from a dead owner a process first links `<lock>.after.<token of the dead>`, which
+ * only one can, and only then replaces the lock.
+ */
+export async function takeLock(
+  rolloutPath: string,
+  owner: LockOwner,
+  options: { readonly force: boolean },
+): Promise<LockOutcome> {
+  const lock = lockPath(rolloutPath);
+  const temporary = `${lock}.${randomBytes(8).toString("hex")}.tmp`;
+  try {
+    await writeOwner(temporary, owner);
+    for (let round = 0; round < maxRounds; round += 1) {
+      const outcome = await tryOnce(lock, temporary, owner, options.force);
+      if (outcome !== "again") return outcome;
+    }
+    return { status: "in_use", owner: "a process that is just taking it" };
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Who else holds a rollout, if somebody certainly or perhaps alive does; for who wants to know before a long read. */
+export async function lockHolder(rolloutPath: string, us: LockOwner): Promise<string | undefined> {
+  const found = await readLock(lockPath(rolloutPath));
+  if (found.status !== "held" || found.owner.token === us.token) return undefined;
+  return (await isDead(found.owner, us)) ? undefined : shownOwner(found.owner, us);
+}
+
+export async function releaseLock(rolloutPath: string, owner: LockOwner): Promise<void> {
+  const lock = lockPath(rolloutPath);
+  const found = await readLock(lock);
+  // Taken from us by force, it is no longer ours to remove.
+  if (found.status === "held" && found.owner.token === owner.token) await rm(lock, { force: true });
+}
+
+function lockPath(rolloutPath: string): string {
+  return besideRollout(rolloutPath, "lock");
+}
+
+async function tryOnce(lock: string, temporary: string, us: LockOwner, force: boolean): Promise<LockOutcome | "again"> {
+  if (await linked(temporary, lock)) return { status: "taken" };
+  const found = await readLock(lock);
+  if (found.status === "none") return "again";
+  if (found.status === "held" && found.owner.token === us.token) return { status: "taken" };
+  if (force) {
+    await rename(temporary, lock);
+    return { status: "taken" };
+  }
+  if (found.status === "garbled") return { status: "in_use", owner: "an owner whose lock cannot be read" };
+  if (!(await isDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
+  return takeOver(lock, temporary, found.owner, us);
+}
+
+/**
+ * A taker may die half way and leave its mark behind, so marks form a chain: whoever finds the mark of a dead taker
+ * tries to be the one after that taker.
+ */
+async function takeOver(
+  lock: string,
+  temporary: string,
+  dead: LockOwner,
+  us: LockOwner,
+): Promise<LockOutcome | "again"> {
+  const gone = [dead];
+  let last = dead;
+  while (gone.length <= maxChain) {
+    const mark = `${lock}.after.${last.token}`;
+    if (await linked(temporary, mark)) return replaceLock(lock, temporary, mark, gone, us);
+    const found = await readLock(mark);
+    // Removed meanwhile: its owner has finished, and the lock names somebody else.
+    if (found.status === "none") return "again";
+    if (found.status === "garbled") return { status: "in_use", owner: "an owner whose lock cannot be read" };
+    // Left by ourselves: a writer thread of ours died, or the disk failed, between the mark and the lock.
+    if (found.owner.token === us.token) return replaceLock(lock, temporary, mark, gone, us);
+    if (!(await isDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
+    last = found.owner;
+    gone.push(last);
+  }
+  return { status: "in_use", owner: "a process that is just taking it" };
+}
+
+async function replaceLock(
+  lock: string,
+  temporary: string,
+  mark: string,
+  gone: readonly LockOwner[],
+  us: LockOwner,
+): Promise<LockOutcome | "again"> {
+  const found = await readLock(lock);
+  // The mark was free only because an earlier winner has already removed it.
+  if (found.status !== "held" || found.owner.token !== gone[0]?.token) {
+    await rm(mark, { force: true });
+    return "again";
+  }
+  await rename(temporary, lock);
+  await clearMarks(lock);
+  const sockets = gone.map((owner) => owner.socket).filter((socket) => dirname(socket) === dirname(us.socket));
+  await Promise.all(sockets.map(removeUnanswered));
+  return { status: "taken" };
+}
+
+/** A lock file may name any socket, also one that somebody else listens on by now. */
+async function removeUnanswered(socket: string): Promise<void> {
+  if ((await answers(socket)) === "refused") await rm(socket, { force: true });
+}
+
+/** Only while the lock is ours: late takers find out by reading it again. */
+async function clearMarks(lock: string): Promise<void> {
+  const prefix = `${basename(lock)}.after.`;
+  const names = await readdir(dirname(lock));
+  const marks = names.filter((name) => name.startsWith(prefix)).map((name) => join(dirname(lock), name));
+  await Promise.all(marks.map((mark) => rm(mark, { force: true })));
+}
+
+async function writeOwner(path: string, owner: LockOwner): Promise<void> {
+  const file = await open(path, "w", 0o600);
+  try {
+    await file.chmod(0o600);
+    await file.writeFile(`${JSON.stringify(owner)}\n`);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether the name was still free. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
+import { chunks } from "./chunks.js";
+import { maxLineBytes } from "./line-object.js";
+
+export type RawLine =
+  | { readonly status: "line"; readonly bytes: Buffer; readonly terminated: boolean }
+  /** It does not end within the bound; nothing behind it is read. */
+  | { readonly status: "too_long" };
+
+/** Which lines of a file: those that begin between two places, each to its end. */
+export interface LineRange {
+  readonly from: number;
+  readonly before: number;
+}
+
+const newline = 0x0a;
+
+/** The bytes between the newlines of a file, or of its first bytes, in pieces; it is open only while someone iterates. */
+export async function* rawLines(path: string, conversationId: string, upTo?: number): AsyncGenerator<RawLine> {
+  for await (const batch of rawBatches(path, conversationId, { upTo })) yield* batch;
+}
+
+export interface RawBatchOptions {
+  readonly range?: LineRange | undefined;
+  /** Where the file is taken to end. */
+  readonly upTo?: number | undefined;
+}
+
+/** The same, as many at a time as were read together: to wait for each of them takes longer than to read it. */
+export async function* rawBatches(
+  path: string,
+  conversationId: string,
+  { range = allLines, upTo = Number.POSITIVE_INFINITY }: RawBatchOptions = {},
+): AsyncGenerator<RawLine[]> {
+  const file = await openRegularFile(path, conversationId);
+  try {
+    // One byte earlier: a line in which the range begins belongs to the one before.
+    const from = Math.max(0, range.from - 1);
+    let hasBegun = range.from === 0;
+    const pieces: Buffer[] = [];
+    let length = 0;
+    for await (const { bytes, offset } of chunks(file, { from, to: upTo })) {
+      const batch: RawLine[] = [];
+      let begin = 0;
+      if (!hasBegun) {
+        const end = bytes.indexOf(newline);
+        begin = end === -1 ? bytes.length : end + 1;
+        if (offset + begin >= range.before) return;
+        hasBegun = end !== -1;
+        if (!hasBegun) continue;
+      }
+      for (let end = bytes.indexOf(newline, begin); end !== -1; end = bytes.indexOf(newline, begin)) {
+        pieces.push(bytes.subarray(begin, end));
+        batch.push({ status: "line", bytes: joined(pieces), terminated: true });
+        pieces.length = 0;
+        length = 0;
+        begin = end + 1;
+        if (offset + begin < range.before) continue;
+        yield batch;
+        return;
+      }
+      if (begin < bytes.length) pieces.push(bytes.subarray(begin));
+      length += bytes.length - begin;
+      if (length > maxLineBytes) batch.push({ status: "too_long" });
+      if (batch.length > 0) yield batch;
+      if (length > maxLineBytes) return;
+    }
+    if (length > 0) yield [{ status: "line", bytes: joined(pieces), terminated: false }];
+  } finally {
+    await file.close();
+  }
+}
+
+const allLines: LineRange = { from: 0, before: Number.POSITIVE_INFINITY };
+
+/** Neither follows a link nor waits for the other end of a pipe. */
+export async function openRegularFile(path: string, conversationId: string): Promise<FileHandle> {
+  const file = await openNoFollow(path, conversationId);
+  const stats = await file.stat().catch(async (error: unknown) => {
+    await file.close();
+    throw error;
+  });
+  if (stats.isFile()) return file;
+  await file.close();
+  throw notRegular(conversationId);
+}
+
+async function openNoFollow(path: string, conversationId: string): Promise<FileHandle> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") throw new ConversationNotFoundError(conversationId);
+    // A link where a file should be, or a socket.
+    if (code === "ELOOP" || code === "ENXIO") throw notRegular(conversationId);
+    throw error;
+  }
+}
+
+function notRegular(conversationId: string): InvalidInputError {
+  return new InvalidInputError(`Conversation ${conversationId}: its rollout is not a regular file`);
+}
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces;
+  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
+}

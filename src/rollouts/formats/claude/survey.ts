@@ -1,0 +1,171 @@
+import { ImportError } from "../../../messages/errors.js";
+import { isRecord } from "../../../base/is-record.js";
+import type { LineObject } from "../../file/line-object.js";
+import { fieldsOf, saidText, textOf } from "../import/fields.js";
+import type { Keeping } from "../import/kept-items.js";
+import { Lineage } from "../import/lineage.js";
+import type { Losses } from "../import/losses.js";
+import { sourceLines } from "../import/source-file.js";
+import type { SourceFacts, SourceFile } from "../import/source.js";
+
+/** What a first look through the file tells; entries are meant by their position among those that are no sidechain's. */
+export interface ClaudeSurvey {
+  readonly facts: SourceFacts;
+  readonly name: string | undefined;
+  /** Whether each entry belongs to the conversation. */
+  readonly belongs: readonly boolean[];
+  readonly keepings: readonly Keeping[];
+  /** Where the last line of each message of the model stands: there is one for every part of it. */
+  readonly lastOf: ReadonlyMap<string, number>;
+}
+
+/** What must be known of an entry to tell whether it belongs to the conversation. */
+interface Seen {
+  readonly messageId: string | undefined;
+  readonly calls: readonly string[];
+  /** The calls it has the results of, when it has nothing else. */
+  readonly results: readonly string[];
+}
+
+const nothingSeen: Seen = { messageId: undefined, calls: [], results: [] };
+
+export async function surveyClaude(file: SourceFile, losses: Losses): Promise<ClaudeSurvey> {
+  const lineage = new Lineage();
+  let isLinked = false;
+  const seen: Seen[] = [];
+  const compactions: { readonly at: number; readonly kept: readonly string[] }[] = [];
+  const facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] } = {};
+  const names: { custom?: string | undefined; made?: string | undefined } = {};
+  for await (const { value } of sourceLines(file, losses)) {
+    noteName(names, value);
+    if (!isEntry(value)) continue;
+    if (lineage.full) throw new ImportError(file.path, "it has too many entries");
+    noteFacts(facts, value);
+    const kept = keptBy(value);
+    if (kept !== undefined) compactions.push({ at: lineage.length, kept });
+    const parent = parentOf(value);
+    isLinked ||= typeof parent === "string";
+    lineage.add({ id: textOf(value["uuid"]) ?? `entry ${lineage.length}`, parent });
+    seen.push(seenIn(value));
+  }
+  // Where no entry names another one there is no tree, only the order of the file.
+  const belongs = isLinked ? belonging(lineage, seen) : seen.map(() => true);
+  return {
+    facts,
+    name: names.custom ?? names.made,
+    belongs,
+    keepings: compactions.flatMap(({ at, kept }) => keeping(at, kept, lineage)),
+    lastOf: lastOf(seen, belongs),
+  };
+}
+
+/** Lines that keep books of the program itself have neither an id nor a message. */
+export function isEntry(value: LineObject): boolean {
+  if (value["isSidechain"] === true || nameTypes.has(value.type)) return false;
+  return typeof value["uuid"] === "string" || isClaudeMessage(value);
+}
+
+/** What somebody said, in a file whose entries have no ids. */
+export function isClaudeMessage({ type, message }: Readonly<Record<string, unknown>>): boolean {
+  return (type === "user" || type === "assistant") && isRecord(message) && message["role"] === type;
+}
+
+const nameTypes = new Set(["custom-title", "ai-title", "summary"]);
+
+function noteName(names: { custom?: string | undefined; made?: string | undefined }, value: LineObject): void {
+  if (value.type === "custom-title") names.custom = saidText(value["customTitle"]) ?? names.custom;
+  else if (value.type === "ai-title") names.made = saidText(value["aiTitle"]) ?? names.made;
+  else if (value.type === "summary") names.made ??= saidText(value["summary"]);
+}
+
+function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }, value: LineObject): void {
+  facts.id ??= textOf(value["sessionId"]);
+  facts.createdAt ??= textOf(value["timestamp"]);
+  facts.cwd ??= saidText(value["cwd"]);
+  const branch = saidText(value["gitBranch"]);
+  if (branch !== "HEAD") facts.branch ??= branch;
+  const model = saidText(fieldsOf(value["message"])["model"]);
+  if (model === undefined || isSynthetic(model) || facts.model !== undefined) return;
+  facts.model = model;
+  facts.provider = "anthropic";
+}
+
+/** What the program says in the model's place. */
+export function isSynthetic(model: unknown): boolean {
+  return model === "<synthetic>";
+}
+
+/**
+ * Behind a compaction the conversation goes on as another one, and still says what it was. An entry that does not have
+ * the key at all follows the one before it.
+ */
+function parentOf(value: LineObject): string | null | undefined {
+  const parent = textOf(value["parentUuid"]) ?? textOf(value["logicalParentUuid"]);
+  return parent ?? (value["parentUuid"] === undefined ? undefined : null);
+}
+
+function keptBy(value: LineObject): readonly string[] | undefined {
+  if (value["isCompactSummary"] !== true && !isBoundary(value)) return undefined;
+  const uuids = fieldsOf(fieldsOf(value["compactMetadata"])["preservedMessages"])["uuids"];
+  return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === "string") : [];
+}
+
+export function isBoundary({ type, subtype }: LineObject): boolean {
+  return type === "system" && subtype === "compact_boundary";
+}
+
+function seenIn({ type, message }: LineObject): Seen {
+  if (type !== "user" && type !== "assistant") return nothingSeen;
+  const { id, content } = fieldsOf(message);
+  const blocks = (Array.isArray(content) ? content : []).map(fieldsOf);
+  if (type === "assistant") {
+    return {
+      messageId: textOf(id),
+      calls: blocks.flatMap(({ type: kind, id: call }) => textsIf(kind === "tool_use", call)),
+      results: [],
+    };
+  }
+  const results = blocks.flatMap((block) => textsIf(block["type"] === "tool_result", block["tool_use_id"]));
+  return results.length > 0 && results.length === blocks.length ? { ...nothingSeen, results } : nothingSeen;
+}
+
+function textsIf(wanted: boolean, value: unknown): string[] {
+  return wanted && typeof value === "string" ? [value] : [];
+}
+
+/**
+ * What leads to the last entry, and what stands beside it: of calls made at once only the last one's result leads on,
+ * and the parts of one message may have followed different results.
+ */
+function belonging(lineage: Lineage, seen: readonly Seen[]): boolean[] {
+  const belongs = lineage.path();
+  const messages = new Set(seen.flatMap(({ messageId }, at) => (belongs[at] === true ? (messageId ?? []) : [])));
+  for (const [at, { messageId }] of seen.entries()) {
+    if (messageId !== undefined && messages.has(messageId)) belongs[at] = true;
+  }
+  const calls = new Set(seen.flatMap((entry, at) => (belongs[at] === true ? entry.calls : [])));
+  for (const [at, { results }] of seen.entries()) {
+    if (results.length > 0 && results.every((id) => calls.has(id))) belongs[at] = true;
+  }
+  return belongs;
+}
+
+function keeping(at: number, kept: readonly string[], lineage: Lineage): Keeping[] {
+  const positions = new Set(kept.flatMap((uuid) => lineage.positionOf(uuid) ?? []).filter((position) => position < at));
+  if (positions.size === 0) return [];
+  return [
+    {
+      at,
+      from: [...positions].reduce((first, position) => Math.min(first, position)),
+      keeps: (position) => positions.has(position),
+    },
+  ];
+}
+
+function lastOf(seen: readonly Seen[], belongs: readonly boolean[]): Map<string, number> {
+  const last = new Map<string, number>();
+  for (const [at, { messageId }] of seen.entries()) {
+    if (messageId !== undefined && belongs[at] === true) last.set(messageId, at);
+  }
+  return last;
+}

@@ -1,0 +1,125 @@
+import { basename } from "node:path";
+import { bareId } from "../../../messages/conversation-id.js";
+import { CorruptedRolloutError, ImportError } from "../../../messages/errors.js";
+import { formFacts } from "../lines/form-facts.js";
+import { FormReader } from "../lines/form-reader.js";
+import { partsBefore, type RolloutPart } from "../../file/history-base.js";
+import { idOfName } from "../../layout.js";
+import { legacyLines } from "../../file/legacy-lines.js";
+import type { LineObject } from "../../file/line-object.js";
+import { codexRecords } from "./records.js";
+import { fieldsOf, saidText, textOf } from "../import/fields.js";
+import type { Losses } from "../import/losses.js";
+import { type NumberedObject, sourceLines } from "../import/source-file.js";
+import type { ReadSource, SourceFacts, SourceFile, SourceRecord } from "../import/source.js";
+
+/** The model stands in one of the first lines, or nowhere. */
+const maxFactLines = 1_000;
+const secondId = /_([0-9a-f-]{36})\.jsonl$/;
+
+/** Codex's lines, ours, and whole turns in one line, which may stand in one file. */
+export const readRolloutSource: ReadSource = async (file, losses) => ({
+  facts: await factsOf(file),
+  records: rolloutRecords(file, losses),
+});
+
+async function factsOf(file: SourceFile): Promise<SourceFacts> {
+  const facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] } = { id: uuidOfName(file.path) };
+  for await (const { number, value } of sourceLines(file)) {
+    if (value.type === "session_meta" && facts.cwd === undefined) Object.assign(facts, metaFacts(value));
+    const { model, provider, createdAt, cwd } = "payload" in value ? contextFacts(value) : formFacts(value);
+    facts.createdAt ??= createdAt;
+    facts.cwd ??= cwd;
+    facts.provider ??= provider;
+    facts.model ??= model;
+    if (facts.model !== undefined || number >= maxFactLines) break;
+  }
+  // When turns are taken back Codex goes on in another file of the same conversation, which is another one here.
+  return { ...facts, id: secondId.exec(file.path)?.[1] ?? facts.id };
+}
+
+/** Any other name of a file says nothing: several may be called so, and each of them otherwise tomorrow. */
+function uuidOfName(path: string): string | undefined {
+  const id = idOfName(basename(path));
+  return id === undefined || bareId(id) === id ? undefined : id;
+}
+
+function metaFacts(value: LineObject): Partial<SourceFacts> {
+  const [payload, metadata] = [fieldsOf(value["payload"]), fieldsOf(value["metadata"])];
+  const git = fieldsOf(payload["git"]);
+  const said = {
+    id: textOf(payload["id"]),
+    createdAt: textOf(payload["timestamp"]),
+    cwd: saidText(payload["cwd"]),
+    branch: saidText(git["branch"]),
+    commit: saidText(git["commit_hash"]),
+    repositoryUrl: saidText(git["repository_url"]),
+    provider: saidText(metadata["provider"]) ?? saidText(payload["model_provider"]),
+    model: saidText(metadata["model"]),
+  };
+  return Object.fromEntries(Object.entries(said).filter(([, text]) => text !== undefined));
+}
+
+function contextFacts({ type, payload }: LineObject): SourceFacts {
+  if (type !== "turn_context") return {};
+  const { model, provider } = fieldsOf(payload);
+  return { model: saidText(model), provider: saidText(provider) };
+}
+
+async function* rolloutRecords(file: SourceFile, losses: Losses): AsyncGenerator<SourceRecord> {
+  const reading = new RolloutReading(losses);
+  let begun = false;
+  for await (const line of sourceLines(file, losses)) {
+    yield* reading.recordsOf(line.value);
+    if (begun || line.value.type !== "session_meta") continue;
+    begun = true;
+    for (const part of await partsOf(file, line)) {
+      for await (const { value } of sourceLines(part, losses)) yield* reading.recordsOf(value);
+    }
+  }
+}
+
+async function partsOf({ path }: SourceFile, { number, value }: NumberedObject): Promise<RolloutPart[]> {
+  try {
+    return await partsBefore(value, { path, conversationId: path, line: number });
+  } catch (error) {
+    if (error instanceof CorruptedRolloutError) throw new ImportError(path, error.detail);
+    throw error;
+  }
+}
+
+class RolloutReading {
+  readonly #losses: Losses;
+  readonly #forms = new FormReader("imported");
+  #isPaginated = false;
+  #time: string | undefined;
+
+  constructor(losses: Losses) {
+    this.#losses = losses;
+  }
+
+  recordsOf(value: LineObject): SourceRecord[] {
+    const foreign = this.#forms.linesOf(value);
+    if (foreign === undefined) return this.#codexRecords(value);
+    if (!foreign.whole) this.#losses.count("unknown_parts");
+    return foreign.lines.flatMap((line): SourceRecord[] => {
+      const { timestamp, type } = line;
+      if (type === "response_item") return [{ type: "item", timestamp, item: line.payload }];
+      if (type === "compacted") return [{ type: "line", line }];
+      // The turns are framed anew: what is known of each of them stands in its lines.
+      if (type !== "turn_context") return [];
+      return [{ type: "played_by", by: { provider: line.payload.provider, model: line.payload.model } }];
+    });
+  }
+
+  #codexRecords(value: LineObject): SourceRecord[] {
+    if (fieldsOf(value["payload"])["history_mode"] === "paginated") this.#isPaginated = true;
+    // A line without a time was written after the one before it.
+    this.#time = textOf(value["timestamp"]) ?? textOf(fieldsOf(value["payload"])["timestamp"]) ?? this.#time;
+    const records = codexRecords(value, this.#losses, this.#time);
+    if (!this.#isPaginated) return records;
+    return records.flatMap((record): SourceRecord[] =>
+      record.type === "line" ? legacyLines(record.line).map((line) => ({ type: "line", line })) : [record],
+    );
+  }
+}

@@ -1,0 +1,95 @@
+import { messageText, type ResponseItem } from "../../../messages/response-item.js";
+import type { OwnLine, SessionMeta } from "../../../messages/rollout-line.js";
+import type { SandboxPolicy } from "../../../messages/policy.js";
+import { isRealUserMessage } from "../../../messages/user-message.js";
+import { version } from "../../../version.js";
+import { encodeLine } from "../../file/encode.js";
+import { legacyLines } from "../../file/legacy-lines.js";
+import { codexId } from "../export/export-name.js";
+import type { Writing } from "../export/writing.js";
+import type { Survey } from "../export/survey.js";
+
+/** A rollout that Codex lists and resumes: one file that stands on its own, with no line Codex has no type for. */
+export async function* writeCodex({ survey, batches }: Writing): AsyncGenerator<string> {
+  yield encodeLine(firstLine(survey));
+  const events = new MissingEvents(survey.silent);
+  const isPaginated = survey.meta?.history_mode === "paginated";
+  for await (const batch of batches) {
+    for (const line of batch.flatMap(codexLines)) {
+      const legacy = isPaginated ? legacyLines(line) : [line];
+      for (const each of legacy.flatMap((own) => [own, ...events.behind(own)])) yield encodeLine(each);
+    }
+  }
+}
+
+/**
+ * `cli`, because Codex lists nothing else unasked. Without the provider, which Codex would look for in its own
+ * configuration, and without where the history begins: it is all here.
+ */
+function firstLine({ conversationId, createdAt, provider, model, meta }: Survey): OwnLine {
+  const { model_provider: _, history_mode: __, history_base: ___, ...said } = meta ?? unknownMeta;
+  const payload = { ...said, id: codexId(conversationId), timestamp: createdAt, source: "cli" };
+  // Another id of the same conversation, which newer Codex prefers.
+  Reflect.deleteProperty(payload, "session_id");
+  const known = provider !== undefined && model !== undefined;
+  return {
+    timestamp: createdAt,
+    type: "session_meta",
+    ...(known ? { metadata: { provider, model, format: 1 } } : {}),
+    payload,
+  };
+}
+
+const unknownMeta: SessionMeta = {
+  id: "",
+  timestamp: "",
+  cwd: "/",
+  originator: "cody",
+  cli_version: version,
+  source: "cli",
+};
+
+function codexLines(line: OwnLine): OwnLine[] {
+  const { timestamp } = line;
+  if (line.type === "session_meta") return [];
+  if (line.type === "turn_context") {
+    return [{ ...line, payload: { ...line.payload, sandbox_policy: underBothNames(line.payload.sandbox_policy) } }];
+  }
+  if (line.type !== "cody") return [line];
+  if (line.payload.type !== "history_replaced") return [];
+  // It is how Codex writes down that the history is another one from now on.
+  return [{ timestamp, type: "compacted", payload: { message: "", replacement_history: line.payload.items } }];
+}
+
+/** A policy under both names, so that every version of Codex can read it. */
+function underBothNames(policy: SandboxPolicy): SandboxPolicy {
+  const mode = "type" in policy ? policy.type : policy.mode;
+  return { ...policy, type: mode, mode };
+}
+
+/** Codex lists and shows what has an event beside the item. */
+class MissingEvents {
+  readonly #silent: ReadonlySet<number>;
+  #said = 0;
+  #isSilent = false;
+
+  constructor(silent: ReadonlySet<number>) {
+    this.#silent = silent;
+  }
+
+  behind(line: OwnLine): OwnLine[] {
+    if (line.type !== "response_item") return [];
+    const item: ResponseItem = line.payload;
+    if (isRealUserMessage(item)) {
+      this.#isSilent = this.#silent.has(this.#said);
+      this.#said += 1;
+      const message = messageText(item);
+      return this.#isSilent
+        ? [{ timestamp: line.timestamp, type: "event_msg", payload: { type: "user_message", message } }]
+        : [];
+    }
+    if (!this.#isSilent || item.type !== "message" || item.role !== "assistant") return [];
+    const message = messageText(item);
+    return [{ timestamp: line.timestamp, type: "event_msg", payload: { type: "agent_message", message } }];
+  }
+}

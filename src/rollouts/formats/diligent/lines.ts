@@ -1,0 +1,59 @@
+import { isRecord } from "../../../base/is-record.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import type { OwnLine } from "../../../messages/rollout-line.js";
+import type { LineObject } from "../../file/line-object.js";
+import { entryItems } from "./items.js";
+import { EntryTree } from "./tree.js";
+import { filesText } from "./files-text.js";
+import { type FormItems, notUnderstood, said } from "../lines/form-items.js";
+import { isoTime } from "../lines/detect.js";
+import { itemLine, type FormLines } from "../lines/form-lines.js";
+
+/** Reads entries of a tree one by one: where a branch begins, history is what it was there. */
+export class EntryForm {
+  readonly #tree = new EntryTree();
+  #cwd = "/";
+
+  linesOf(entry: LineObject): FormLines {
+    const timestamp = isoTime(entry["timestamp"]);
+    if (entry.type === "session") return { lines: [], whole: this.#begin(entry) };
+    const parent = typeof entry["parentId"] === "string" ? entry["parentId"] : null;
+    const goesOn = this.#tree.follows(parent);
+    const found = this.#itemsOf(entry, parent);
+    const replaces = entry.type === "compaction" && found.whole;
+    this.#tree.add(String(entry["id"]), { parent, items: found.items, replaces });
+    const items = replaces || goesOn ? found.items : [...this.#tree.itemsUpTo(parent), ...found.items];
+    const lines =
+      replaces || !goesOn ? [replacedLine(timestamp, items)] : items.map((item) => itemLine(timestamp, item));
+    return { lines: [...lines, ...this.#modelLines(entry, timestamp)], whole: found.whole };
+  }
+
+  #begin({ cwd, version }: LineObject): boolean {
+    if (typeof cwd === "string") this.#cwd = cwd;
+    return version === undefined || (typeof version === "number" && version <= newestVersion);
+  }
+
+  #itemsOf(entry: LineObject, parent: string | null): FormItems {
+    const { type, message } = entry;
+    if (type === "message") return isRecord(message) ? entryItems(message) : notUnderstood;
+    if (type !== "compaction") return { items: [], whole: true };
+    const { summary, firstKeptEntryId } = entry;
+    if (typeof summary !== "string") return notUnderstood;
+    const kept = typeof firstKeptEntryId === "string" ? this.#tree.itemsUpTo(parent, firstKeptEntryId) : [];
+    return { items: [said("user", `[Session Summary]\n${summary}${filesText(entry)}`), ...kept], whole: true };
+  }
+
+  #modelLines({ type, provider, modelId }: LineObject, timestamp: string): OwnLine[] {
+    if (type !== "model_change" || typeof provider !== "string" || typeof modelId !== "string") return [];
+    // Nothing is known of what was allowed.
+    const policies = { approval_policy: null, sandbox_policy: { type: "unknown" } };
+    const payload = { cwd: this.#cwd, ...policies, model: modelId, summary: "auto", provider };
+    return [{ timestamp, type: "turn_context", payload }];
+  }
+}
+
+const newestVersion = 2;
+
+function replacedLine(timestamp: string, items: readonly ResponseItem[]): OwnLine {
+  return { timestamp, type: "cody", payload: { type: "history_replaced", items: [...items] } };
+}

@@ -1,0 +1,51 @@
+import { isRecord } from "../../../base/is-record.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import { answered, called, type FormItems, nothing, notUnderstood, partItems, thought } from "../lines/form-items.js";
+
+type Value = Readonly<Record<string, unknown>>;
+
+/** What a message of the AI SDK says, with the additions that keep a tool's call and its result in one message. */
+export function messageItems(message: Value): FormItems {
+  switch (message["role"]) {
+    case "user":
+      return partItems("user", message["content"], () => undefined);
+    case "assistant":
+      return assistantItems(message);
+    case "tool":
+      return toolItems(message);
+    case "system":
+      return nothing;
+    default:
+      return notUnderstood;
+  }
+}
+
+function assistantItems(message: Value): FormItems {
+  const { content, thinking, isThinkingComplete, thinkingSignature } = message;
+  if (thinking !== true) return partItems("assistant", content, assistantPart);
+  // What was not thought to its end is of no use to anybody.
+  if (isThinkingComplete !== true || typeof content !== "string") return nothing;
+  return { items: [thought(content, thinkingSignature)], whole: true };
+}
+
+function assistantPart(part: Value): ResponseItem | undefined {
+  const { type, text, toolCallId, toolName, args, input } = part;
+  if (type === "reasoning" && typeof text === "string") return thought(text, part["signature"]);
+  if (type !== "tool-call" || typeof toolCallId !== "string" || typeof toolName !== "string") return undefined;
+  return called(toolCallId, toolName, args ?? input);
+}
+
+function toolItems(message: Value): FormItems {
+  const { content, toolCallId, toolName, toolArgs, toolResult } = message;
+  if (Array.isArray(content)) return partItems("assistant", content, resultPart);
+  if (typeof toolCallId !== "string" || typeof toolName !== "string") return notUnderstood;
+  // A call without its result was never finished.
+  if (toolResult === undefined || toolResult === null) return nothing;
+  return { items: [called(toolCallId, toolName, toolArgs), answered(toolCallId, toolResult)], whole: true };
+}
+
+function resultPart({ type, toolCallId, result, output }: Value): ResponseItem | undefined {
+  if (type !== "tool-result" || typeof toolCallId !== "string") return undefined;
+  // Newer versions of the SDK say what kind of result it is.
+  return answered(toolCallId, result ?? (isRecord(output) && "value" in output ? output["value"] : output));
+}

@@ -1,0 +1,59 @@
+import type { ResponseItem } from "../../../messages/response-item.js";
+import { formFacts } from "../lines/form-facts.js";
+import { isoTime } from "../lines/detect.js";
+import { messageItems } from "./items.js";
+import type { LineObject } from "../../file/line-object.js";
+import { codexRecords } from "../codex/records.js";
+import { fieldsOf, textOf } from "../import/fields.js";
+import type { Losses } from "../import/losses.js";
+import { sourceLines } from "../import/source-file.js";
+import type { ReadSource, SourceFacts, SourceFile, SourceRecord } from "../import/source.js";
+
+/** The first lines tell all there is to know of it. */
+const maxFactLines = 10;
+
+/** Messages of the AI SDK in envelopes, one in a line. */
+export const readMessageSource: ReadSource = async (file, losses) => ({
+  facts: await factsOf(file),
+  records: messageRecords(file, losses),
+});
+
+async function factsOf(file: SourceFile): Promise<SourceFacts> {
+  let facts: SourceFacts = {};
+  for await (const { number, value } of sourceLines(file)) {
+    const said = formFacts(value);
+    const known = { id: textOf(value["sessionId"]), ...said };
+    facts = { ...known, ...Object.fromEntries(Object.entries(facts).filter(([, text]) => text !== undefined)) };
+    if (number >= maxFactLines) break;
+  }
+  return facts;
+}
+
+async function* messageRecords(file: SourceFile, losses: Losses): AsyncGenerator<SourceRecord> {
+  for await (const { value } of sourceLines(file, losses)) yield* recordsOf(value, losses);
+}
+
+function recordsOf(value: LineObject, losses: Losses): SourceRecord[] {
+  if ("payload" in value) return codexRecords(value, losses);
+  const { messageType } = value;
+  const message = fieldsOf(value["message"]);
+  if (messageType === "session-meta") return [];
+  if (messageType !== "conversation") {
+    losses.count("unknown_lines");
+    return [];
+  }
+  const { items, whole } = messageItems(message);
+  if (!whole) losses.count("unknown_parts");
+  if (message["role"] === "system") losses.count("system_messages");
+  else if (items.length === 0 && whole) losses.count("unfinished");
+  const timestamp = isoTime(value["timestamp"]);
+  return items.map((item) => ({ type: "item", timestamp, item: unsealed(item, losses) }));
+}
+
+/** Envoy does not say which model a signature comes from, so nobody may get it back. */
+function unsealed(item: ResponseItem, losses: Losses): ResponseItem {
+  if (item.type !== "reasoning" || typeof item.encrypted_content !== "string") return item;
+  losses.count("signatures");
+  const { encrypted_content: _, ...rest } = item;
+  return rest;
+}

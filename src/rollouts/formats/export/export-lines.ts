@@ -1,0 +1,84 @@
+import { EmptyRolloutError } from "../../../messages/errors.js";
+import type { OwnLine } from "../../../messages/rollout-line.js";
+import type { ExportFormat } from "./export-format.js";
+import { writeCodex } from "../codex/write.js";
+import { writeDiligent } from "../diligent/write.js";
+import { writeEnvoy } from "../envoy/write.js";
+import { exportName } from "./export-name.js";
+import { writeHtml } from "../html/write.js";
+import { writeJson } from "../json/write.js";
+import { writeMarkdown } from "../markdown/write.js";
+import { survey } from "./survey.js";
+import type { Writing } from "./writing.js";
+
+/** A conversation to be exported. It is read twice: once to know it, once to write it. */
+export interface ExportSource {
+  readonly conversationId: string;
+  read(): AsyncIterable<readonly OwnLine[]>;
+}
+
+/** A conversation in another format: the pieces of one text, in order. They can be asked for once. */
+export interface ExportedConversation extends AsyncIterable<string> {
+  readonly conversationId: string;
+  readonly format: ExportFormat;
+  readonly title: string;
+  /** A name for a file; `attempt` counts from 1, for when that one is taken. */
+  fileName(attempt?: number): string;
+  /** What the format has no place for, by kind; complete when all pieces have been given. */
+  readonly left: ReadonlyMap<string, number>;
+}
+
+const writers: Record<ExportFormat, (writing: Writing) => AsyncIterable<string>> = {
+  markdown: writeMarkdown,
+  html: writeHtml,
+  json: writeJson,
+  codex: writeCodex,
+  envoy: writeEnvoy,
+  diligent: writeDiligent,
+};
+
+/** Rejects when the conversation cannot be read to its end, and when there is nothing in it. */
+export async function exportLines(source: ExportSource, format: ExportFormat): Promise<ExportedConversation> {
+  const known = await survey(source.conversationId, source.read());
+  if (known.headings.length === 0) throw new EmptyRolloutError(source.conversationId);
+  const left = new Map<string, number>();
+  const leave = (kind: string): void => void left.set(kind, (left.get(kind) ?? 0) + 1);
+  return {
+    conversationId: source.conversationId,
+    format,
+    title: known.title,
+    fileName: (attempt = 1) => exportName(known, format, attempt),
+    left,
+    [Symbol.asyncIterator]: () =>
+      joined(writers[format]({ survey: known, batches: first(known.lines, source.read()), leave }))[
+        Symbol.asyncIterator
+      ](),
+  };
+}
+
+/** Somebody may be adding to it. */
+async function* first(count: number, batches: AsyncIterable<readonly OwnLine[]>): AsyncGenerator<readonly OwnLine[]> {
+  let left = count;
+  for await (const batch of batches) {
+    yield batch.slice(0, left);
+    left -= batch.length;
+    if (left <= 0) return;
+  }
+}
+
+const pieceChars = 64 * 1024;
+
+/** Many small pieces take longer to hand on than to make. */
+async function* joined(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let waiting: string[] = [];
+  let length = 0;
+  for await (const text of texts) {
+    waiting.push(text);
+    length += text.length;
+    if (length < pieceChars) continue;
+    yield waiting.join("");
+    waiting = [];
+    length = 0;
+  }
+  if (length > 0) yield waiting.join("");
+}

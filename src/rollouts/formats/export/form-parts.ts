@@ -1,0 +1,52 @@
+import { messageText, type MessageItem, type ResponseItem } from "../../../messages/response-item.js";
+import { callOf, isOutput, outputText } from "../../history-messages.js";
+
+/** An item in the words that other forms have for it. */
+export type FormPart =
+  | { readonly type: "said"; readonly role: "user" | "assistant" | "system"; readonly text: string }
+  | { readonly type: "thought"; readonly text: string; readonly signature: string | undefined }
+  | { readonly type: "called"; readonly id: string; readonly name: string; readonly input: unknown }
+  | { readonly type: "answered"; readonly id: string; readonly output: string };
+
+/** What other forms can say of an item; `leave` hears of what is lost on the way. */
+export function formPart(item: ResponseItem, leave: (kind: string) => void): FormPart | undefined {
+  if (item.type === "message") return messagePart(item, leave);
+  if (item.type === "reasoning") {
+    const text = [...item.summary, ...(item.content ?? [])].map((part) => part.text).join("\n");
+    const signature = item.encrypted_content ?? undefined;
+    if (text !== "" || signature !== undefined) return { type: "thought", text, signature };
+    leave("reasoning");
+    return undefined;
+  }
+  const call = callOf(item);
+  if (call !== undefined) {
+    return { type: "called", id: call.call_id, name: call.name, input: inputOf(item, call.arguments) };
+  }
+  if (isOutput(item)) {
+    if (typeof item.output !== "string") for (const part of item.output) if (!("text" in part)) leave(part.type);
+    return { type: "answered", id: item.call_id, output: textOf(item.output) };
+  }
+  leave(item.type);
+  return undefined;
+}
+
+function messagePart(item: MessageItem, leave: (kind: string) => void): FormPart {
+  for (const part of item.content) if (!("text" in part)) leave(part.type);
+  const role = item.role === "user" || item.role === "assistant" ? item.role : "system";
+  return { type: "said", role, text: messageText(item) };
+}
+
+function textOf(output: Parameters<typeof outputText>[0]): string {
+  return typeof output === "string" ? output : outputText(output.filter((part) => "text" in part));
+}
+
+/** Other forms have the arguments as a value. */
+function inputOf(item: ResponseItem, given: string): unknown {
+  if (item.type === "custom_tool_call") return { input: given };
+  try {
+    return JSON.parse(given);
+  } catch {
+    // What a model wrote that is no JSON stays as it wrote it.
+    return given;
+  }
+}

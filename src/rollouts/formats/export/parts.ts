@@ -1,0 +1,86 @@
+import {
+  type MessageItem,
+  messageText,
+  type ResponseItem,
+  type ToolOutputContent,
+} from "../../../messages/response-item.js";
+import { shortened } from "../../../base/text/shortened.js";
+import { webSearchText } from "../../../messages/web-search.js";
+import { isRealUserMessage } from "../../../messages/user-message.js";
+import { type Attachment, callOf, isAttachment, isOutput, thoughtsOf } from "../../history-messages.js";
+import type { TurnEntry } from "./turns.js";
+
+/** A piece of a transcript, as a person reads it. */
+export type Part =
+  | { readonly type: "user" | "pinned"; readonly text: string; readonly attachments: readonly Attachment[] }
+  | { readonly type: "assistant" | "thought" | "context" | "summary"; readonly text: string }
+  | { readonly type: "call"; readonly name: string; readonly given: string; output?: ToolOutputContent }
+  /** What is neither said nor done, by its kind or in a few words, and as it stands in the file. */
+  | { readonly type: "other"; readonly kind: string; readonly json: string }
+  | { readonly type: "compacted"; readonly summary: string; readonly tokens?: readonly [before: number, after: number] }
+  | { readonly type: "replaced"; readonly items: number }
+  | { readonly type: "rolled_back"; readonly turns: number };
+
+const maxKindChars = 200;
+
+type Call = Extract<Part, { type: "call" }>;
+
+/** The pieces in order; what came of a call stands with the call. */
+export function partsOf(entries: readonly TurnEntry[]): Part[] {
+  const calls = new Map<string, Call>();
+  return entries.flatMap((entry) => entryParts(entry, calls));
+}
+
+function entryParts(entry: TurnEntry, calls: Map<string, Call>): Part[] {
+  switch (entry.type) {
+    case "item":
+      return itemParts(entry.item, calls);
+    case "compacted": {
+      const { message, cody } = entry.compacted;
+      const tokens = cody === undefined ? {} : { tokens: [cody.tokens_before, cody.tokens_after] as const };
+      return [{ type: "compacted", summary: message, ...tokens }];
+    }
+    case "replaced":
+      return [
+        { type: "replaced", items: entry.items.length },
+        ...entry.unseen.flatMap((item) => itemParts(item, calls)),
+      ];
+    case "rolled_back":
+      break;
+  }
+  return [{ type: "rolled_back", turns: entry.turns }];
+}
+
+function itemParts(item: ResponseItem, calls: Map<string, Call>): Part[] {
+  const call = callOf(item);
+  if (call !== undefined) {
+    const part: Call = { type: "call", name: call.name, given: call.arguments };
+    calls.set(call.call_id, part);
+    return [part];
+  }
+  if (isOutput(item)) {
+    const known = calls.get(item.call_id);
+    // One output too many, or one whose call is gone, is shown all the same.
+    if (known === undefined || known.output !== undefined) {
+      return [{ type: "call", name: "", given: "", output: item.output }];
+    }
+    known.output = item.output;
+    return [];
+  }
+  if (item.type === "message") return messageParts(item);
+  if (item.type === "reasoning") {
+    const text = thoughtsOf(item).join("\n\n");
+    return text === "" ? [] : [{ type: "thought", text }];
+  }
+  if (item.type === "ghost_snapshot") return [];
+  const kind = item.type === "web_search_call" ? shortened(webSearchText(item.action), maxKindChars) : item.type;
+  return [{ type: "other", kind, json: JSON.stringify(item, null, 2) }];
+}
+
+function messageParts(item: MessageItem): Part[] {
+  const text = messageText(item);
+  if (item.summary === true) return [{ type: "summary", text }];
+  if (item.role === "assistant") return [{ type: "assistant", text }];
+  if (!isRealUserMessage(item)) return [{ type: "context", text }];
+  return [{ type: item.pinned === true ? "pinned" : "user", text, attachments: item.content.filter(isAttachment) }];
+}

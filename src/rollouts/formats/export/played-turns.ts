@@ -1,0 +1,15 @@
+import type { OwnLine } from "../../../messages/rollout-line.js";
+import { type ExportedTurn, Turns } from "./turns.js";
+
+/** The turns of a conversation one by one, each when it is over. */
+export async function* playedTurns(batches: AsyncIterable<readonly OwnLine[]>): AsyncGenerator<ExportedTurn> {
+  const turns = new Turns({ remembersItems: true });
+  for await (const batch of batches) {
+    for (const line of batch) {
+      const over = turns.add(line);
+      if (over !== undefined) yield over;
+    }
+  }
+  const last = turns.end();
+  if (last !== undefined) yield last;
+}

@@ -1,0 +1,156 @@
+import { isPrintable } from "../../../messages/conversation-name.js";
+import { messageText, type ResponseItem } from "../../../messages/response-item.js";
+import type { OwnLine, SessionMeta } from "../../../messages/rollout-line.js";
+import { shortened } from "../../../base/text/shortened.js";
+import type { TokenUsageInfo } from "../../../messages/token-usage.js";
+import type { TurnContext } from "../../../messages/turn-context.js";
+import { isRealUserMessage } from "../../../messages/user-message.js";
+import { callOf } from "../../history-messages.js";
+import { type ExportedTurn, Turns } from "./turns.js";
+
+const maxTitleChars = 80;
+
+export interface TurnHeading {
+  readonly number: number;
+  readonly title: string;
+}
+
+/** What must be known of a conversation before the first line of an export is written. */
+export interface Survey {
+  readonly conversationId: string;
+  /** What was added to the file since is not exported. */
+  readonly lines: number;
+  readonly title: string;
+  readonly name: string | undefined;
+  readonly createdAt: string;
+  readonly lastUpdated: string;
+  readonly meta: SessionMeta | undefined;
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  /** The settings of the newest turn. */
+  readonly context: TurnContext | undefined;
+  readonly usage: TokenUsageInfo | null;
+  readonly headings: readonly TurnHeading[];
+  readonly items: number;
+  readonly messages: number;
+  readonly toolCalls: number;
+  readonly compactions: number;
+  /** What the user said without an event beside it, counted from 0: Codex shows only what has one. */
+  readonly silent: ReadonlySet<number>;
+}
+
+/** Reads all of it once. Damage is found here, before anything is written. */
+export async function survey(conversationId: string, batches: AsyncIterable<readonly OwnLine[]>): Promise<Survey> {
+  const facts = new Facts();
+  for await (const batch of batches) for (const line of batch) facts.add(line);
+  return facts.survey(conversationId);
+}
+
+class Facts {
+  readonly #turns = new Turns({ remembersItems: false });
+  readonly #headings: TurnHeading[] = [];
+  readonly #silent = new Set<number>();
+  #lines = 0;
+  #meta: Extract<OwnLine, { type: "session_meta" }> | undefined;
+  #firstContext: TurnContext | undefined;
+  #context: TurnContext | undefined;
+  #name: string | undefined;
+  #usage: TokenUsageInfo | null = null;
+  #firstTime: string | undefined;
+  #lastTime: string | undefined;
+  #items = 0;
+  #messages = 0;
+  #toolCalls = 0;
+  #compactions = 0;
+  #said = 0;
+
+  add(line: OwnLine): void {
+    this.#lines += 1;
+    this.#time(line.timestamp);
+    this.#heading(this.#turns.add(line));
+    switch (line.type) {
+      case "session_meta":
+        this.#meta ??= line;
+        break;
+      case "turn_context":
+        this.#firstContext ??= line.payload;
+        this.#context = line.payload;
+        break;
+      case "response_item":
+        this.#item(line.payload);
+        break;
+      case "compacted":
+        this.#compactions += 1;
+        break;
+      case "event_msg":
+        if (line.payload.type === "user_message") this.#silent.delete(this.#said - 1);
+        if (line.payload.type === "token_count" && line.payload.info !== null) this.#usage = line.payload.info;
+        break;
+      case "cody":
+        // A file may hold what would not have been taken as a name.
+        if (line.payload.type === "named" && isPrintable(line.payload.name)) this.#name = line.payload.name;
+        break;
+    }
+  }
+
+  survey(conversationId: string): Survey {
+    this.#heading(this.#turns.end());
+    const metadata = Object(this.#meta?.metadata) as Readonly<Record<string, unknown>>;
+    const name = this.#name;
+    const createdAt = this.#meta?.payload.timestamp ?? this.#firstTime ?? new Date(0).toISOString();
+    return {
+      conversationId,
+      lines: this.#lines,
+      title: name ?? this.#headings.find(({ title }) => title !== "")?.title ?? conversationId,
+      name,
+      createdAt,
+      lastUpdated: this.#lastTime ?? createdAt,
+      meta: this.#meta?.payload,
+      provider: text(metadata["provider"]) ?? this.#meta?.payload.model_provider ?? this.#firstContext?.provider,
+      model: text(metadata["model"]) ?? this.#firstContext?.model,
+      context: this.#context,
+      usage: this.#usage,
+      headings: this.#headings,
+      items: this.#items,
+      messages: this.#messages,
+      toolCalls: this.#toolCalls,
+      compactions: this.#compactions,
+      silent: this.#silent,
+    };
+  }
+
+  #time(timestamp: string): void {
+    if (Number.isNaN(Date.parse(timestamp))) return;
+    this.#firstTime ??= timestamp;
+    if (this.#lastTime === undefined || Date.parse(timestamp) >= Date.parse(this.#lastTime)) this.#lastTime = timestamp;
+  }
+
+  #item(item: ResponseItem): void {
+    this.#items += 1;
+    if (item.type === "message" && (item.role === "assistant" || isRealUserMessage(item))) this.#messages += 1;
+    if (callOf(item) !== undefined) this.#toolCalls += 1;
+    if (!isRealUserMessage(item)) return;
+    this.#silent.add(this.#said);
+    this.#said += 1;
+  }
+
+  #heading(turn: ExportedTurn | undefined): void {
+    if (turn !== undefined) this.#headings.push({ number: turn.number, title: titleOf(turn) });
+  }
+}
+
+/** How a turn is called: the first line of what the user said in it. */
+export function titleOf({ entries }: Pick<ExportedTurn, "entries">): string {
+  for (const entry of entries) {
+    if (entry.type !== "item" || !isRealUserMessage(entry.item)) continue;
+    const [line] = messageText(entry.item)
+      .trim()
+      .split(/\s*[\r\n]+\s*/, 1);
+    if (line !== undefined && line !== "") return shortened(line, maxTitleChars);
+  }
+  return "";
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,197 @@
+import { createHash } from "node:crypto";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
+import { addUsage, noTokens, type TokenUsage } from "../../../messages/token-usage.js";
+import { isRealUserMessage } from "../../../messages/user-message.js";
+
+/** What happened in a turn, in order. */
+export type TurnEntry =
+  | { readonly type: "item"; readonly timestamp: string; readonly item: ResponseItem }
+  | { readonly type: "compacted"; readonly timestamp: string; readonly compacted: Compacted }
+  /** The history was replaced from outside; `unseen` are the items that had not been there before. */
+  | {
+      readonly type: "replaced";
+      readonly timestamp: string;
+      readonly items: readonly ResponseItem[];
+      readonly unseen: ResponseItem[];
+    }
+  | { readonly type: "rolled_back"; readonly timestamp: string; readonly turns: number };
+
+export type TurnStatus = "complete" | "aborted" | "failed" | "open";
+
+/** A turn as it was played: nothing that was said is missing, whatever the model still sees of it. */
+export interface ExportedTurn {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly id: string | null;
+  readonly startedAt: string;
+  readonly entries: TurnEntry[];
+  status: TurnStatus;
+  failure?: string;
+  provider?: string;
+  model?: string;
+  usage: TokenUsage;
+}
+
+type EventLine = Extract<OwnLine, { type: "event_msg" }>;
+
+/**
+ * Takes lines one by one and gives a turn when the next has begun, so that no more than one is kept. Those without a
+ * frame, as old Codex and other forms have them, begin with what the user says behind an answer.
+ */
+export class Turns {
+  readonly #seen: Set<string> | undefined;
+  #current: ExportedTurn | undefined;
+  #count = 0;
+  #mode: "framed" | "unframed" | "over" = "over";
+  #isAnswered = false;
+  /** A turn that was announced and has no item yet: until it has one, what happens belongs to the one before. */
+  #announced: { readonly id: string; readonly startedAt: string } | undefined;
+  #labels: Pick<ExportedTurn, "provider" | "model"> = {};
+
+  /** To know what a replaced history brings that is new, every item must be remembered. */
+  constructor({ remembersItems }: { readonly remembersItems: boolean }) {
+    this.#seen = remembersItems ? new Set() : undefined;
+  }
+
+  /** The number of turns so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The turn that is over because of this line. */
+  add(line: OwnLine): ExportedTurn | undefined {
+    const { timestamp } = line;
+    switch (line.type) {
+      case "session_meta":
+        this.#label(metaLabels(line));
+        return undefined;
+      case "turn_context":
+        this.#label({ model: line.payload.model, provider: line.payload.provider });
+        // Old Codex frames no turns but writes this line once in each, also in one that was interrupted unanswered.
+        if (this.#mode === "unframed" && this.#current?.entries.some(isAskedFor)) this.#isAnswered = true;
+        return undefined;
+      case "response_item":
+        return this.#item(line.payload, timestamp);
+      case "compacted":
+        return this.#aside({ type: "compacted", timestamp, compacted: line.payload });
+      case "cody":
+        if (line.payload.type !== "history_replaced") return undefined;
+        return this.#aside(this.#replaced(line.payload.items, timestamp));
+      case "event_msg":
+        break;
+    }
+    return this.#event(line);
+  }
+
+  /** The turn that was the last. */
+  end(): ExportedTurn | undefined {
+    return this.#current;
+  }
+
+  #item(item: ResponseItem, timestamp: string): ExportedTurn | undefined {
+    this.#isNew(item);
+    const isAsked = isRealUserMessage(item) && !("pinned" in item && item.pinned === true);
+    const before = this.#startsTurn(isAsked) ? this.#start(timestamp) : undefined;
+    this.#current?.entries.push({ type: "item", timestamp, item });
+    if (item.type === "message" ? item.role === "assistant" : item.type !== "ghost_snapshot") this.#isAnswered = true;
+    return before;
+  }
+
+  #startsTurn(isAsked: boolean): boolean {
+    if (this.#current === undefined || this.#announced !== undefined) return true;
+    return isAsked && (this.#mode === "over" || (this.#mode === "unframed" && this.#isAnswered));
+  }
+
+  #start(timestamp: string): ExportedTurn | undefined {
+    const { id = null, startedAt = timestamp } = this.#announced ?? {};
+    const old = this.#current;
+    // What was only told before a turn belongs to it.
+    const isContext = old?.id === null && !this.#isAnswered && !old.entries.some(isAskedFor);
+    if (!isContext) this.#count += 1;
+    this.#current = {
+      number: this.#count,
+      id,
+      startedAt,
+      entries: isContext ? old.entries : [],
+      status: this.#announced === undefined ? "complete" : "open",
+      usage: isContext ? old.usage : noTokens,
+      ...this.#labels,
+    };
+    this.#mode = this.#announced === undefined ? "unframed" : "framed";
+    this.#announced = undefined;
+    this.#isAnswered = false;
+    return isContext ? undefined : old;
+  }
+
+  #aside(entry: TurnEntry): ExportedTurn | undefined {
+    const before = this.#current === undefined ? this.#start(entry.timestamp) : undefined;
+    this.#current?.entries.push(entry);
+    return before;
+  }
+
+  #event({ payload, timestamp }: EventLine): ExportedTurn | undefined {
+    switch (payload.type) {
+      case "task_started":
+        this.#announced = { id: payload.turn_id, startedAt: timestamp };
+        return undefined;
+      case "task_complete":
+        this.#finish(payload.error ? "failed" : "complete", payload.error?.message);
+        return undefined;
+      case "turn_aborted":
+        this.#finish("aborted");
+        return undefined;
+      case "token_count":
+        if (payload.info !== null && this.#current !== undefined) {
+          this.#current.usage = addUsage(this.#current.usage, payload.info.last_token_usage);
+        }
+        return undefined;
+      case "thread_rolled_back":
+        return this.#aside({ type: "rolled_back", timestamp, turns: payload.num_turns });
+      default:
+        return undefined;
+    }
+  }
+
+  #finish(status: TurnStatus, failure?: string): void {
+    const isEmpty = this.#announced !== undefined;
+    this.#announced = undefined;
+    this.#mode = "over";
+    if (isEmpty || this.#current === undefined) return;
+    this.#current.status = status;
+    if (failure !== undefined) this.#current.failure = failure;
+  }
+
+  #label({ provider, model }: { readonly provider?: string | undefined; readonly model?: string | undefined }): void {
+    const said = { ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }) };
+    Object.assign(this.#labels, said);
+    if (this.#mode !== "over" && this.#announced === undefined) Object.assign(this.#current ?? {}, said);
+  }
+
+  #replaced(items: readonly ResponseItem[], timestamp: string): TurnEntry {
+    return { type: "replaced", timestamp, items, unseen: items.filter((item) => this.#isNew(item)) };
+  }
+
+  #isNew(item: ResponseItem): boolean {
+    if (this.#seen === undefined) return false;
+    const digest = createHash("sha1").update(JSON.stringify(item)).digest("base64");
+    if (this.#seen.has(digest)) return false;
+    this.#seen.add(digest);
+    return true;
+  }
+}
+
+function isAskedFor(entry: TurnEntry): boolean {
+  return entry.type !== "item" || isRealUserMessage(entry.item);
+}
+
+function metaLabels({ payload, metadata }: Extract<OwnLine, { type: "session_meta" }>): {
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+} {
+  const { provider, model } = Object(metadata) as Readonly<Record<string, unknown>>;
+  return {
+    provider: typeof provider === "string" ? provider : (payload.model_provider ?? undefined),
+    model: typeof model === "string" ? model : undefined,
+  };
+}

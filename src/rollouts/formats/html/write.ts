@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { version } from "../../../version.js";
+import type { Writing } from "../export/writing.js";
+import { factRows } from "../export/facts-text.js";
+import { playedTurns } from "../export/played-turns.js";
+import type { Survey } from "../export/survey.js";
+import { escaped, escapedValue } from "./escape.js";
+import { loadProse } from "./prose.js";
+import { style } from "./style.js";
+import { turnHtml, untitled } from "./turn.js";
+
+/** One page that needs nothing besides itself: no script, nothing loaded, calls and thoughts to be opened. */
+export async function* writeHtml({ survey, batches }: Writing): AsyncGenerator<string> {
+  const prose = await loadProse();
+  yield headHtml(survey);
+  for await (const turn of playedTurns(batches)) yield turnHtml(turn, prose);
+  yield `</main>\n<footer>Written by cody ${escaped(version)}</footer>\n</div>\n</body>\n</html>\n`;
+}
+
+/** Should anything of the content ever get past the escaping: it is not run, and nothing is fetched for it. */
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+function headHtml(survey: Survey): string {
+  const facts = factRows(survey).map(([label, value]) => `<dt>${escaped(label)}</dt><dd>${escaped(value)}</dd>`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="x-dns-prefetch-control" content="off">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapedValue(survey.title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<div class="layout">
+<header>
+<h1 dir="auto">${escaped(survey.title)}</h1>
+<dl>
+${facts.join("\n")}
+</dl>
+</header>
+${contentsHtml(survey)}
+<main>
+`;
+}
+
+function contentsHtml({ headings }: Survey): string {
+  const rows = headings.map(
+    ({ number, title }) =>
+      `<li><span>${number}</span><a href="#turn-${number}" dir="auto">${escaped(title || untitled)}</a></li>`,
+  );
+  return `<nav aria-label="Contents">\n<h2>Contents</h2>\n<ol>\n${rows.join("\n")}\n</ol>\n</nav>`;
+}

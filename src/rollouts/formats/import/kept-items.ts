@@ -1,0 +1,40 @@
+import type { ResponseItem } from "../../../messages/response-item.js";
+
+/** Which entries a compaction keeps, by position. */
+export interface Keeping {
+  /** The position of the compaction itself. */
+  readonly at: number;
+  /** The first one it keeps. */
+  readonly from: number;
+  keeps(position: number): boolean;
+}
+
+/** Remembers items from the first that a compaction keeps until that compaction, and no others. */
+export class KeptItems {
+  readonly #byStart = new Map<number, Keeping[]>();
+  readonly #open = new Map<Keeping, ResponseItem[]>();
+
+  constructor(keepings: readonly Keeping[]) {
+    for (const keeping of keepings) {
+      const others = this.#byStart.get(keeping.from);
+      if (others === undefined) this.#byStart.set(keeping.from, [keeping]);
+      else others.push(keeping);
+    }
+  }
+
+  /** What stands at a position; positions come in order. */
+  note(position: number, items: readonly ResponseItem[]): void {
+    for (const keeping of this.#byStart.get(position) ?? []) this.#open.set(keeping, []);
+    this.#byStart.delete(position);
+    for (const [keeping, held] of this.#open) {
+      if (keeping.keeps(position)) for (const item of items) held.push(item);
+    }
+  }
+
+  /** What the compaction at this position keeps. */
+  take(position: number): ResponseItem[] {
+    const ended = [...this.#open].filter(([{ at }]) => at <= position);
+    for (const [keeping] of ended) this.#open.delete(keeping);
+    return ended.find(([{ at }]) => at === position)?.[1] ?? [];
+  }
+}

@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { bareId } from "../../../messages/conversation-id.js";
+import type { Source } from "./source.js";
+
+/** How a conversation is called where it comes from, and which ids it may get here, the first that is free. */
+export interface SourceId {
+  readonly key: string;
+  /** The UUID it has there, if it has one. */
+  readonly own?: string;
+  readonly candidates: readonly string[];
+}
+
+/** Always the same for the same source, so that it is known when it comes again. */
+export async function sourceId(source: Source): Promise<SourceId> {
+  const own = bareId(source.facts.id?.toLowerCase() ?? "");
+  const isUnique = uuid.test(own);
+  const key = isUnique ? own : await digestOf(source);
+  const derived = uuidOf(`cody import\0${source.format}\0${key}`);
+  return isUnique ? { key, own, candidates: [own, derived] } : { key, candidates: [derived] };
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * A name that is no UUID may be that of several, but not with the same beginning in time; it stays the same when the
+ * source grows. What has no such name is known by all that stands in it: two may begin alike.
+ */
+async function digestOf({ file: { path, bytes }, facts: { id, createdAt } }: Source): Promise<string> {
+  const hash = createHash("sha256");
+  if (id !== undefined && createdAt !== undefined) return hash.update(`${id}\0${createdAt}`).digest("hex");
+  for await (const chunk of createReadStream(path, { end: bytes - 1 })) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+/** A UUID of version 8, made of a hash. */
+function uuidOf(text: string): string {
+  const hex = createHash("sha256").update(text).digest("hex");
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    variant + hex.slice(17, 20),
+    hex.slice(20, 32),
+  ].join("-");
+}

@@ -1,0 +1,164 @@
+import { messageText, type ReasoningItem, type ResponseItem } from "../../../messages/response-item.js";
+import type { OwnLine } from "../../../messages/rollout-line.js";
+import { isRealUserMessage } from "../../../messages/user-message.js";
+import { CallLedger } from "./call-ledger.js";
+import { isForeignThought, thoughtTexts } from "../codex/thoughts.js";
+import type { Losses } from "./losses.js";
+import type { PlayedBy, SourceRecord } from "./source.js";
+
+export interface TurnLinesParts {
+  readonly losses: Losses;
+  readonly cwd: string;
+  /** As what the thoughts of other models are written: for Codex, which shows events and sends items to its own. */
+  readonly thoughts: "items" | "events";
+  newId(): string;
+  /** The name of a provider that a resumed conversation can go back to. */
+  knownProvider(name: string | undefined): string | undefined;
+}
+
+interface OpenTurn {
+  readonly id: string;
+  answered: boolean;
+  /** What the model said last, when nothing has come since. */
+  lastAnswer: string | undefined;
+  timestamp: string;
+}
+
+/** Makes the lines of a rollout from what a source says: turns with their beginning and their end, as Codex has them. */
+export class TurnLines {
+  readonly #parts: TurnLinesParts;
+  readonly #calls: CallLedger;
+  #by: PlayedBy = {};
+  #turn: OpenTurn | undefined;
+  #items = 0;
+
+  constructor(parts: TurnLinesParts) {
+    this.#parts = parts;
+    this.#calls = new CallLedger(parts.losses);
+  }
+
+  get items(): number {
+    return this.#items;
+  }
+
+  linesOf(record: Exclude<SourceRecord, { type: "named" }>): OwnLine[] {
+    switch (record.type) {
+      case "played_by":
+        this.#by = record.by;
+        return [];
+      case "item":
+        return this.#itemLines(record);
+      case "replaced":
+        return [this.#replaced(record)];
+      case "line":
+        return [...this.#endTurn(), ...this.#passed(record.line)];
+      default:
+        return record satisfies never;
+    }
+  }
+
+  end(): OwnLine[] {
+    const lines = this.#endTurn();
+    this.#calls.end();
+    return lines;
+  }
+
+  #replaced({ timestamp, summary, items }: Extract<SourceRecord, { type: "replaced" }>): OwnLine {
+    const kept = items.filter((item) => !this.#isOnlyShown(item));
+    return { timestamp, type: "compacted", payload: { message: summary, replacement_history: kept } };
+  }
+
+  /** A line of Codex says itself where turns begin and end. */
+  #passed(line: OwnLine): OwnLine[] {
+    if (line.type !== "response_item") return [line];
+    const { payload, timestamp } = line;
+    // Codex has written thoughts without a seal itself.
+    if (payload.type === "reasoning" && payload.origin !== undefined && this.#isOnlyShown(payload)) {
+      return this.#shownThought(payload, timestamp);
+    }
+    this.#items += 1;
+    return [line];
+  }
+
+  #itemLines({ timestamp, item, by }: Extract<SourceRecord, { type: "item" }>): OwnLine[] {
+    if (by !== undefined) this.#by = by;
+    if (!this.#calls.takes(item)) return [];
+    const isUsers = isRealUserMessage(item);
+    const before = this.#turn === undefined || (isUsers && this.#turn.answered) ? this.#beginTurn(timestamp) : [];
+    this.#note(item, timestamp);
+    if (this.#isOnlyShown(item)) return [...before, ...this.#shownThought(item, timestamp)];
+    this.#items += 1;
+    return [
+      ...before,
+      { timestamp, type: "response_item", payload: item },
+      ...shown(item).map((payload): OwnLine => ({ timestamp, type: "event_msg", payload })),
+    ];
+  }
+
+  #isOnlyShown(item: ResponseItem): item is ReasoningItem {
+    return this.#parts.thoughts === "events" && isForeignThought(item);
+  }
+
+  #shownThought(item: ReasoningItem, timestamp: string): OwnLine[] {
+    this.#parts.losses.count("thoughts");
+    return thoughtTexts(item).map((text) => ({
+      timestamp,
+      type: "event_msg",
+      payload: { type: "agent_reasoning", text },
+    }));
+  }
+
+  #note(item: ResponseItem, timestamp: string): void {
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    turn.timestamp = timestamp;
+    const isSaid = item.type === "message" && item.role === "assistant";
+    if (isSaid || item.type !== "message") turn.answered = true;
+    turn.lastAnswer = isSaid ? messageText(item) : undefined;
+  }
+
+  #beginTurn(timestamp: string): OwnLine[] {
+    const ended = this.#endTurn();
+    const id = this.#parts.newId();
+    this.#turn = { id, answered: false, lastAnswer: undefined, timestamp };
+    const startedAt = Math.floor(Date.parse(timestamp) / 1000);
+    const { cwd } = this.#parts;
+    const provider = this.#parts.knownProvider(this.#by.provider);
+    const { model } = this.#by;
+    const started: OwnLine = {
+      timestamp,
+      type: "event_msg",
+      payload: { type: "task_started", turn_id: id, started_at: startedAt },
+    };
+    if (model === undefined) return [...ended, started];
+    // Nothing is known of what was allowed.
+    const policies = { approval_policy: null, sandbox_policy: { type: "unknown" } };
+    const said = { model, summary: "auto", ...(provider === undefined ? {} : { provider }) };
+    return [
+      ...ended,
+      started,
+      { timestamp, type: "turn_context", payload: { turn_id: id, cwd, ...policies, ...said } },
+    ];
+  }
+
+  #endTurn(): OwnLine[] {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (turn === undefined) return [];
+    const { id, lastAnswer, timestamp } = turn;
+    const payload =
+      lastAnswer === undefined
+        ? ({ type: "turn_aborted", turn_id: id, reason: "interrupted" } as const)
+        : ({ type: "task_complete", turn_id: id, last_agent_message: lastAnswer } as const);
+    return [{ timestamp, type: "event_msg", payload }];
+  }
+}
+
+type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
+
+/** Codex lists and shows only what has the event beside the item. */
+function shown(item: ResponseItem): EventPayload[] {
+  if (isRealUserMessage(item)) return [{ type: "user_message", message: messageText(item) }];
+  if (item.type !== "message" || item.role !== "assistant") return [];
+  return [{ type: "agent_message", message: messageText(item) }];
+}

@@ -1,0 +1,79 @@
+import { isUtf8 } from "node:buffer";
+import { readFile } from "node:fs/promises";
+import { ImportError } from "../../../messages/errors.js";
+import { isRecord } from "../../../base/is-record.js";
+import { isoTime } from "../lines/detect.js";
+import { isDeeperThan, maxLineDepth, withoutMark } from "../../file/line-object.js";
+import { codyExportRecords, isCodyExport } from "../../import/cody-export.js";
+import { type Fields, fieldsOf, saidText, textOf } from "../import/fields.js";
+import { jsonItems, serdeMessage } from "./items.js";
+import { jsonTurnItems } from "./turns.js";
+import type { Losses } from "../import/losses.js";
+import type { ReadSource, SourceFacts, SourceRecord } from "../import/source.js";
+import { jsonOrUndefined } from "../../../messages/parse.js";
+
+/** It must be read as a whole: nobody can parse a part of it. */
+const maxJsonBytes = 256 * 1024 * 1024;
+
+/** One JSON value for a whole conversation: a list of items or messages, or an object that has one, or turns. */
+export const readJsonSource: ReadSource = async ({ path, bytes }, losses) => {
+  if (bytes > maxJsonBytes) {
+    throw new ImportError(path, `one JSON value may have ${maxJsonBytes / 1024 ** 2} MiB at most`);
+  }
+  const root = parsed(withoutMark((await readFile(path)).subarray(0, bytes)), path);
+  const outer = fieldsOf(root);
+  const history = Array.isArray(root) ? root : (outer["history"] ?? outer["messages"] ?? outer["items"] ?? outer);
+  return { facts: factsOf(outer), records: conversationRecords(outer, history, losses) };
+};
+
+/** Whether a value looks like such a conversation. */
+export function isJsonHistory(value: unknown): boolean {
+  const { history, turns, messages, items } = fieldsOf(value);
+  const list = Array.isArray(value) ? value : [history, turns, messages, items].find(Array.isArray);
+  if (list === undefined) return Array.isArray(fieldsOf(history)["turns"]);
+  return list.some(isRecord);
+}
+
+function parsed(bytes: Buffer, path: string): unknown {
+  if (!isUtf8(bytes)) throw new ImportError(path, "it is not valid UTF-8");
+  const root = jsonOrUndefined(bytes.toString("utf8"));
+  if (typeof root !== "object" || root === null) throw new ImportError(path, "it is not valid JSON");
+  if (isDeeperThan(root, maxLineDepth)) throw new ImportError(path, "it is nested too deep");
+  return root;
+}
+
+function factsOf(outer: Fields): SourceFacts {
+  const config = fieldsOf(outer["config"] ?? outer["config_snapshot"]);
+  const git = fieldsOf(fieldsOf(outer["metadata"])["git"]);
+  return {
+    id: textOf(outer["conversation_id"]) ?? textOf(outer["session_id"]) ?? textOf(outer["id"]),
+    createdAt: textOf(outer["created_at"]),
+    cwd: saidText(config["cwd"]) ?? saidText(outer["cwd"]),
+    branch: saidText(git["branch"]),
+    commit: saidText(git["commit_hash"]),
+    repositoryUrl: saidText(git["repository_url"]),
+    provider: saidText(config["provider"]) ?? saidText(outer["provider"]),
+    model: saidText(config["model"]) ?? saidText(outer["model"]),
+  };
+}
+
+async function* conversationRecords(outer: Fields, history: unknown, losses: Losses): AsyncGenerator<SourceRecord> {
+  yield* isCodyExport(outer) ? codyExportRecords(outer, losses) : historyRecords(outer, history, losses);
+  // Where names are known the title is only how it begins.
+  const name = saidText("name" in outer ? outer["name"] : outer["title"]);
+  if (name !== undefined) yield { type: "named", name };
+}
+
+function* historyRecords(outer: Fields, history: unknown, losses: Losses): Generator<SourceRecord> {
+  let time = outer["created_at"];
+  // A bare list of the state document's messages is read as one turn.
+  const isMessages = Array.isArray(history) && history.some((message) => serdeMessage(message) !== undefined);
+  const turns = isMessages ? [{ messages: history }] : fieldsOf(history)["turns"];
+  const groups = Array.isArray(turns) ? turns : Array.isArray(history) ? history : [];
+  for (const group of groups as readonly unknown[]) {
+    const fields = fieldsOf(group);
+    time = fields["timestamp"] ?? fields["created_at"] ?? time;
+    const items = Array.isArray(turns) ? jsonTurnItems(fields, losses) : jsonItems(group, losses);
+    for (const item of items) yield { type: "item", timestamp: isoTime(time), item };
+  }
+}

@@ -1,0 +1,50 @@
+import { isRecord } from "../../../base/is-record.js";
+import type { LineObject } from "../../file/line-object.js";
+import { EntryForm } from "../diligent/lines.js";
+import { formFacts } from "./form-facts.js";
+import { type FormLines, itemLine, metaLine } from "./form-lines.js";
+import { type Form, formOf, isoTime } from "./detect.js";
+import { messageItems } from "../envoy/items.js";
+import { turnLines } from "../turns/lines.js";
+
+/** Reads the lines of one file that are not in Codex's form. They stay in the file as they are. */
+export class FormReader {
+  readonly #conversationId: string;
+  readonly #entries = new EntryForm();
+  #lines = 0;
+
+  constructor(conversationId: string) {
+    this.#conversationId = conversationId;
+  }
+
+  /** What a line says in Codex's lines; nothing for one that is Codex's. */
+  linesOf(value: LineObject): FormLines | undefined {
+    const form = formOf(value);
+    if (form === undefined) return undefined;
+    this.#lines += 1;
+    const said = this.#translated(form, value);
+    return this.#lines === 1 ? { ...said, lines: [this.#firstLine(value), ...said.lines] } : said;
+  }
+
+  #translated(form: Form, value: LineObject): FormLines {
+    if (form === "turn") return turnLines(value, `${this.#conversationId}-${this.#lines}`);
+    if (form === "entry") return this.#entries.linesOf(value);
+    const { message, messageType } = value;
+    if (messageType === "session-meta") return { lines: [], whole: true };
+    if (messageType !== "conversation" || !isRecord(message)) return { lines: [], whole: false };
+    const { items, whole } = messageItems(message);
+    const timestamp = isoTime(value["timestamp"]);
+    return { lines: items.map((item) => itemLine(timestamp, item)), whole };
+  }
+
+  #firstLine(value: LineObject): FormLines["lines"][number] {
+    const { createdAt = "", provider, model, cwd = "/", commit } = formFacts(value);
+    return metaLine({
+      conversationId: this.#conversationId,
+      timestamp: createdAt,
+      cwd,
+      metadata: { ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }) },
+      ...(commit === undefined ? {} : { git: { commit_hash: commit } }),
+    });
+  }
+}

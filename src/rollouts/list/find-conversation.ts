@@ -1,0 +1,60 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
+import { type RolloutName, rolloutsIn } from "./layout-files.js";
+
+const maxNamed = 5;
+
+/**
+ * The one conversation that `conv_…`, a bare UUID or the beginning of either names. The first directory is the one that
+ * counts; the others are looked in for what is not there. Only names are read, whatever the layout.
+ */
+export async function findConversation(directories: readonly string[], text: string): Promise<RolloutName> {
+  const exact = await findById(directories, text);
+  if (exact !== undefined) return exact;
+  for (const [index, directory] of directories.entries()) {
+    const all = await rolloutsOf(directory, index);
+    const matches = all.filter(({ id }) => id.startsWith(text) || bareId(id).startsWith(text));
+    const [only] = matches;
+    if (matches.length > 1) throw ambiguous(text, matches);
+    if (only !== undefined) return only;
+  }
+  throw new ConversationNotFoundError(text);
+}
+
+/** The conversation with exactly this id, in either form. */
+export async function findById(directories: readonly string[], text: string): Promise<RolloutName | undefined> {
+  // Checked before anything touches the file system: it may be a path.
+  if (!isConversationId(text)) throw new ConversationNotFoundError(text);
+  const id = shownId(text);
+  const [own] = directories;
+  const flat = own === undefined ? undefined : await flatFile(own, id);
+  if (flat !== undefined) return flat;
+  for (const [index, directory] of directories.entries()) {
+    // What cody did not name itself has a UUID.
+    if (index > 0 && bareId(id) === id) break;
+    const found = (await rolloutsOf(directory, index)).find((rollout) => rollout.id === id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Most are found without reading any directory. */
+async function flatFile(directory: string, id: string): Promise<RolloutName | undefined> {
+  const path = join(directory, `${id}.jsonl`);
+  const stats = await lstat(path).catch(() => undefined);
+  return stats === undefined || stats.isDirectory() ? undefined : { id, path };
+}
+
+/** A directory of another program that cannot be read must not keep anybody from their own conversations. */
+function rolloutsOf(directory: string, index: number): Promise<RolloutName[]> {
+  return index === 0 ? rolloutsIn(directory) : rolloutsIn(directory).catch(() => []);
+}
+
+export function ambiguous(text: string, matches: readonly RolloutName[]): InvalidInputError {
+  const ids = matches.map(({ id }) => id).toSorted();
+  const named = ids.slice(0, maxNamed).join(", ");
+  const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : "";
+  return new InvalidInputError(`${text} fits ${ids.length} conversations: ${named}${more}`);
+}

@@ -1,0 +1,38 @@
+import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
+import { ambiguous, findConversation } from "./find-conversation.js";
+import { type RolloutName, rolloutsIn } from "./layout-files.js";
+import { readNames } from "./name-index.js";
+
+/** A directory with conversations, and the file that says how they are called. */
+export interface NamedDirectory {
+  readonly directory: string;
+  readonly names: string;
+}
+
+/** The one conversation that an id, the beginning of one, or else its whole name stands for. */
+export async function findSaved(places: readonly NamedDirectory[], text: string): Promise<RolloutName> {
+  try {
+    return await findConversation(
+      places.map(({ directory }) => directory),
+      text,
+    );
+  } catch (error) {
+    // The beginning of several ids may still be the name of one.
+    const isOpen = error instanceof ConversationNotFoundError || error instanceof InvalidInputError;
+    const named = isOpen ? await findNamed(places, text.trim()) : undefined;
+    if (named !== undefined) return named;
+    throw error;
+  }
+}
+
+async function findNamed(places: readonly NamedDirectory[], name: string): Promise<RolloutName | undefined> {
+  for (const { directory, names } of places) {
+    const ids = new Set([...(await readNames(names))].flatMap(([id, entry]) => (entry.name === name ? [id] : [])));
+    // What is gone may still have its name.
+    const matches = ids.size === 0 ? [] : (await rolloutsIn(directory)).filter(({ id }) => ids.has(id));
+    const [only] = matches;
+    if (matches.length > 1) throw ambiguous(name, matches);
+    if (only !== undefined) return only;
+  }
+  return undefined;
+}

@@ -1,0 +1,100 @@
+import { closeSync, lstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { basename, sep } from "node:path";
+import { type CacheHeader, knownFile, type KnownFile, parsedHeader } from "./head-lines.js";
+import { idOfName } from "../layout.js";
+import type { ConversationSummary } from "./list.js";
+import { openFlags, updatedAt } from "../file/open-flags.js";
+
+/** The conversation behind which a page begins. */
+export interface ListPosition {
+  readonly updatedAt: number;
+  readonly id: string;
+}
+
+/** Conversations of a list, and how many it has in all. */
+export interface ConversationPage {
+  readonly conversations: readonly ConversationSummary[];
+  readonly total: number;
+}
+
+export interface KnownListOptions {
+  readonly limit?: number;
+  readonly after?: ListPosition;
+}
+
+const chunkBytes = 64 * 1024;
+const newline = 0x0a;
+
+/**
+ * A page as the last list had it, if it still must be so: the folders have not changed, so nobody has taken a lock or
+ * made a file since, and whatever is shown and whatever was open is as it was. Undefined when anything is different.
+ */
+export function knownPage(
+  directory: string,
+  cache: string,
+  { limit = Number.POSITIVE_INFINITY, after }: KnownListOptions,
+): ConversationPage | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(cache, openFlags);
+    const lines = linesOf(fd);
+    const header = parsedHeader(lines.next().value ?? "");
+    if (header === undefined || !isCurrent(directory, header)) return undefined;
+    const conversations: ConversationSummary[] = [];
+    for (const line of lines) {
+      if (conversations.length >= limit) break;
+      const known = knownFile(line);
+      const id = known === undefined ? undefined : idOfName(basename(known.name));
+      if (known === undefined || id === undefined || known.name.split(sep).includes("..")) return undefined;
+      if (after !== undefined && !comesAfter(after, id, known)) continue;
+      const summary = summaryOf(directory, id, known);
+      if (summary === undefined) return undefined;
+      conversations.push(summary);
+    }
+    return { conversations, total: header.count };
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+export function comesAfter(after: ListPosition, id: string, stats: Pick<Stats, "mtimeMs">): boolean {
+  const time = updatedAt(stats);
+  return time < after.updatedAt || (time === after.updatedAt && id < after.id);
+}
+
+function isCurrent(directory: string, { folders, open }: CacheHeader): boolean {
+  if (folders.length === 0) return false;
+  return (
+    folders.every(([name, mtimeMs]) => statSync(directory + name).mtimeMs === mtimeMs) &&
+    open.every(([name, inode, size, mtimeMs]) => isAsKnown(directory, { name, inode, size, mtimeMs }))
+  );
+}
+
+function summaryOf(directory: string, id: string, known: KnownFile): ConversationSummary | undefined {
+  if (known.head === undefined || !isAsKnown(directory, known)) return undefined;
+  const { name, size, head } = known;
+  return { id, path: directory + sep + name, updatedAt: updatedAt(known), size, ...head };
+}
+
+function isAsKnown(directory: string, { name, inode, size, mtimeMs }: Omit<KnownFile, "head">): boolean {
+  const stats = lstatSync(directory + sep + name, { throwIfNoEntry: false });
+  return stats?.ino === inode && stats.size === size && stats.mtimeMs === mtimeMs;
+}
+
+/** No more of the file is read than lines are wanted. */
+function* linesOf(fd: number): Generator<string, undefined> {
+  let rest: Buffer = Buffer.of();
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(chunkBytes);
+    const bytes = Buffer.concat([rest, chunk.subarray(0, readSync(fd, chunk))]);
+    if (bytes.length === rest.length) return undefined;
+    let from = 0;
+    for (let to = bytes.indexOf(newline); to !== -1; to = bytes.indexOf(newline, from)) {
+      yield bytes.toString("utf8", from, to);
+      from = to + 1;
+    }
+    rest = bytes.subarray(from);
+  }
+}

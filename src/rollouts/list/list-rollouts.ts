@@ -1,0 +1,130 @@
+import { basename, join, resolve } from "node:path";
+import { bareId } from "../../messages/conversation-id.js";
+import { InvalidInputError } from "../../messages/errors.js";
+import { cursorText, parsedCursor } from "./cursor.js";
+import { type RolloutName, rolloutsIn } from "./layout-files.js";
+import { type LineObject, readLineBytes, withoutMark } from "../file/line-object.js";
+import { rawLines } from "../file/raw-lines.js";
+import { userText } from "../user-text.js";
+
+export interface ListRolloutsOptions {
+  /** From 1 to 1,000; 25 without it. */
+  readonly pageSize?: number;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
+export interface RolloutItem {
+  readonly id: string;
+  /** Absolute. */
+  readonly path: string;
+  /** Up to ten objects from the top of the file. */
+  readonly head: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface RolloutPage {
+  readonly items: readonly RolloutItem[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
+}
+
+const maxHeadLines = 10;
+/** Lines behind these bytes do not belong to the head any more: instructions and images may be large. */
+const maxHeadBytes = 1024 * 1024;
+const defaultPageSize = 25;
+const maxPageSize = 1_000;
+const order = "born";
+
+/**
+ * The rollouts in a home of cody's or Codex's in which somebody has said something, newest first, in pages. The order
+ * is that of when they were begun, which their names say and nothing changes: whatever is begun, goes on or is deleted
+ * between two pages, none is left out and none comes twice.
+ */
+export async function listRollouts(
+  home: string,
+  { pageSize = defaultPageSize, cursor }: ListRolloutsOptions = {},
+): Promise<RolloutPage> {
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > maxPageSize) {
+    throw new InvalidInputError(`pageSize: expected a whole number from 1 to ${maxPageSize}`);
+  }
+  const after = cursor === undefined ? undefined : placeOf(cursor);
+  const items: RolloutItem[] = [];
+  for (const rollout of (await bornIn(resolve(home))).toSorted(youngestFirst)) {
+    if (after !== undefined && youngestFirst(after, rollout) >= 0) continue;
+    const item = await itemOf(rollout);
+    if (item === undefined) continue;
+    const last = items.at(-1);
+    // One more than fits tells that there is another page.
+    if (items.length === pageSize && last !== undefined) return { items, nextCursor: cursorBehind(last) };
+    items.push(item);
+  }
+  return { items };
+}
+
+interface Place {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly bornAt: number;
+}
+
+/** Cody's home has `conversations`, Codex's has `sessions`. */
+async function bornIn(home: string): Promise<(RolloutName & Place)[]> {
+  const found = new Map<string, RolloutName>();
+  for (const folder of ["conversations", "sessions"]) {
+    for (const rollout of await rolloutsIn(join(home, folder))) {
+      if (!found.has(rollout.id)) found.set(rollout.id, rollout);
+    }
+  }
+  return Array.from(found.values(), (rollout) => ({ ...rollout, bornAt: bornAt(rollout) }));
+}
+
+/** Nothing for ids that tell no time: they come last. */
+function bornAt({ id, path }: RolloutName): number {
+  const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(bareId(id));
+  if (uuid !== null) return Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
+  // Older Codex has ids without a time; their names have it, as the clock on the wall showed it.
+  const named = /^rollout-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d)-/.exec(basename(path));
+  const time = named === null ? Number.NaN : Date.parse(`${named[1]}${named[2]}:${named[3]}:${named[4]}`);
+  return Number.isNaN(time) ? 0 : time;
+}
+
+function youngestFirst(a: Place, b: Place): number {
+  return b.bornAt - a.bornAt || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);
+}
+
+function cursorBehind({ id, path }: RolloutItem): string {
+  return cursorText({ order, key: bornAt({ id, path }), id });
+}
+
+function placeOf(cursor: string): Place {
+  const parsed = parsedCursor(cursor);
+  if (parsed?.order !== order || typeof parsed.key !== "number") {
+    throw new InvalidInputError("cursor: expected the nextCursor of an earlier page");
+  }
+  return { bornAt: parsed.key, id: parsed.id };
+}
+
+/** Nothing for a file that does not say what it is, in which nobody has said anything, or that cannot be read. */
+async function itemOf({ id, path }: RolloutName): Promise<RolloutItem | undefined> {
+  const head: LineObject[] = [];
+  let bytes = 0;
+  let isSaid = false;
+  try {
+    for await (const raw of rawLines(path, id)) {
+      if (raw.status === "too_long") break;
+      bytes += raw.bytes.length;
+      const isHead = head.length < maxHeadLines && (bytes <= maxHeadBytes || head.length === 0);
+      // Behind the head only what may be said by somebody is worth parsing.
+      if (!isHead && !raw.bytes.includes('"user')) continue;
+      const read = readLineBytes(head.length === 0 ? withoutMark(raw.bytes) : raw.bytes);
+      if (read.status !== "object") continue;
+      if (isHead) head.push(read.value);
+      isSaid ||= userText(read.value) !== undefined;
+      if (isSaid && !isHead) break;
+    }
+  } catch {
+    return undefined;
+  }
+  const hasMeta = head.some(({ type }) => type === "session_meta");
+  return hasMeta && isSaid ? { id, path, head } : undefined;
+}

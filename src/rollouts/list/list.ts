@@ -1,0 +1,114 @@
+import type { Stats } from "node:fs";
+import * as fs from "node:fs";
+import { type CurrentModel, currentModelIn, nextTailBytes } from "../current-model.js";
+import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
+import { type RolloutName, rolloutsIn } from "./layout-files.js";
+import { openFlags, updatedAt } from "../file/open-flags.js";
+
+/** One saved conversation, as far as the start and the end of its file and its inode tell. */
+export interface ConversationSummary extends Head {
+  readonly id: string;
+  readonly path: string;
+  /** When the file last changed, in milliseconds since 1970. */
+  readonly updatedAt: number;
+  /** In bytes. */
+  readonly size: number;
+}
+
+export interface ListOptions {
+  readonly limit?: number;
+  /** Only these of the directory, which is not searched then. */
+  readonly files?: readonly RolloutName[];
+}
+
+/** Enough to keep the four threads of Node's pool busy, few enough not to hold up everybody else's files. */
+const concurrency = 32;
+
+/** The conversations below a directory, newest first. Files that cannot be read are listed as damaged. */
+export async function listConversations(directory: string, options: ListOptions = {}): Promise<ConversationSummary[]> {
+  const files = options.files ?? (await rolloutsIn(directory));
+  const dated = await inParallel(files, async ({ id, path }) => {
+    const stats = await statOrUndefined(path);
+    return stats !== undefined && (stats.isFile() || stats.isSymbolicLink()) ? [{ id, path, stats }] : [];
+  });
+  const newest = dated.flat().toSorted(newestFirst);
+  return inParallel(newest.slice(0, options.limit), async ({ id, path, stats }) => ({
+    id,
+    path,
+    updatedAt: updatedAt(stats),
+    size: stats.size,
+    ...(await readHead(path, stats.size)),
+  }));
+}
+
+/** What the start of a file tells, with the provider and model its end names; never rejects. */
+export async function readHead(path: string, size: number): Promise<Head> {
+  try {
+    const fd = await openNoFollow(path);
+    try {
+      let bytes = await readAt(fd, 0, Math.min(size, headBytes));
+      for (let more = moreBytes(bytes, size); more !== undefined; more = moreBytes(bytes, size)) {
+        const longer = await readAt(fd, 0, more);
+        // The file has become shorter since its size was asked for.
+        if (longer.length <= bytes.length) break;
+        bytes = longer;
+      }
+      return { ...headOf(bytes, size), ...(bytes.length >= size ? currentModelIn(bytes) : await modelAtEnd(fd, size)) };
+    } finally {
+      fs.close(fd, () => {});
+    }
+  } catch {
+    return unreadable;
+  }
+}
+
+function openNoFollow(path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.open(path, openFlags, (error, fd) => (error === null ? resolve(fd) : reject(error)));
+  });
+}
+
+async function modelAtEnd(fd: number, size: number): Promise<CurrentModel | undefined> {
+  let found: CurrentModel | undefined;
+  for (let length = nextTailBytes(size); length !== undefined; length = nextTailBytes(size, length)) {
+    found = currentModelIn(await readAt(fd, size - length, length));
+    if (found !== undefined) break;
+  }
+  return found;
+}
+
+function readAt(fd: number, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  return new Promise((resolve, reject) => {
+    fs.read(fd, buffer, 0, length, position, (error, bytesRead) =>
+      error === null ? resolve(buffer.subarray(0, bytesRead)) : reject(error),
+    );
+  });
+}
+
+interface Dated {
+  readonly id: string;
+  readonly stats: Pick<Stats, "mtimeMs">;
+}
+
+/** Ids are ordered by time too, for files that changed in the same millisecond. */
+export function newestFirst(a: Dated, b: Dated): number {
+  return updatedAt(b.stats) - updatedAt(a.stats) || (a.id < b.id ? 1 : -1);
+}
+
+function statOrUndefined(path: string): Promise<Stats | undefined> {
+  return new Promise((resolve) => {
+    fs.lstat(path, (error, stats) => resolve(error === null ? stats : undefined));
+  });
+}
+
+/** The results in the order of the items, with at most `concurrency` of them under way. */
+async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, lane));
+  return results;
+}

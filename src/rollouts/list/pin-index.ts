@@ -1,0 +1,65 @@
+import { promises } from "node:fs";
+import { dirname } from "node:path";
+import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
+import { isRecord } from "../../base/is-record.js";
+import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
+
+/** Whether a conversation is pinned, and since when, in milliseconds since 1970. */
+export interface PinEntry {
+  readonly pinned: boolean;
+  readonly pinnedAt: number;
+}
+
+export type Pins = ReadonlyMap<string, PinEntry>;
+
+/** The pins of the conversations in a directory, by id; none when there is no index. */
+export async function readPins(path: string): Promise<Pins> {
+  return pinsIn(await readIndex(path));
+}
+
+/** The same for a command that does nothing else. */
+export function readPinsSync(path: string): Pins {
+  return pinsIn(readIndexSync(path));
+}
+
+/** Says in the index whether a conversation is pinned; to `mend` it, only when nothing newer is said there. */
+export async function writePin(
+  path: string,
+  id: string,
+  { pinned, pinnedAt }: PinEntry,
+  mode: "pin" | "mend",
+): Promise<void> {
+  const said = (await readPins(path)).get(id);
+  if ((said?.pinned ?? false) === pinned || (mode === "mend" && said !== undefined && said.pinnedAt > pinnedAt)) return;
+  // The home may not be there yet, which is where the pins of Codex's conversations are.
+  await promises.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await appendToIndex(path, { id: bareId(id), pinned, updated_at: new Date(pinnedAt).toISOString() });
+}
+
+/** What a list has of each conversation, and a mark on those that are pinned. */
+export function withPins<T extends { readonly id: string }>(
+  conversations: readonly T[],
+  pins: Pins,
+): (T & { readonly pinned?: true })[] {
+  return conversations.map((conversation) =>
+    pins.get(conversation.id)?.pinned === true ? { ...conversation, pinned: true } : conversation,
+  );
+}
+
+/** The last entry of an id counts; what is no entry is passed over. */
+function pinsIn(lines: readonly string[]): Pins {
+  return new Map(lines.flatMap(entryOf));
+}
+
+function entryOf(line: string): [id: string, entry: PinEntry][] {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (!isRecord(value)) return [];
+    const { id, pinned, updated_at: updatedAt } = value;
+    if (typeof id !== "string" || !isConversationId(id) || typeof pinned !== "boolean") return [];
+    const pinnedAt = Date.parse(typeof updatedAt === "string" ? updatedAt : "");
+    return [[shownId(id), { pinned, pinnedAt: Number.isNaN(pinnedAt) ? 0 : pinnedAt }]];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,39 @@
+import type { CommandEnd } from "./run-command.js";
+import type { Survivor } from "./survivors.js";
+import { counted } from "../../base/text/counted.js";
+
+const maxNamed = 20;
+
+/** What coreutils' `timeout` and a shell say of commands that were ended so. */
+const codes = { timed_out: 124, interrupted: 130 } as const;
+const unknownCode = -1;
+
+export function exitCodeOf({ cause, exitCode }: CommandEnd): number {
+  return cause === "exited" ? (exitCode ?? unknownCode) : codes[cause];
+}
+
+/** The end of a command in words for the model; what cody says stands before what the command wrote. */
+export function commandReport(end: CommandEnd, timeoutMs: number, output: string): string {
+  return [
+    `Exit code: ${exitCodeOf(end)}`,
+    `Wall time: ${(end.durationMs / 1_000).toFixed(1)} seconds`,
+    ...causeNotes(end, timeoutMs),
+    ...leftRunningNotes(end.leftRunning),
+    "Output:",
+    output,
+  ].join("\n");
+}
+
+function causeNotes({ cause, exitCode, wasHeldOpen }: CommandEnd, timeoutMs: number): string[] {
+  if (exitCode === undefined) return ["Could not be ended: it hangs in the system and may still be running"];
+  if (cause === "timed_out") return [`Timed out after ${counted(timeoutMs / 1_000, "second")} and was ended`];
+  if (cause === "interrupted") return ["Interrupted with its turn and ended"];
+  return wasHeldOpen ? ["Background processes held the output open and were ended, unless named as left running"] : [];
+}
+
+function leftRunningNotes(survivors: readonly Survivor[]): string[] {
+  if (survivors.length === 0) return [];
+  const named = survivors.slice(0, maxNamed).map(({ pid, name }) => `pid ${pid} (${name})`);
+  const more = survivors.length > maxNamed ? [`${survivors.length - maxNamed} more`] : [];
+  return [`Left running: ${[...named, ...more].join(", ")}`];
+}

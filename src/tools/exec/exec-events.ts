@@ -1,0 +1,44 @@
+import type { ToolContext } from "../tool.js";
+
+/** How much of one call is told while it runs: enough for a person to watch, not enough to fill a queue. */
+export const maxDeltaBytes = 128 * 1024;
+export const maxDeltas = 10_000;
+
+/** Tells how one command goes: its beginning, its output as it comes, its end. */
+export class ExecEvents {
+  readonly #context: Pick<ToolContext, "callId" | "turnId" | "emit">;
+  #bytesLeft = maxDeltaBytes;
+  #deltasLeft = maxDeltas;
+
+  constructor(context: Pick<ToolContext, "callId" | "turnId" | "emit">) {
+    this.#context = context;
+  }
+
+  begin(argv: readonly string[], cwd: string): void {
+    const { callId: call_id, turnId: turn_id } = this.#context;
+    this.#context.emit({ type: "exec_command_begin", call_id, turn_id, command: [...argv], cwd });
+  }
+
+  output(stream: "stdout" | "stderr", bytes: Buffer): void {
+    if (this.#bytesLeft === 0 || this.#deltasLeft === 0) return;
+    const told = bytes.subarray(0, this.#bytesLeft);
+    this.#bytesLeft -= told.length;
+    this.#deltasLeft -= 1;
+    const chunk = told.toString("base64");
+    this.#context.emit({ type: "exec_command_output_delta", call_id: this.#context.callId, stream, chunk });
+  }
+
+  end(outcome: { stdout: string; stderr: string; exitCode: number; durationMs: number }): void {
+    const { stdout, stderr, exitCode, durationMs } = outcome;
+    const secs = Math.floor(durationMs / 1_000);
+    const nanos = Math.floor((durationMs - secs * 1_000) * 1_000_000);
+    this.#context.emit({
+      type: "exec_command_end",
+      call_id: this.#context.callId,
+      stdout,
+      stderr,
+      exit_code: exitCode,
+      duration: { secs, nanos },
+    });
+  }
+}

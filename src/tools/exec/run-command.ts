@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import type { CommandProcess } from "./command-process.js";
+import { readThrottled } from "./read-throttled.js";
+import { startProcess } from "./start-process.js";
+import { findSurvivors, killSurvivors, type Survivor } from "./survivors.js";
+import { within } from "../../base/time/within.js";
+import { withinRounds } from "../../base/time/within-rounds.js";
+
+export interface CommandOrder {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  onOutput(stream: "stdout" | "stderr", bytes: Buffer): void;
+}
+
+export interface CommandEnd {
+  readonly cause: "exited" | "timed_out" | "interrupted";
+  /** Undefined when it could not even be killed: it hangs in the kernel. */
+  readonly exitCode: number | undefined;
+  /** Whether processes in the background kept the output open after the command had ended. */
+  readonly wasHeldOpen: boolean;
+  readonly leftRunning: readonly Survivor[];
+  readonly durationMs: number;
+}
+
+/** How long is waited at most for what. */
+export interface CommandPatience {
+  /** For the end of the output, after the command has ended. */
+  readonly drainMs: number;
+  /** Between asking a command to end and killing it, when its time is over. */
+  readonly timeoutGraceMs: number;
+  /** The same when the turn was interrupted: someone is waiting. */
+  readonly interruptGraceMs: number;
+  /** For the end of what was killed. */
+  readonly killMs: number;
+  /** For the rest of the output, after everything was ended. */
+  readonly restMs: number;
+}
+
+const defaultPatience: CommandPatience = {
+  drainMs: 2_000,
+  timeoutGraceMs: 2_000,
+  interruptGraceMs: 150,
+  killMs: 5_000,
+  restMs: 100,
+};
+
+/**
+ * Runs a command to its end; when this settles, nothing of its group lives. Undefined when it was interrupted before it
+ * was started; rejects with the system's error when it cannot be started.
+ */
+export async function runCommand(order: CommandOrder, patience = defaultPatience): Promise<CommandEnd | undefined> {
+  const marker = randomUUID();
+  const startedAt = performance.now();
+  using command = await startProcess({ ...order, marker });
+  if (command === undefined) return undefined;
+  const output = readOutput(command, order);
+  const cause = await causeOfEnd(command, order);
+  const wasHeldOpen = cause === "exited" && !(await withinRounds(output, patience.drainMs, order.signal));
+  if (cause !== "exited") await askToEnd(command, output, cause, order.signal, patience);
+  command.signalGroup("SIGKILL");
+  const exitCode = (await withinRounds(command.exited, patience.killMs)) ? await command.exited : undefined;
+  const durationMs = performance.now() - startedAt;
+  const isUnwanted = cause !== "exited" || order.signal.aborted;
+  const leftRunning = await (isUnwanted ? killSurvivors : findSurvivors)(marker, command.pid);
+  await withinRounds(output, patience.restMs);
+  return { cause, exitCode, wasHeldOpen, leftRunning, durationMs };
+}
+
+/** Resolves when both streams have ended or were let go of. */
+async function readOutput({ stdout, stderr }: CommandProcess, order: CommandOrder): Promise<void> {
+  await Promise.all([
+    readThrottled(stdout, (bytes) => order.onOutput("stdout", bytes)),
+    readThrottled(stderr, (bytes) => order.onOutput("stderr", bytes)),
+  ]);
+}
+
+async function causeOfEnd(command: CommandProcess, { timeoutMs, signal }: CommandOrder): Promise<CommandEnd["cause"]> {
+  if (await within(command.exited, timeoutMs, signal)) return "exited";
+  return signal.aborted ? "interrupted" : "timed_out";
+}
+
+/** Gives the whole group time to put things in order, unless someone who interrupts the turn waits for it. */
+async function askToEnd(
+  command: CommandProcess,
+  output: Promise<void>,
+  cause: "timed_out" | "interrupted",
+  signal: AbortSignal,
+  patience: CommandPatience,
+): Promise<void> {
+  command.signalGroup("SIGTERM");
+  const ended = Promise.all([command.exited, output]);
+  if (cause === "timed_out") await within(ended, patience.timeoutGraceMs, signal);
+  else await within(ended, patience.interruptGraceMs);
+}

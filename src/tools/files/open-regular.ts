@@ -1,0 +1,44 @@
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
+import { FileProblem, refuseSpecialFile } from "./file-problem.js";
+import { refusePrivate } from "../policy/refuse-private.js";
+import type { ToolScope } from "../tool.js";
+
+/** The system's own files: they say what this process is and knows, its keys among it. */
+const systemFolders = ["/proc", "/sys", "/dev"];
+
+export interface OpenedFile {
+  readonly file: FileHandle;
+  readonly realPath: string;
+  /** From before anything was read: a change that comes later shows. */
+  readonly stats: BigIntStats;
+}
+
+/** Opens a regular file for reading; rejects for everything else, and never waits. */
+export async function openRegular(path: string, scope: Pick<ToolScope, "privatePaths">): Promise<OpenedFile> {
+  // Looked at first: some devices act when they are opened.
+  refuseSpecialFile(await stat(path));
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    const stats = await file.stat({ bigint: true });
+    refuseSpecialFile(stats);
+    const realPath = await realPathOf(file, path);
+    refuseSystemFile(realPath);
+    await refusePrivate(realPath, scope);
+    return { file, realPath, stats };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+export function refuseSystemFile(realPath: string): void {
+  if (systemFolders.some((folder) => realPath === folder || realPath.startsWith(`${folder}/`))) {
+    throw new FileProblem("files of the system are not read");
+  }
+}
+
+/** Of what was opened, where the system can tell: what the path leads to may be something else by now. */
+async function realPathOf(file: FileHandle, path: string): Promise<string> {
+  return await readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(path));
+}

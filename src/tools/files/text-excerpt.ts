@@ -1,0 +1,63 @@
+import { isUtf8 } from "node:buffer";
+import type { FileHandle } from "node:fs/promises";
+import { cutLines, type LineCut } from "./cut-lines.js";
+import { FileProblem } from "./file-problem.js";
+import { findLine } from "./find-line.js";
+import { readAt } from "./read-at.js";
+import { unfinishedBytes } from "../../base/text/utf8-borders.js";
+import { counted } from "../../base/text/counted.js";
+
+export const maxExcerptLines = 2_000;
+export const maxExcerptBytes = 64 * 1024;
+
+/** By so much from its beginning a file is taken for text or not. */
+const probeBytes = 8 * 1024;
+const byteOrderMark = "\u{feff}";
+
+/** Which lines are asked for; the first of a file is 1. */
+export interface ExcerptRange {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Lines of a text as they stand in the file, and notes about what is not there. Rejects for what is no text. */
+export async function readExcerpt(
+  file: FileHandle,
+  size: number,
+  { offset, limit }: ExcerptRange,
+  signal: AbortSignal,
+): Promise<string> {
+  if (size === 0) return "[The file is empty.]";
+  await refuseBinary(file, size);
+  const start = await findLine(file, offset, size, signal);
+  const bytes = await readAt(file, start, Math.min(maxExcerptBytes, size - start));
+  const cut = cutLines(bytes, Math.min(limit, maxExcerptLines), start + bytes.length >= size);
+  if (!isUtf8(cut.bytes)) throw new FileProblem(`it is not UTF-8 text (${counted(size, "byte")})`);
+  const text = cut.bytes.toString();
+  const hasMark = offset === 1 && text.startsWith(byteOrderMark);
+  const notes = [
+    ...(hasMark ? ["[The file begins with a byte order mark, not shown here.]"] : []),
+    ...rangeNotes(cut, offset, start + cut.bytes.length >= size),
+  ];
+  return withNotes(hasMark ? text.slice(byteOrderMark.length) : text, notes);
+}
+
+async function refuseBinary(file: FileHandle, size: number): Promise<void> {
+  const head = await readAt(file, 0, Math.min(probeBytes, size));
+  const whole = head.subarray(0, head.length - (size > head.length ? unfinishedBytes(head) : 0));
+  if (head.includes(0) || !isUtf8(whole)) throw new FileProblem(`it is a binary file (${counted(size, "byte")})`);
+}
+
+function rangeNotes({ lines, isLineCut }: LineCut, offset: number, isAtEnd: boolean): string[] {
+  const last = offset + lines - 1;
+  const given = lines === 1 ? `line ${offset}` : `lines ${offset} to ${last}`;
+  if (isLineCut)
+    return [`[Only the beginning of line ${offset}: it is too long. The next line has offset ${last + 1}.]`];
+  if (!isAtEnd) return [`[This is ${given}. The file goes on: read it with offset ${last + 1}.]`];
+  return offset === 1 ? [] : [`[This is ${given}, up to the end of the file.]`];
+}
+
+function withNotes(text: string, notes: readonly string[]): string {
+  if (notes.length === 0) return text;
+  return `${text}${text.endsWith("\n") || text === "" ? "" : "\n"}${notes.join("\n")}`;
+}

@@ -1,0 +1,65 @@
+import type { ApprovalPolicy, SandboxMode } from "../../messages/policy.js";
+
+/** What becomes of a call before a person is asked: it runs, waits for an answer, or is refused. */
+export type Verdict =
+  | { readonly type: "run" }
+  | { readonly type: "ask"; readonly reason: string }
+  | { readonly type: "refuse"; readonly reason: string };
+
+export interface Judged {
+  readonly readOnly: boolean;
+  readonly policy: ApprovalPolicy;
+  readonly sandbox: SandboxMode;
+}
+
+/** There is no sandbox yet, so what changes something runs unasked only when the user has given full access. */
+export function judge({ readOnly, policy, sandbox }: Judged): Verdict {
+  if (readOnly) return run;
+  return (sandbox === "danger-full-access" ? fullAccess : noSandbox)[policy];
+}
+
+export interface JudgedKnowledge extends Omit<Judged, "readOnly"> {
+  /** Whether the user trusts the project the knowledge is saved in. */
+  readonly isTrusted: boolean;
+  /** What the turn has read that comes from outside the project; undefined when it has read nothing such. */
+  readonly outside: string | undefined;
+}
+
+/**
+ * Judges saving knowledge, which every later conversation of the project is told. Full access lets a command write the
+ * same file, so that asking would protect nothing there.
+ */
+export function judgeKnowledge({ policy, sandbox, isTrusted, outside }: JudgedKnowledge): Verdict {
+  if (sandbox === "danger-full-access" || policy === "untrusted") return judge({ readOnly: false, policy, sandbox });
+  if (isTrusted && outside === undefined) return run;
+  const reason = isTrusted
+    ? `this turn has read content from outside the project (${outside}), which may tell the model what to save`
+    : "the project is not trusted; after `cody trust` models may save knowledge in it unasked";
+  return { type: policy === "never" ? "refuse" : "ask", reason };
+}
+
+const run: Verdict = { type: "run" };
+const untrusted: Verdict = {
+  type: "ask",
+  reason: "the approval policy untrusted asks before anything is changed",
+};
+const unprotected: Verdict = { type: "ask", reason: "there is no sandbox, so every command is asked for" };
+
+const fullAccess = {
+  untrusted,
+  "on-request": run,
+  "on-failure": run,
+  never: run,
+} satisfies Record<ApprovalPolicy, Verdict>;
+
+const noSandbox = {
+  untrusted,
+  "on-request": unprotected,
+  "on-failure": unprotected,
+  never: {
+    type: "refuse",
+    reason:
+      "the approval policy is never and there is no sandbox, so only tools that change nothing may run; " +
+      "with the sandbox mode danger-full-access everything may",
+  },
+} satisfies Record<ApprovalPolicy, Verdict>;

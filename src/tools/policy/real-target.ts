@@ -1,0 +1,19 @@
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { FileProblem } from "../files/file-problem.js";
+
+/** Of a path whose last parts need not be there: what is there of it is real, the rest is added. */
+export async function realTarget(path: string): Promise<string> {
+  return await realpath(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT" || path === dirname(path)) throw error;
+    if (await isLink(path)) throw new FileProblem(`${path} is a symbolic link that leads nowhere`);
+    return join(await realTarget(dirname(path)), basename(path));
+  });
+}
+
+async function isLink(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
+}

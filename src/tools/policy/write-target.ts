@@ -1,0 +1,31 @@
+import { realpath } from "node:fs/promises";
+import { basename, dirname, relative, resolve } from "node:path";
+import { FileProblem } from "../files/file-problem.js";
+import { realTarget } from "./real-target.js";
+import { refusePrivate } from "./refuse-private.js";
+import { existing } from "../files/replace-file.js";
+import type { ToolScope } from "../tool.js";
+
+/** Where a write will go: from a folder that is trusted, through folders that may have to be made. */
+export interface WriteTarget {
+  readonly realPath: string;
+  readonly root: string;
+  readonly folders: readonly string[];
+  readonly name: string;
+}
+
+/** Follows every symbolic link, so that what is judged is what will be written; rejects for what must not be. */
+export async function writeTarget(path: string, scope: ToolScope): Promise<WriteTarget> {
+  const { cwd, sandbox } = scope;
+  const workspace = await realpath(cwd);
+  const realPath = await realTarget(resolve(cwd, path));
+  const isInside = `${realPath}/`.startsWith(workspace.endsWith("/") ? workspace : `${workspace}/`);
+  if (!isInside && sandbox !== "danger-full-access") {
+    throw new FileProblem(`${realPath} is outside of the working folder ${workspace}`);
+  }
+  await refusePrivate(realPath, scope);
+  await existing(realPath);
+  const root = isInside ? workspace : "/";
+  const folders = relative(root, dirname(realPath)).split("/").filter(Boolean);
+  return { realPath, root, folders, name: basename(realPath) };
+}
