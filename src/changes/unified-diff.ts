@@ -3,7 +3,18 @@ import { createHash } from "node:crypto";
 import type { DiffHunk, DiffLine, FileDiff } from "../messages/diff.js";
 import { binaryPatch } from "./binary-patch.js";
 import type { ChangedFile, FileVersion } from "./changed-file.js";
-import { gitName } from "./git-name.js";
+
+const named: Readonly<Record<number, string>> = {
+  7: "\\a",
+  8: "\\b",
+  9: "\\t",
+  10: "\\n",
+  11: "\\v",
+  12: "\\f",
+  13: "\\r",
+  34: '\\"',
+  92: "\\\\",
+};
 
 const nothing = "/dev/null";
 const noFile = "0".repeat(40);
@@ -60,4 +71,16 @@ function lineText({ type, text, no_newline }: DiffLine): string {
 /** What git calls a content by. */
 function blobName({ bytes }: FileVersion): string {
   return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+}
+
+/** A name as git writes it: in quotes, byte by byte, when it has what is not plain ASCII, a quote or a backslash. */
+function gitName(name: string): string {
+  const parts = Array.from(Buffer.from(name), quotedByte);
+  const text = parts.join("");
+  return parts.some((part) => part.length > 1) ? `"${text}"` : text;
+}
+
+function quotedByte(byte: number): string {
+  const isPlain = byte >= 0x20 && byte < 0x7f;
+  return named[byte] ?? (isPlain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`);
 }

@@ -2,8 +2,14 @@ import { constants } from "node:fs";
 import { open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "../base/fs/make-directory.js";
-import { encodeLogLine } from "./log-line.js";
 import { counted } from "../base/text/counted.js";
+import { isSecretName } from "./secrets/redact.js";
+
+const maxReadChars = 100_000;
+
+const maxTextChars = 2_000;
+
+const maxLineChars = 16_000;
 
 const levels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof levels)[number];
@@ -125,4 +131,34 @@ async function removeOld(directory: string, firstKept: string): Promise<void> {
     const day = /^cody-(\d{4}-\d\d-\d\d)\.log$/.exec(name)?.[1];
     if (day !== undefined && day < firstKept) await rm(join(directory, name), { force: true });
   }
+}
+
+interface LogEntry {
+  readonly time: string;
+  readonly level: string;
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+/** One line of JSON: bounded, without secrets, and with control characters escaped. */
+function encodeLogLine(entry: LogEntry, redact: (text: string) => string): string {
+  // Redacted before it is cut: half a secret has no shape any more.
+  const safe = (text: string): string => redact(text.slice(0, maxReadChars)).slice(0, maxTextChars);
+  const message = safe(entry.message);
+  const bare = { time: entry.time, level: entry.level, message };
+  if (entry.fields === undefined) return JSON.stringify(bare);
+  try {
+    const line = JSON.stringify({ ...bare, fields: entry.fields }, (key, value: unknown) => shown(key, value, safe));
+    return line.length <= maxLineChars ? line : JSON.stringify({ ...bare, fields: "too long" });
+  } catch {
+    return JSON.stringify({ ...bare, fields: "not representable" });
+  }
+}
+
+function shown(key: string, value: unknown, safe: (text: string) => string): unknown {
+  if (isSecretName(key)) return "[redacted]";
+  if (typeof value === "string") return safe(value);
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  return value;
 }

@@ -1,13 +1,19 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isRecord } from "../base/is-record.js";
+import type { TokenUsage } from "../messages/token-usage.js";
+import { argumentsOf } from "./call-arguments.js";
 import type { Ids } from "./ids.js";
 import { type JsonObject, stringOf } from "./json.js";
 import type { Memory } from "./memory.js";
 import type { Replies } from "./replies.js";
-import { usageOf } from "./reply-usage.js";
 import type { MockReply } from "./script.js";
-import { isTooDeep } from "./too-deep.js";
+import { partsOf } from "./split-deltas.js";
 import type { Exchange, MockApi, Refusal } from "./wire-api.js";
+
+/** No request of an agent comes near; what looks into it does so by recursion. */
+const maxDepth = 500;
+
+const charsPerToken = 4;
 
 /** What a server was started with, as its requests see it. */
 export interface Behaviour {
@@ -99,4 +105,30 @@ function readValue(text: string): unknown {
 function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The numbers of the script; what it does not say is estimated. */
+function usageOf(reply: MockReply, requestBytes: number): TokenUsage {
+  const { text, reasoning } = partsOf(reply);
+  const calls = (reply.calls ?? []).map((call) => call.name + argumentsOf(call));
+  const { usage = {} } = reply;
+  const input_tokens = usage.input_tokens ?? tokens(requestBytes);
+  const reasoning_output_tokens = usage.reasoning_output_tokens ?? tokens(reasoning.length);
+  const output_tokens = usage.output_tokens ?? tokens(text.length + calls.join("").length) + reasoning_output_tokens;
+  return {
+    input_tokens,
+    cached_input_tokens: usage.cached_input_tokens ?? 0,
+    output_tokens,
+    reasoning_output_tokens,
+    total_tokens: input_tokens + output_tokens,
+  };
+}
+
+function tokens(chars: number): number {
+  return Math.ceil(chars / charsPerToken);
+}
+
+function isTooDeep(value: unknown, left = maxDepth): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return left === 0 || Object.values(value).some((part) => isTooDeep(part, left - 1));
 }

@@ -1,16 +1,27 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { chatApi } from "./chat/api.js";
 import { type Behaviour, decide, type Decision } from "./exchange.js";
 import { Ids } from "./ids.js";
 import { Memory } from "./memory.js";
-import { readBody } from "./read-body.js";
-import { type LoggedRequest, withoutSecrets } from "./request-log.js";
+import { messagesApi } from "./messages/api.js";
 import { offlineReplies, type Replies, scriptedReplies } from "./replies.js";
+import { type LoggedRequest, withoutSecrets } from "./request-log.js";
 import { respond } from "./respond.js";
-import { apiAt, nearestApi } from "./routes.js";
+import { responsesApi } from "./responses/api.js";
 import { type MockReply, type MockScript, readScript } from "./script.js";
+import type { MockApi } from "./wire-api.js";
+
+const routes: Readonly<Record<string, MockApi>> = {
+  "/responses": responsesApi,
+  "/chat/completions": chatApi,
+  "/messages": messagesApi,
+};
+
+/** As much as the Messages API takes. */
+const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface MockLlmOptions {
   /** 0, the default, takes a free one. */
@@ -134,4 +145,31 @@ async function serve(
 function noSuchPlace(method: string, path: string, status: number): Decision {
   const message = status === 404 ? `Invalid URL (${method} ${path})` : `Not allowed to ${method} on ${path}.`;
   return { type: "refuse", body: undefined, session: "", refusal: { status, message } };
+}
+
+/** The body as text; undefined when it is too large, or its sender has left. */
+function readBody(request: IncomingMessage): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBodyBytes) chunks.push(chunk);
+      else chunks.length = 0;
+    });
+    request.on("end", () => resolve(size > maxBodyBytes ? undefined : Buffer.concat(chunks, size).toString("utf8")));
+    // Without one the server would end with the request; `close` comes after it.
+    request.on("error", () => undefined);
+    request.on("close", () => resolve(undefined));
+  });
+}
+
+/** The wire API behind a path, with or without `/v1`. */
+function apiAt(path: string): MockApi | undefined {
+  return routes[path.replace(/^\/v1(?=\/)/, "")];
+}
+
+/** Who says no where there is no API: the one the client believes it speaks to. */
+function nearestApi(headers: IncomingHttpHeaders): MockApi {
+  return headers["anthropic-version"] === undefined ? responsesApi : messagesApi;
 }

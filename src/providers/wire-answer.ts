@@ -1,16 +1,18 @@
+import { keptFor } from "../base/memoize.js";
 import { FailureError } from "../messages/errors.js";
 import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { type Credential, secretOf, sentWithCredential } from "./credential.js";
+import { SaidEvents } from "./event-buffer.js";
 import { restMs } from "./failures/rate-limit-headers.js";
+import { type FailureContext, wireFailure } from "./failures/wire-failure.js";
 import { ended, ReadyStream } from "./transport/ready-stream.js";
 import type { HeadOf } from "./transport/request-head.js";
-import { requestText } from "./request-text.js";
-import { SaidEvents } from "./event-buffer.js";
 import { defaultIdleMs, maxEventBytes } from "./transport/stream-bounds.js";
 import type { Answer, Posted, ServerEvent } from "./transport/transport.js";
-import { type FailureContext, wireFailure } from "./failures/wire-failure.js";
 import type { WireConnection } from "./wire.js";
+
+const toolText = keptFor((tool: object) => JSON.stringify(tool));
 
 /** Makes our events of a wire API's; it lives as long as one answer. */
 export interface WireDecoder {
@@ -163,3 +165,10 @@ class WireAnswer extends ReadyStream<ModelEvent> {
 /** Made anew each time: an error holds on to who called when it was made, and so to the key of the first request. */
 const left = (): Error => new Error("nobody waits for the answer any more");
 const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
+
+/** The text of a request. Its tools are the same in every request, and mostly longer than the rest. */
+export function requestText(body: { readonly tools?: readonly object[] | undefined }): string {
+  const { tools, ...rest } = body;
+  const text = JSON.stringify(rest);
+  return tools === undefined ? text : `${text.slice(0, -1)},"tools":[${tools.map(toolText).join(",")}]}`;
+}

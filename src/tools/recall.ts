@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { counted } from "../base/text/counted.js";
 import { itemText } from "../messages/item-text.js";
+import type { ResponseItem } from "../messages/response-item.js";
 import { defineTool } from "./define-tool.js";
 import { excerptAround, wordsOf } from "./excerpt-around.js";
 import { failureWords } from "./failure-words.js";
-import { ItemLabels } from "./item-labels.js";
 import type { EarlierItem } from "./tool.js";
 
 const maxQueryChars = 500;
@@ -102,4 +102,38 @@ function answer({ items, matching, best }: Found, words: readonly string[]): str
 
 function failed(content: string): { content: string; success: false } {
   return { content, success: false };
+}
+
+/** Says who or what an item is from, while items go by in order: an output does not say itself which tool gave it. */
+class ItemLabels {
+  readonly #own: string;
+  /** The tools of the calls that have no output yet, by call. */
+  readonly #called = new Map<string, string>();
+
+  /** `own`: the tool whose calls and outputs get no label. */
+  constructor(own: string) {
+    this.#own = own;
+  }
+
+  of(item: ResponseItem): string | undefined {
+    switch (item.type) {
+      case "message":
+        return item.role;
+      case "function_call":
+      case "custom_tool_call":
+        this.#called.set(item.call_id, item.name);
+        return item.name === this.#own ? undefined : `call of ${item.name}`;
+      case "local_shell_call":
+        return "call of shell";
+      case "function_call_output":
+      case "custom_tool_call_output": {
+        const name = this.#called.get(item.call_id);
+        this.#called.delete(item.call_id);
+        if (name === undefined) return "output of a tool";
+        return name === this.#own ? undefined : `output of ${name}`;
+      }
+      default:
+        return item.type;
+    }
+  }
 }

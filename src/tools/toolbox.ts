@@ -1,9 +1,18 @@
 import { InvalidInputError } from "../messages/errors.js";
 import { check } from "../messages/parse.js";
 import { ToolSpec } from "../messages/tool.js";
-import { builtInTools } from "./built-in.js";
-import type { Tool } from "./tool.js";
+import { addKnowledge } from "./add-knowledge.js";
+import { applyPatch } from "./apply-patch.js";
+import { listFiles } from "./list-files.js";
+import { readFile } from "./read-file.js";
+import { recall } from "./recall.js";
+import { searchFiles } from "./search-files.js";
+import { shell } from "./shell.js";
 import { toolSpec } from "./tool-spec.js";
+import type { Tool } from "./tool.js";
+import { updatePlan } from "./update-plan.js";
+import { viewImage } from "./view-image.js";
+import { writeFile } from "./write-file.js";
 
 /** The tools of a manager: the built-in ones, with others added or in their place. */
 export class Toolbox {
@@ -36,4 +45,9 @@ function checkSpec(tool: Tool): void {
     const reason = error instanceof Error ? error.message : String(error);
     throw new InvalidInputError(`tool ${tool.name}: its parameters cannot be told to a model: ${reason}`);
   }
+}
+
+/** The tools every conversation has. */
+export function builtInTools(): readonly Tool[] {
+  return [shell, readFile, listFiles, searchFiles, viewImage, writeFile, applyPatch, updatePlan, recall, addKnowledge];
 }

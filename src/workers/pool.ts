@@ -1,10 +1,10 @@
-import { JobCall } from "./job-call.js";
+import { MessageChannel } from "node:worker_threads";
+import { FailureError } from "../messages/errors.js";
+import type { Failure } from "../messages/failure.js";
 import { jobFailed, type JobOutcome, type JobTable } from "./job.js";
-import { pack } from "./pack.js";
 import type { ThreadOptions } from "./open-piscina.js";
+import { pack } from "./pack.js";
 import { PoolThreads } from "./pool-threads.js";
-import { runJob } from "./run-job.js";
-import { threadFailure } from "./thread-failure.js";
 
 export interface PoolOptions<Jobs extends JobTable> extends ThreadOptions {
   /** How long each job may take, counted from when it gets a thread. */
@@ -127,4 +127,91 @@ function packedOrFailure(job: string, input: unknown): JobOutcome<Uint8Array> {
   } catch (error) {
     return threadFailure(job, error);
   }
+}
+
+/**
+ * Plays a job in a thread; resolves when the thread is rid of it. A cancelled job has `graceMs` to end by itself, and
+ * then, or at once when there is no grace, its thread is ended.
+ */
+async function runJob(call: JobCall, threads: PoolThreads, graceMs: number | undefined): Promise<void> {
+  const end = new AbortController();
+  const cancelling = graceMs === undefined ? undefined : new MessageChannel();
+  let grace: NodeJS.Timeout | undefined;
+  call.onCancel = () => {
+    if (cancelling === undefined) return end.abort();
+    cancelling.port1.postMessage("cancel");
+    grace = setTimeout(() => end.abort(), graceMs);
+  };
+  const forgetDeadline = startDeadline(call);
+  try {
+    const { job, input } = call;
+    call.settle(await threads.run({ job, input, ...(cancelling && { cancel: cancelling.port2 }) }, end));
+  } catch (error) {
+    call.settle(threadFailure(call.job, error));
+  } finally {
+    forgetDeadline();
+    clearTimeout(grace);
+    cancelling?.port1.close();
+  }
+}
+
+function startDeadline(call: JobCall): () => void {
+  const late = (): void => call.cancel("deadline", `took longer than ${call.deadlineMs} ms`);
+  // After the process was stopped for long, a timer fires before the outcome that has come meanwhile is read.
+  const timer = setTimeout(() => setImmediate(late), call.deadlineMs);
+  return () => clearTimeout(timer);
+}
+
+/** A job from the call to its outcome; the first outcome counts. */
+class JobCall {
+  readonly job: string;
+  readonly input: Uint8Array;
+  readonly bytes: number;
+  readonly deadlineMs: number;
+  readonly outcome: Promise<JobOutcome<unknown>>;
+  #resolve: ((outcome: JobOutcome<unknown>) => void) | undefined;
+  /** What is to be done when nobody waits for the outcome any more. */
+  onCancel: () => void = () => undefined;
+
+  constructor(job: string, input: Uint8Array, deadlineMs: number) {
+    this.job = job;
+    this.input = input;
+    // Its own number, because the input is given away.
+    this.bytes = input.byteLength;
+    this.deadlineMs = deadlineMs;
+    this.outcome = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  settle(outcome: JobOutcome<unknown>): void {
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
+  }
+
+  cancel(code: Failure["code"], reason: string): void {
+    if (this.#resolve === undefined) return;
+    this.settle(jobFailed(code, `${this.job}: ${reason}`));
+    this.onCancel();
+  }
+}
+
+/** How a job ended that did not end by itself, from what its thread was rejected with. */
+function threadFailure(job: string, error: unknown): JobOutcome<never> {
+  if (error instanceof FailureError) return { ok: false, failure: error.failure };
+  if (isOutOfMemory(error)) {
+    // The same job would fill the next thread as well.
+    return jobFailed("thread_died", `${job}: the thread ran out of memory`);
+  }
+  return jobFailed("thread_died", `${job}: the thread died: ${reasonOf(error)}`, true);
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+}
+
+/** A thread that could not start is reported as the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : reasonOf(error.cause);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CommandError } from "../../src/cli/command-error.js";
-import { sinceOf } from "../../src/cli/commands/conversations/since-flag.js";
+import { sinceOf } from "../../src/cli/commands/conversations/library.js";
 
 const now = Date.parse("2026-11-17T12:00:00.000Z");
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ollamaBaseUrl } from "../../src/config/providers/ollama-host.js";
+import { ollamaBaseUrl } from "../../src/config/providers/vendors.js";
 
 test.each([
   ["gpu-box", "http://gpu-box:11434/v1"],

@@ -1,7 +1,7 @@
 import promises from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { setImmediate } from "node:timers/promises";
-import { threadFileSystem } from "../../src/actors/rollout-writer/thread-file-system.js";
+import { threadFileSystem } from "../../src/actors/rollout-writer/rollout-writer.js";
 import type { FileSystem } from "../../src/rollouts/file/file-system.js";
 
 /** A call to the disk that is about to be made. */

@@ -4,7 +4,7 @@ import { ConversationManager } from "../../src/manager.js";
 import type { Event } from "../../src/messages/event.js";
 import { crashingTool } from "../support/busy-provider.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
-import { maxQueuedInputs } from "../../src/actors/conversation/refusal.js";
+import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
 import { beginsAndHangs, calls, fails, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maxQueuedInputs } from "../../src/actors/conversation/refusal.js";
+import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
 import type { ModelEvent } from "../../src/messages/model.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { requestText } from "../../src/providers/request-text.js";
+import { requestText } from "../../src/providers/wire-answer.js";
 
 test("the text of a request is JSON of all of it, also when a tool comes again", () => {
   const tool = fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.parse(JSON.stringify(value)) as object);

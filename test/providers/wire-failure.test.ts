@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FailureError } from "../../src/messages/errors.js";
 import { AnswerError } from "../../src/providers/failures/answer-error.js";
 import { failureText } from "../../src/providers/failures/failure-text.js";
-import { retryAfterMs } from "../../src/providers/failures/retry-after.js";
-import { errorIn, serverFailure, wireFailure } from "../../src/providers/failures/wire-failure.js";
+import { retryAfterMs, errorIn, serverFailure, wireFailure } from "../../src/providers/failures/wire-failure.js";
 
 const apiKey = "sk-test-0123456789";
 const context = { provider: "acme", apiKey };

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { withoutEcho } from "../../src/providers/responses/skip-request-echo.js";
+import { withoutEcho } from "../../src/providers/responses/decoder.js";
 
 const json = fc.json({ maxDepth: 4 }).map((text) => JSON.parse(text) as unknown);
 const name = fc.oneof(fc.constantFrom("instructions", "tools", "output", "usage", 'a"b', "\\"), fc.string());

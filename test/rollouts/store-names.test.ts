@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { besideRollout } from "../../src/rollouts/layout.js";
-import { storeName } from "../../src/rollouts/repair/store-names.js";
+import { storeName } from "../../src/rollouts/repair/store-entries.js";
 
 const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
 const rollouts = [`conv_${uuid}.jsonl`, `${uuid}.jsonl`, "my-own.jsonl", `rollout-2026-11-16T00-00-00-${uuid}.jsonl`];

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { readExcludes } from "../../src/changes/workspace/git-excludes.js";
+import { readExcludes } from "../../src/changes/workspace/snapshot.js";
 import { defaultLimits } from "../../src/changes/workspace/limits.js";
 import { walk } from "../../src/changes/workspace/walk.js";
 import { gitUser } from "../../src/base/git/git-user.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ToolSpec } from "../../src/messages/tool.js";
-import { builtInTools } from "../../src/tools/built-in.js";
+import { builtInTools } from "../../src/tools/toolbox.js";
 import { toolSpec } from "../../src/tools/tool-spec.js";
 
 const specs = builtInTools().map(toolSpec);

@@ -6,17 +6,33 @@ import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../runtime/actor.js";
+import { Approvals } from "./calls/approvals.js";
 import { callsLeftOver } from "./calls/open-calls.js";
-import { hasEnded } from "./turn/active-turn.js";
-import type { ConversationCell, QueuedChange, QueuedWork } from "./state/cell.js";
 import { changeHistory } from "./compaction/change-history.js";
 import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
-import { Approvals } from "./calls/approvals.js";
-import { takeBack, type UndoReport } from "./turn/undo-changes.js";
+import type { ConversationCell, QueuedChange, QueuedWork } from "./state/cell.js";
+import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./state/settings.js";
+import { hasEnded } from "./turn/active-turn.js";
 import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./turn/play-turn.js";
 import { type Publish, Recording } from "./turn/recording.js";
-import { isEnding, isFull, maxQueuedInputs, type Refusal, tooLong, tooMany } from "./refusal.js";
-import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./state/settings.js";
+import { takeBack, type UndoReport } from "./turn/undo-changes.js";
+
+/** How many inputs may wait while a turn runs. */
+export const maxQueuedInputs = 32;
+
+const megabyte = 1_000_000;
+
+const isEnding: Refusal = { code: "actor_stopped", reason: "the conversation is shutting down" };
+
+const isFull: Refusal = {
+  code: "not_saved",
+  reason: "not saved: too much is waiting to be written; try again later",
+};
+
+const tooMany: Refusal = {
+  code: "busy",
+  reason: `too many queued inputs: at most ${maxQueuedInputs} wait while a turn runs`,
+};
 
 export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
@@ -278,4 +294,15 @@ function sessionConfigured(options: ConversationOptions): EventMsg {
     ...(recordedCwd === undefined ? {} : { recorded_cwd: recordedCwd }),
     session_source: sessionSource,
   };
+}
+
+/** Why nothing new can be begun; the code says whether it is of use to try again. */
+interface Refusal {
+  readonly code: FailureCode;
+  readonly reason: string;
+}
+
+function tooLong(maxBytes: number): Refusal {
+  const limit = `its file is longer than ${maxBytes / megabyte} MB (persistence.maxFileMegabytes)`;
+  return { code: "limit_reached", reason: `${limit}; raise the limit, or go on in a new conversation` };
 }

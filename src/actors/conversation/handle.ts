@@ -3,8 +3,8 @@ import {
   type ReviewDecision,
   ReviewDecision as ReviewDecisionSchema,
 } from "../../messages/approval.js";
-import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
 import { codexItems, type PlainItem, plainItems } from "../../messages/codex-parts.js";
+import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
 import { conversationName } from "../../messages/conversation-name.js";
 import { FailureError, InvalidInputError } from "../../messages/errors.js";
 import type { Event } from "../../messages/event.js";
@@ -15,19 +15,23 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { Op } from "../../messages/submission.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";
 import type { UserInput } from "../../messages/user-input.js";
-import type { UndoReport } from "./turn/undo-changes.js";
+import type { SummaryOutcome } from "../compactor/summarizer.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
+import type { Rollout } from "../rollout-writer/rollout.js";
+import type { Ref } from "../runtime/actor.js";
+import type { EventQueue } from "../runtime/event-queue.js";
 import type { EventReader } from "../runtime/event-reader.js";
 import { sharedReader } from "../runtime/shared-reader.js";
-import type { ActiveTurn } from "./turn/active-turn.js";
-import { ConversationHistory } from "./state/conversation-history.js";
-import type { ConversationOp } from "./conversation-op.js";
-import type { HandleParts } from "./handle-parts.js";
-import { asOp, inlined, withSchema } from "./input-op.js";
 import { isUnanswered } from "./calls/open-calls.js";
-import type { Settings } from "./state/settings.js";
+import type { ConversationOp, ConversationAnswers } from "./conversation-op.js";
+import { asOp, inlined, withSchema } from "./input-op.js";
 import { jsonCopy } from "./size-limit.js";
+import type { ConversationCell } from "./state/cell.js";
+import { ConversationHistory } from "./state/conversation-history.js";
+import type { Settings } from "./state/settings.js";
 import { ended, refused, turnItems } from "./state/turn-items.js";
+import type { ActiveTurn } from "./turn/active-turn.js";
+import type { UndoReport } from "./turn/undo-changes.js";
 
 /** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
@@ -303,4 +307,28 @@ function storable(item: ResponseItem): ResponseItem {
 
 function ignoreClosedRequest(error: unknown): void {
   if (!(error instanceof FailureError) || error.code !== "invalid_request") throw error;
+}
+
+/** What a handle is made of; only the manager makes one. */
+interface HandleParts {
+  readonly id: string;
+  readonly rollout: Rollout;
+  readonly notice: string | undefined;
+  readonly cell: ConversationCell;
+  readonly ref: Ref<ConversationOp, ConversationAnswers>;
+  readonly queue: EventQueue<Event>;
+  readonly maxTurns: number;
+  readonly servers: ConversationServers | undefined;
+  countTokens(text: string): number;
+  instructions(settings: Settings): string;
+  warn(message: string): void;
+  previewCompaction(strategy: string | undefined): Promise<CompactionPreview>;
+  contextUsage(): Promise<ContextUsage>;
+  summarize(items: readonly ResponseItem[]): Promise<SummaryOutcome>;
+  /** Puts its new name where lists look for it. */
+  onRenamed(): Promise<SaveOutcome>;
+  /** Puts it where lists look for it whether it is pinned. */
+  onPinned(): Promise<SaveOutcome>;
+  onShutdown(): Promise<void>;
+  ending(): Promise<void> | undefined;
 }

@@ -1,13 +1,24 @@
-import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
+import { realpath, readFile, stat } from "node:fs/promises";
+import { resolve, extname } from "node:path";
+import { systemReason } from "../../base/system-error.js";
 import { isInside, realRootOf } from "../../config/project/project.js";
 import { InvalidInputError } from "../../messages/errors.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { Op } from "../../messages/submission.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";
 import type { ConversationOp } from "./conversation-op.js";
-import { readLocalImage } from "./local-image.js";
 import { jsonCopy } from "./size-limit.js";
+
+/** The largest image a submission may bring. */
+const maxImageBytes = 20 * 1024 * 1024;
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".gif": "image/gif",
+  ".jpeg": "image/jpeg",
+  ".jpg": "image/jpeg",
+  ".png": "image/png",
+  ".webp": "image/webp",
+};
 
 /** What was given, as the op it stands for; nothing of it has been checked. */
 export function asOp(input: string | readonly UserInput[] | Op): unknown {
@@ -45,4 +56,21 @@ async function isAnyOutside(items: readonly UserInput[], cwd: string): Promise<b
   const root = await realRootOf(cwd);
   const found = await Promise.all(paths.map((path) => realpath(resolve(cwd, path)).catch(() => undefined)));
   return root === undefined || found.some((path) => path === undefined || !isInside(root, path));
+}
+
+/** Reads an image file into a data URL. */
+async function readLocalImage(path: string, cwd: string): Promise<InlineInput> {
+  const mediaType = mediaTypes[extname(path).toLowerCase()];
+  if (mediaType === undefined) throw new InvalidInputError(`image ${path}: give a png, jpeg, gif or webp file`);
+  const file = resolve(cwd, path);
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) throw new InvalidInputError(`image ${path}: not a file`);
+    if (stats.size > maxImageBytes) throw new InvalidInputError(`image ${path}: larger than ${maxImageBytes} bytes`);
+    const bytes = await readFile(file);
+    return { type: "image", image_url: `data:${mediaType};base64,${bytes.toString("base64")}` };
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    throw new InvalidInputError(`image ${path}: cannot be read: ${systemReason(error)}`);
+  }
 }

@@ -1,8 +1,11 @@
 import { counted } from "../../base/text/counted.js";
-import { CallToolResult, McpContent } from "../../messages/mcp.js";
 import { shortened } from "../../base/text/shortened.js";
+import { CallToolResult, McpContent } from "../../messages/mcp.js";
 import type { ToolOutput } from "../../messages/tool.js";
-import { ResultImages } from "./result-images.js";
+import { fitImage, maxImageBytes } from "../../tools/files/fit-image.js";
+
+/** In one result. */
+const maxImages = 8;
 
 /** How much text of one result is looked at; the conversation cuts it further for the model. */
 const maxTextChars = 1024 * 1024;
@@ -109,5 +112,25 @@ export function jsonText(value: unknown): string {
     return JSON.stringify(value) ?? "";
   } catch {
     return "[too deep to be shown]";
+  }
+}
+
+/** The images of a result that a model is shown. */
+class ResultImages {
+  readonly #urls: string[] = [];
+
+  get urls(): readonly string[] {
+    return this.#urls;
+  }
+
+  /** Says why it is not among them; undefined when it is. */
+  add(base64: string): string | undefined {
+    if (this.#urls.length === maxImages) return `there are more than ${maxImages} images`;
+    // Not decoded to be found too large.
+    if (Buffer.byteLength(base64, "base64") > maxImageBytes) return `it is larger than ${maxImageBytes} bytes`;
+    const image = fitImage(Buffer.from(base64, "base64"));
+    if (!image.ok) return image.problem;
+    this.#urls.push(image.url);
+    return undefined;
   }
 }

@@ -13,7 +13,10 @@ import {
   type McpServerOptions,
   type ServerState,
 } from "./mcp-server.js";
-import { RetryPause } from "./retry-pause.js";
+
+const firstMs = 5_000;
+
+const longestMs = 5 * 60 * 1_000;
 
 /** Asks whoever the call is for. */
 export type Elicit = (request: Elicited) => Promise<ElicitationAnswer>;
@@ -117,4 +120,29 @@ export class SharedServer {
 
 function cancel(): ElicitationAnswer {
   return { action: "cancel" };
+}
+
+/** How long what has failed is left alone: longer each time, until it works again. */
+export class RetryPause {
+  readonly #now: () => number;
+  #ms = 0;
+  #until = -Infinity;
+
+  /** The clock must never go back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get isOver(): boolean {
+    return this.#now() >= this.#until;
+  }
+
+  failed(): void {
+    this.#ms = Math.min(Math.max(firstMs, this.#ms * 2), longestMs);
+    this.#until = this.#now() + this.#ms;
+  }
+
+  worked(): void {
+    this.#ms = 0;
+  }
 }

@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve, basename, dirname } from "node:path";
+import { commonDirectoryNamed, gitDirectoryNamed } from "../../base/git/git-directory.js";
 import type { GitUser } from "../../base/git/git-user.js";
+import { systemProblem } from "../../base/system-error.js";
 import type { KeptFile, ChangeRecord, KeptFolder, LeftOutFile, OpenSnapshot } from "../../messages/change-record.js";
+import { repositoryOf, type ReadRules } from "../../tools/search/ignore-rules.js";
+import { gitTextIn, rulesIn } from "../../tools/search/rules-in.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
 import { compareFolders, compareTrees } from "./compare-trees.js";
-import { ContentStore } from "./content-store.js";
-import { readExcludes } from "./git-excludes.js";
-import { rulesBefore } from "./rules-before.js";
+import { ContentStore, hashOf } from "./content-store.js";
+import { excludesFileIn } from "./git-config.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
-import { systemProblem } from "../../base/system-error.js";
 import { sweepStray } from "./sweep-stray.js";
 import { takeAgain, takeTree, type TreeFile } from "./take-tree.js";
 import { folderAt, type FoundFolder, type Walk } from "./walk.js";
@@ -227,4 +229,51 @@ function forgetOld(workspaces: string, now: number): void {
 function reasonOf(error: unknown): string {
   if (error instanceof UntrackedError) return error.message;
   return systemProblem(error)?.message ?? (error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * The rules by which git ignores files that stand in no `.gitignore`: its user's, then the clone's own, which count before
+ * them. Git is not run: what a repository configures could have it run anything.
+ */
+export function readExcludes(root: string, user: GitUser | undefined): string[] {
+  const repository = repositoryOf(root);
+  if (repository === undefined) return [];
+  const directory = gitDirectoryNamed(repository, gitTextIn(join(repository, ".git")));
+  const common = commonDirectoryNamed(directory, gitTextIn(join(directory, "commondir")));
+  const configs = [...(user?.configs ?? []), join(common, "config")];
+  const named = configs.flatMap((file) => excludesFileIn(gitTextIn(file)) ?? []).at(-1);
+  const own = named === undefined ? user?.ignore : pathOf(named, repository, user);
+  return [own === undefined ? "" : gitTextIn(own), gitTextIn(join(common, "info", "exclude"))];
+}
+
+function pathOf(path: string, repository: string, user: GitUser | undefined): string | undefined {
+  if (path === "") return undefined;
+  if (!path.startsWith("~")) return resolve(repository, path);
+  return user?.home !== undefined && path.startsWith("~/") ? join(user.home, path.slice(2)) : undefined;
+}
+
+/**
+ * The rules that held before a turn. A folder that was not there then has those that moved with it: what was ignored in
+ * the old place was not made in the new one. Rules that are new count nowhere, so that none can hide what a turn does.
+ */
+function rulesBefore(
+  store: ContentStore,
+  root: string,
+  files: readonly TreeFile[],
+  folders: readonly FoundFolder[] | undefined,
+): ReadRules {
+  const old = new Map(files.map(({ path, content }) => [join(root, path), content]));
+  const known = new Set(files.flatMap(({ path, content }) => (basename(path) === ".gitignore" ? hashIn(content) : [])));
+  const places = folders && new Set([root, ...folders.map(({ path }) => join(root, path))]);
+  return (file) => {
+    const [hash] = hashIn(old.get(file));
+    if (hash !== undefined) return store.get(hash)?.toString() ?? "";
+    if (places === undefined || places.has(dirname(file))) return "";
+    const text = rulesIn(file);
+    return known.has(hashOf(Buffer.from(text))) ? text : "";
+  };
+}
+
+function hashIn(content: TreeFile["content"] | undefined): string[] {
+  return content !== undefined && "sha256" in content ? [content.sha256] : [];
 }

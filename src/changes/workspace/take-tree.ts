@@ -1,12 +1,19 @@
-import type { LeftOutFile } from "../../messages/change-record.js";
 import { readlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { LeftOutFile } from "../../messages/change-record.js";
+import { readRegularFile } from "../../tools/search/regular-file.js";
 import type { FileMode } from "../changed-file.js";
 import type { ContentStore } from "./content-store.js";
-import { readRegularFile } from "../../tools/search/regular-file.js";
 import { fileAt, type FoundFile, walk, type Walk } from "./walk.js";
 import { type KnownFile, WorkspaceIndex } from "./workspace-index.js";
-import { isForSecrets } from "./secret-files.js";
+
+const names = [
+  /^\.env(?:\.|$)(?!example$|sample$|template$|dist$)/,
+  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx)$/,
+  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
+  /^\.(?:netrc|pgpass|npmrc|pypirc|htpasswd|git-credentials)$/,
+  /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|ini))?$/,
+];
 
 /** A file of a tree: its content, or, where that is not kept, what tells it from another. */
 export interface TreeFile {
@@ -75,4 +82,10 @@ function contentOf(store: ContentStore, { root, limits, secrets }: Walk, file: F
 export function bytesAt(path: string, mode: FileMode): Buffer {
   if (mode === "120000") return readlinkSync(path, "buffer");
   return readRegularFile(path);
+}
+
+/** Whether a file is there to hold secrets, by its name: what is in it is read by nobody here, and kept nowhere. */
+function isForSecrets(path: string): boolean {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return names.some((pattern) => pattern.test(name));
 }

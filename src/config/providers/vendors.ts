@@ -1,5 +1,6 @@
 import type { AuthMethod, Config, WireApi } from "../../messages/config.js";
-import { ollamaBaseUrl } from "./ollama-host.js";
+
+const ownPort = "11434";
 
 type Env = Readonly<NodeJS.ProcessEnv>;
 
@@ -115,4 +116,16 @@ export function configuredKeys(providers: Config["providers"] = {}): string[] {
 
 function asWritten(value: string): string {
   return value;
+}
+
+/**
+ * The address Ollama's own variable stands for: a host, a port, both, or a whole URL. As Ollama has it, a host without
+ * a scheme is on Ollama's port, and a URL on its scheme's.
+ */
+export function ollamaBaseUrl(host: string): string {
+  const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/i.exec(host.trim()) ?? [];
+  const [, name = "", port, path = ""] = /^(\[[^\]]*\]|[^:/]*)(?::(\d+))?(\/.*)?$/.exec(rest) ?? [rest, rest];
+  const usedPort = port ?? (scheme === undefined ? ownPort : undefined);
+  const authority = `${name === "" ? "localhost" : name}${usedPort === undefined ? "" : `:${usedPort}`}`;
+  return `${scheme?.toLowerCase() ?? "http"}://${authority}${path.replace(/\/+$/, "")}/v1`;
 }

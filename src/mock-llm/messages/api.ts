@@ -1,3 +1,9 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { namedEvent } from "../answer.js";
+import { objectOf, stringOf, isGiven, objectsOf } from "../json.js";
+import type { Continuation } from "../memory.js";
+import type { Problem } from "../problem.js";
+import type { MockApi, Refusal } from "../wire-api.js";
 import {
   anthropicError,
   anthropicKeyIn,
@@ -6,16 +12,35 @@ import {
   invalidMessages,
   wrongAnthropicKey,
 } from "./errors.js";
-import { namedEvent } from "../answer.js";
-import { objectOf, stringOf } from "../json.js";
-import type { Problem } from "../problem.js";
-import type { MockApi, Refusal } from "../wire-api.js";
-import { continuation, takesThreads } from "./continuation.js";
 import { wholeMessage } from "./message.js";
 import { modelRequest } from "./request.js";
 import { headerRefusal, ruleRefusal } from "./rules.js";
 import { shapeProblem } from "./shape.js";
 import { ping, streamedMessage } from "./stream.js";
+
+/** A thread, which is a beta: what was said, the system and the tools stay with the server. */
+const continuation: Continuation = {
+  anchorIn: ({ thread }) => {
+    const { type, previous_message_id: id } = objectOf(thread);
+    return type === "continue" && typeof id === "string" ? id : undefined;
+  },
+  lost: (id) => ({
+    status: 404,
+    message: `thread: no thread found for previous_message_id ${id}`,
+    details: { error_code: "thread_not_found" },
+  }),
+  joined: (kept, body) => ({
+    ...kept,
+    ...body,
+    messages: [...objectsOf(kept["messages"]), ...objectsOf(body["messages"])],
+  }),
+  isKept: ({ thread }) => isGiven(thread),
+  answered: ({ system, tools, messages }, content) => ({
+    ...(system === undefined ? {} : { system }),
+    ...(tools === undefined ? {} : { tools }),
+    messages: [...objectsOf(messages), ...(content.length === 0 ? [] : [{ role: "assistant", content }])],
+  }),
+};
 
 /** Anthropic's Messages API. */
 export const messagesApi: MockApi = {
@@ -71,4 +96,9 @@ function shapeRefusal(problem: Problem): Refusal {
     return invalidMessages(`${path.slice(0, -1).join(".")}: ${found}`);
   }
   return anthropicRefusal(problem);
+}
+
+/** Without the beta nobody knows of threads. */
+function takesThreads({ "anthropic-beta": betas }: IncomingHttpHeaders): boolean {
+  return String(betas ?? "").includes("message-threads-");
 }

@@ -1,5 +1,6 @@
 import { namedEvent } from "../answer.js";
-import { stringOf } from "../json.js";
+import { stringOf, type JsonObject } from "../json.js";
+import type { Continuation } from "../memory.js";
 import {
   bearerIn,
   contentTypeRefusal,
@@ -10,13 +11,26 @@ import {
   wrongOpenAiKey,
 } from "../openai/errors.js";
 import type { MockApi } from "../wire-api.js";
-import { continuation } from "./continuation.js";
 import { outputItems } from "./items.js";
 import { modelRequest } from "./request.js";
 import { finalStatus, responseObject } from "./response.js";
 import { ruleRefusal } from "./rules.js";
 import { shapeProblem } from "./shape.js";
 import { streamedResponse } from "./stream.js";
+
+/** A response that was stored is gone on from with `previous_response_id`; instructions and tools are said anew. */
+const continuation: Continuation = {
+  anchorIn: ({ previous_response_id: id }) => (typeof id === "string" ? id : undefined),
+  lost: (id) => ({
+    status: 400,
+    message: `Previous response with id '${id}' not found.`,
+    param: "previous_response_id",
+    code: "previous_response_not_found",
+  }),
+  joined: (kept, body) => ({ ...body, input: [...itemsIn(kept), ...itemsIn(body)] }),
+  isKept: ({ store }) => store !== false,
+  answered: (whole, content) => ({ input: [...itemsIn(whole), ...content] }),
+};
 
 /** OpenAI's Responses API. */
 export const responsesApi: MockApi = {
@@ -65,3 +79,8 @@ export const responsesApi: MockApi = {
     return responseObject(id, { status: finalStatus(reply), output }, exchange);
   },
 };
+
+function itemsIn({ input }: JsonObject): unknown[] {
+  if (typeof input === "string") return [{ role: "user", content: input }];
+  return Array.isArray(input) ? input : [];
+}

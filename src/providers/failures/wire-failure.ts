@@ -1,11 +1,21 @@
+import { isRecord } from "../../base/is-record.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";
-import { isRecord } from "../../base/is-record.js";
 import { AnswerError } from "./answer-error.js";
 import { failureText, type Hidden } from "./failure-text.js";
-import { networkFailure } from "./network-failure.js";
-import { retryAfterMs } from "./retry-after.js";
 import { codeOfStatus, isPassing } from "./retryable.js";
+
+const maxMs = 5 * 60_000;
+
+const lost = /^(?:ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|UND_ERR_SOCKET|HPE_|Z_|ERR__?ZLIB)/;
+
+const slow = /^(?:ETIMEDOUT|UND_ERR_\w*TIMEOUT)/;
+
+const unreachable = /^(?:ECONNREFUSED|EHOST|ENET|EADDR|UND_ERR_)/;
+
+const unknownHost = /^(?:ENOTFOUND|EAI_)/;
+
+const distrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
 
 /** Who was asked, and with what. */
 export interface FailureContext extends Hidden {
@@ -113,3 +123,27 @@ function named(failure: Failure, context: FailureContext): Failure {
 
 const words = ({ code, type, message }: ServerError): string => `${code ?? ""} ${type ?? ""} ${message ?? ""}`;
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** What an error of the system says about the network; undefined when it is about something else. */
+function networkFailure(code: string, host: string | undefined): Failure | undefined {
+  const where = host === undefined ? "the server" : host;
+  const failure = (what: string, retryable = true, kind: Failure["code"] = "network"): Failure => ({
+    code: kind,
+    message: `${what} (${code})`,
+    retryable,
+  });
+  if (lost.test(code)) return failure("the connection was lost");
+  if (slow.test(code)) return failure(`${where} did not answer in time`, true, "timeout");
+  if (unreachable.test(code)) return failure(`cannot connect to ${where}`);
+  if (unknownHost.test(code)) return failure(`cannot find ${where}`);
+  if (distrusted.test(code)) return failure(`cannot make a safe connection to ${where}`, false);
+  return undefined;
+}
+
+/** How long `retry-after` asks to wait: it has seconds or a date, and an absurd wish is cut. */
+export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
+  if (header === null || header === undefined || header.trim() === "") return undefined;
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1000;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(Math.ceil(ms), 0), maxMs);
+}

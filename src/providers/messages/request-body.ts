@@ -1,11 +1,12 @@
 import type Anthropic from "@anthropic-ai/sdk";
+import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
 import { keptFor } from "../../base/memoize.js";
 import type { ModelRequest } from "../../messages/model.js";
+import type { OutputSchema } from "../../messages/output-schema.js";
 import type { ToolSpec } from "../../messages/tool.js";
-import { anthropicFormat } from "./output-format.js";
+import { normalized } from "../normalize/normalized.js";
 import { type AnthropicMessage, messageParams } from "./message-params.js";
 import { thinkingParams } from "./thinking.js";
-import { normalized } from "../normalize/normalized.js";
 
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
   const { model, instructions, tools, outputSchema } = request;
@@ -39,3 +40,8 @@ function cachedUpToHere(messages: readonly AnthropicMessage[]): AnthropicMessage
 const anthropicTool = keptFor(({ name, description, parameters }: ToolSpec): Anthropic.Tool => {
   return { name, description, input_schema: { ...parameters, type: "object" } };
 });
+
+/** What the API cannot enforce, as bounds of numbers, the SDK tells the model in the description instead. */
+function anthropicFormat(schema: OutputSchema): Anthropic.JSONOutputFormat {
+  return { type: "json_schema", schema: { ...transformJSONSchema(schema) } };
+}

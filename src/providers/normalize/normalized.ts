@@ -1,14 +1,17 @@
 import type { WireApi } from "../../messages/config.js";
-import type { ReasoningItem, ResponseItem } from "../../messages/response-item.js";
+import type { ReasoningItem, ResponseItem, MessageItem, ContentPart } from "../../messages/response-item.js";
 import { type ApiRules, apiRules } from "./api-rules.js";
-import { withUserAtBothEnds } from "./both-ends.js";
 import { takesCustomTools } from "./custom-tools.js";
-import { imagesBehindOutputs } from "./images-behind.js";
-import { withoutDoubledIds } from "./item-ids.js";
 import { paired } from "./paired.js";
 import { isOwnReasoning, withoutLooseReasoning } from "./reasoning.js";
 import { sendable } from "./sendable.js";
-import type { CustomItem, SentItem } from "./sent-item.js";
+import { type CustomItem, type SentItem, isCallOutput } from "./sent-item.js";
+
+const moved: ContentPart = { type: "input_text", text: "[the image stands behind the outputs]" };
+
+const opening = userMessage("[The beginning of this conversation is not shown.]");
+
+const closing = userMessage("Go on.");
 
 /**
  * History as the API accepts it from this model, whatever happened to it: cut, resumed, or begun with another
@@ -55,4 +58,71 @@ function onlySendable(
     run = [];
   }
   return sent;
+}
+
+/** Messages begins and ends with the user: newer models refuse to go on with words put into their mouth. */
+function withUserAtBothEnds(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
+  const [first, last] = [items.at(0), items.at(-1)];
+  return [
+    ...(first !== undefined && !isOfUser(first) ? [opening] : []),
+    ...items,
+    ...(last === undefined || !isOfUser(last) ? [closing] : []),
+  ];
+}
+
+/** Whether the API counts it as said by the user, as it does with the outputs of tools. */
+function isOfUser(item: SentItem | CustomItem): boolean {
+  return item.type === "message" ? item.role !== "assistant" : item.type.endsWith("_output");
+}
+
+function userMessage(text: string): MessageItem {
+  return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
+
+type Image = Extract<ContentPart, { type: "input_image" }>;
+
+/** Where an output can hold no image, its images stand in a message of the user's behind the outputs they came with. */
+function imagesBehindOutputs(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
+  const sent: (SentItem | CustomItem)[] = [];
+  let images: Image[] = [];
+  for (const item of items) {
+    if (!isCallOutput(item)) endOutputs();
+    const found = isCallOutput(item) && typeof item.output !== "string" ? item.output.filter(isImage) : [];
+    images.push(...found);
+    sent.push(found.length === 0 ? item : withoutImages(item));
+  }
+  endOutputs();
+  return sent;
+
+  function endOutputs(): void {
+    if (images.length > 0) sent.push(imageMessage(images));
+    images = [];
+  }
+}
+
+function withoutImages<T extends SentItem | CustomItem>(item: T): T {
+  if (!isCallOutput(item) || typeof item.output === "string") return item;
+  return { ...item, output: item.output.map((part) => (isImage(part) ? moved : part)) };
+}
+
+function imageMessage(images: readonly Image[]): MessageItem {
+  return { type: "message", role: "user", content: [...images] };
+}
+
+function isImage(part: ContentPart): part is Image {
+  return part.type === "input_image";
+}
+
+/** An item that repeats the id of an earlier one goes without: Responses refuses two of one id, and needs none. */
+function withoutDoubledIds(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
+  const seen = new Set<string>();
+  return items.map((item) => {
+    if (!("id" in item) || typeof item.id !== "string") return item;
+    if (!seen.has(item.id)) {
+      seen.add(item.id);
+      return item;
+    }
+    const { id: _, ...rest } = item;
+    return rest;
+  });
 }

@@ -1,4 +1,3 @@
-import { CallIds } from "./call-ids.js";
 import { type Call, type CallOutput, type CustomItem, isCall, isCallOutput, type SentItem } from "./sent-item.js";
 
 /** What the model reads as the output of a call that has none. */
@@ -65,4 +64,40 @@ function withId(call: Call, call_id: string): Call {
 function outputOf({ type, call_id }: Call, item: CallOutput): CallOutput {
   const outputType = `${type}_output` as const;
   return item.type === outputType && item.call_id === call_id ? item : { ...item, type: outputType, call_id };
+}
+
+/** Gives calls ids that are unique and that the API takes; an id that is both already stays. */
+class CallIds {
+  readonly #maxChars: number;
+  readonly #given = new Set<string>();
+  readonly #taken: ReadonlySet<string>;
+  readonly #next = new Map<string, number>();
+
+  /** `all` are the ids of the whole history: a new id must not be one a later call has. */
+  constructor(all: Iterable<string>, maxChars: number) {
+    this.#taken = new Set(all);
+    this.#maxChars = maxChars;
+  }
+
+  give(id: string): string {
+    const given = this.#isFit(id) && !this.#given.has(id) ? id : this.#fresh(id);
+    this.#given.add(given);
+    return given;
+  }
+
+  #isFit(id: string): boolean {
+    return id.length <= this.#maxChars && /^[A-Za-z0-9_-]+$/.test(id);
+  }
+
+  #fresh(id: string): string {
+    const base = id.replaceAll(/[^A-Za-z0-9_-]/g, "_") || "call";
+    // Counted for each base, as thousands of calls may share an id.
+    for (let count = this.#next.get(base) ?? 1; ; count++) {
+      const suffix = count === 1 ? "" : `_${count}`;
+      const candidate = base.slice(0, this.#maxChars - suffix.length) + suffix;
+      if (this.#taken.has(candidate) || this.#given.has(candidate)) continue;
+      this.#next.set(base, count + 1);
+      return candidate;
+    }
+  }
 }

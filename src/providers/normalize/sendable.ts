@@ -1,8 +1,8 @@
+import { isRecord } from "../../base/is-record.js";
 import type { FunctionCallItem, MessageItem, ResponseItem } from "../../messages/response-item.js";
 import { webSearchQuery, webSearchText } from "../../messages/web-search.js";
 import type { ApiRules } from "./api-rules.js";
 import { sentOutput, sentParts } from "./content.js";
-import { sentArguments } from "./sent-arguments.js";
 import type { CustomItem, SentItem } from "./sent-item.js";
 
 type CustomCallItem = Extract<CustomItem, { type: "custom_tool_call" }>;
@@ -114,4 +114,22 @@ function asFunctionCall(name: string, args: object, call_id: string): SentItem {
 
 function sameMembers(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((member, index) => member === b[index]);
+}
+
+/**
+ * A call's arguments as an object. Some servers read the arguments of every call again with each request and refuse what
+ * they cannot read, for as long as the call stands in history: the model sees what it wrote as a text instead.
+ */
+function sentArguments(text: string): string {
+  const args = text.toWellFormed();
+  if (args.trim() === "") return "{}";
+  return isObject(args) ? args : JSON.stringify({ arguments: args });
+}
+
+function isObject(text: string): boolean {
+  try {
+    return isRecord(JSON.parse(text));
+  } catch {
+    return false;
+  }
 }

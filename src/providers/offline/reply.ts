@@ -1,4 +1,6 @@
+import { isRecord } from "../../base/is-record.js";
 import type { ModelRequest } from "../../messages/model.js";
+import type { OutputSchema } from "../../messages/output-schema.js";
 import {
   type MessageItem,
   messageText,
@@ -6,10 +8,20 @@ import {
   type ToolOutputContent,
 } from "../../messages/response-item.js";
 import { isContextMessage } from "../../messages/user-message.js";
+import { recordAt } from "../json-fields.js";
 import { calculate, expressionIn } from "./arithmetic.js";
-import { fittingValue } from "./json-value.js";
-import { asTold, factsIn, recall, sentencesOf, subjectAsked } from "./memory.js";
-import { extractSummary } from "./summary.js";
+import { asTold, factsIn, recall, sentencesOf, subjectAsked, isQuestion } from "./memory.js";
+
+const maxQuoteChars = 160;
+
+const maxLines = 5;
+
+const decision = /\b(?:decided?|let['’]?s use|we(?:['’]ll| will) use|going with|chose|instead of)\b/i;
+
+const fileName = /^[\w@~./-]*[\w-]\.[A-Za-z]{1,8}$/;
+
+/** A schema may contain itself. */
+const maxDepth = 20;
 
 type Call = { readonly type: "call"; readonly name: string; readonly arguments: Record<string, unknown> };
 type OfflineReply = Call | { readonly type: "text"; readonly text: string };
@@ -122,3 +134,64 @@ const say = (text: string): OfflineReply => ({ type: "text", text });
 const call = (name: string, args: Record<string, unknown>): Call => ({ type: "call", name, arguments: args });
 const echo = (text: string): string => (text.length > maxEchoChars ? `${text.slice(0, maxEchoChars)}…` : text);
 const unquoted = (text: string): string => text.replace(/^(["'`])([^]*)\1$/, "$2");
+
+/** A value that fits a schema, with a text wherever one may stand. */
+function fittingValue(schema: OutputSchema, text: string): unknown {
+  return valueOf(schema, text, recordAt(schema, "$defs"), 0);
+}
+
+function valueOf(schema: unknown, text: string, defs: Readonly<Record<string, unknown>>, depth: number): unknown {
+  if (!isRecord(schema) || depth > maxDepth) return null;
+  const { $ref: ref, enum: values, anyOf, type } = schema;
+  if (typeof ref === "string") return valueOf(defs[ref.slice("#/$defs/".length)], text, defs, depth + 1);
+  if ("const" in schema) return schema["const"];
+  if (Array.isArray(values)) return values[0];
+  if (Array.isArray(anyOf)) return valueOf(anyOf[0], text, defs, depth + 1);
+  switch (Array.isArray(type) ? type[0] : type) {
+    case "object": {
+      const properties = Object.entries(recordAt(schema, "properties"));
+      return Object.fromEntries(properties.map(([name, inner]) => [name, valueOf(inner, text, defs, depth + 1)]));
+    }
+    case "array":
+      return Number(schema["minItems"] ?? 0) > 0 ? [valueOf(schema["items"], text, defs, depth + 1)] : [];
+    case "string":
+      return text;
+    case "boolean":
+      return false;
+    case "null":
+      return null;
+    default:
+      return 0;
+  }
+}
+
+/** A summary by extraction: nothing in it was not said. `told` is what the user said, earlier summaries included. */
+function extractSummary(told: readonly string[], answers: readonly string[]): string {
+  const earlierGoal = told.flatMap((text) => /^## Goal\n(.+)$/m.exec(text)?.[1] ?? []).at(0);
+  const requests = told.filter((text) => !text.includes("## Goal\n"));
+  const sentences = [...told, ...answers].flatMap(sentencesOf);
+  const facts = new Map(told.flatMap(factsIn).map((fact) => [fact.subject, fact.said]));
+  const files = [...new Set(sentences.flatMap(filesIn))].slice(-4 * maxLines);
+  return [
+    `## Goal\n${quote(earlierGoal ?? requests[0] ?? "Nothing was asked yet.")}`,
+    `## Progress\n${list(requests.map((text) => `The user said: ${quote(text)}`))}`,
+    `## Key Decisions\n${list(sentences.filter((sentence) => decision.test(sentence) && !isQuestion(sentence)))}`,
+    `## Next Steps\n${list(requests.slice(-1).map((text) => `Go on from: ${quote(text)}`))}`,
+    `## Critical Context\n${list([...facts.values()])}\n- Files named: ${files.join(" ") || "none"}`,
+  ].join("\n\n");
+}
+
+function list(lines: readonly string[]): string {
+  const newest = [...new Set(lines.map((line) => quote(line.replace(/^- /, ""))))].slice(-maxLines);
+  return newest.length === 0 ? "- none" : newest.map((line) => `- ${line}`).join("\n");
+}
+
+function quote(text: string): string {
+  const start = text.slice(0, maxQuoteChars).replaceAll(/\s+/g, " ").trim();
+  return text.length > maxQuoteChars ? `${start}…` : start;
+}
+
+function filesIn(sentence: string): string[] {
+  const words = sentence.split(/[\s"'`(),;:]+/).map((word) => word.replace(/[.?!]+$/, ""));
+  return words.filter((word) => fileName.test(word));
+}

@@ -2,18 +2,21 @@ import type { Responses } from "openai/resources/responses/responses";
 import { FailureError } from "../../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../../messages/model.js";
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
-import { AlikeEvents } from "../transport/event-parser.js";
 import { BufferedBytes } from "../buffered-bytes.js";
 import { contentFiltered } from "../failures/content-filtered.js";
 import { cutAnswer } from "../failures/incomplete-answer.js";
+import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
 import { countAt, recordAt, recordsAt, textAt } from "../json-fields.js";
-import { responsesItem } from "./item.js";
-import { StreamedItems, type TextKind } from "./streamed-items.js";
 import { requestDigest } from "../request-digest.js";
+import { AlikeEvents } from "../transport/event-parser.js";
+import { brace, bracket, colon, comma, endOfString, endOfValue, quote } from "../transport/json-text.js";
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
-import { withoutEcho } from "./skip-request-echo.js";
-import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
+import { responsesItem } from "./item.js";
+import { StreamedItems, type TextKind } from "./streamed-items.js";
+
+/** What a response repeats of its request. */
+const echoed: ReadonlySet<string> = new Set(["instructions", "tools"]);
 
 type EventType = Responses.ResponseStreamEvent["type"];
 
@@ -218,4 +221,31 @@ export class ResponsesDecoder implements WireDecoder {
     const place = typeof index === "number" ? index : this.#told.size;
     return textAt(value, key) || `item_${(this.#digest ??= requestDigest(this.#request))}_${place}`;
   }
+}
+
+/**
+ * The event that ends a response, as JSON without what the response in it repeats of its request: to parse that would
+ * take longer than all the rest of the answer. What is left is an object of JSON if the whole was one.
+ */
+export function withoutEcho(json: string): string {
+  let kept = "";
+  let from = 0;
+  let depth = 0;
+  for (let index = 0; index < json.length; index += 1) {
+    const code = json.charCodeAt(index);
+    if (code === brace || code === bracket) depth += 1;
+    else if (code === brace + 2 || code === bracket + 2) depth -= 1;
+    if (code !== quote) continue;
+    const end = endOfString(json, index);
+    if (depth !== 2 || json.charCodeAt(end + 1) !== colon || !echoed.has(json.slice(index + 1, end))) {
+      index = end;
+      continue;
+    }
+    kept += json.slice(from, index);
+    from = endOfValue(json, end + 2);
+    if (json.charCodeAt(from) === comma) from += 1;
+    else kept = kept.replace(/,\s*$/, "");
+    index = from - 1;
+  }
+  return from === 0 ? json : kept + json.slice(from);
 }

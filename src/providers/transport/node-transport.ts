@@ -1,10 +1,14 @@
+import type { IncomingMessage } from "node:http";
 import { FailureError } from "../../messages/errors.js";
-import { EventReader } from "./sse-reader.js";
+import { AnswerError } from "../failures/answer-error.js";
+import { decoded } from "./content-encoding.js";
 import { createFetch } from "./http-fetch.js";
 import { nodeFetch } from "./node-fetch.js";
-import { nodePost } from "./node-post.js";
 import { NodeSender } from "./node-sender.js";
+import { readText } from "./read-text.js";
 import { isRedirect, refusedRedirect } from "./redirect.js";
+import { EventReader } from "./sse-reader.js";
+import { maxErrorBytes } from "./stream-bounds.js";
 import type { Answer, Transport } from "./transport.js";
 import { webPost } from "./web-post.js";
 
@@ -51,3 +55,22 @@ function typeOf({ headers }: Answer): string {
 }
 
 const noStream = (type: string): string => `the server answered with ${type} instead of a stream`;
+
+/** Over node:http, because undici's web streams cost more than parsing what comes through them. */
+function nodePost(sender: NodeSender): Transport["post"] {
+  return ({ url, headers }, body) => {
+    const sent = sender.send({ url, method: "POST", headers, body });
+    return { answer: sent.answer.then(answerIn), cancel: (reason) => sent.cancel(reason) };
+  };
+}
+
+async function answerIn(message: IncomingMessage): Promise<Answer> {
+  const { statusCode = 0, headers } = message;
+  const body = decoded(message, headers["content-encoding"]);
+  if (statusCode >= 400) {
+    throw new AnswerError(statusCode, await readText(body, maxErrorBytes), headers["retry-after"]);
+  }
+  // Nobody listens between now and the first read; what breaks then is seen by who reads.
+  body.on("error", () => undefined);
+  return { headers, body };
+}

@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
-import { chunks } from "./chunks.js";
 import { maxLineBytes } from "./line-object.js";
+
+const chunkBytes = 256 * 1024;
 
 export type RawLine =
   | { readonly status: "line"; readonly bytes: Buffer; readonly terminated: boolean }
@@ -106,4 +107,37 @@ function notRegular(conversationId: string): InvalidInputError {
 function joined(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces;
   return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
+}
+
+interface Chunk {
+  /** Where in the file it begins. */
+  readonly offset: number;
+  readonly bytes: Buffer;
+}
+
+interface ChunkOptions {
+  readonly from: number;
+  /** Where it ends, or beyond the end of the file. */
+  readonly to: number;
+}
+
+/** The bytes of a file in pieces; the next is read while one is worked on. */
+async function* chunks(file: FileHandle, { from, to }: ChunkOptions): AsyncGenerator<Chunk> {
+  let offset = from;
+  let reading = read(file, offset, Math.min(chunkBytes, to - offset));
+  for (;;) {
+    const bytes = await reading;
+    if (bytes.length === 0) return;
+    reading = read(file, offset + bytes.length, Math.min(chunkBytes, to - offset - bytes.length));
+    // Whoever asks for it hears of a failure, and who does not ask need not.
+    reading.catch(() => undefined);
+    yield { offset, bytes };
+    offset += bytes.length;
+  }
+}
+
+async function read(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  if (length <= 0) return Buffer.of();
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, offset);
+  return buffer.subarray(0, bytesRead);
 }

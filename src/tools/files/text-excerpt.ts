@@ -1,11 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
-import { cutLines, type LineCut } from "./cut-lines.js";
+import { counted } from "../../base/text/counted.js";
+import { unfinishedBytes } from "../../base/text/utf8-borders.js";
 import { FileProblem } from "./file-problem.js";
 import { findLine } from "./find-line.js";
 import { readAt } from "./read-at.js";
-import { unfinishedBytes } from "../../base/text/utf8-borders.js";
-import { counted } from "../../base/text/counted.js";
+
+const newline = 0x0a;
 
 export const maxExcerptLines = 2_000;
 export const maxExcerptBytes = 64 * 1024;
@@ -60,4 +61,28 @@ function rangeNotes({ lines, isLineCut }: LineCut, offset: number, isAtEnd: bool
 function withNotes(text: string, notes: readonly string[]): string {
   if (notes.length === 0) return text;
   return `${text}${text.endsWith("\n") || text === "" ? "" : "\n"}${notes.join("\n")}`;
+}
+
+interface LineCut {
+  readonly bytes: Buffer;
+  /** How many lines it holds; the last may be without its end. */
+  readonly lines: number;
+  /** Whether the only line was too long to be given whole. */
+  readonly isLineCut: boolean;
+}
+
+/** The first lines of some bytes; `isAll` when nothing comes after them. */
+function cutLines(bytes: Buffer, maxLines: number, isAll: boolean): LineCut {
+  let end = 0;
+  let lines = 0;
+  while (lines < maxLines) {
+    const at = bytes.indexOf(newline, end);
+    if (at === -1) break;
+    end = at + 1;
+    lines += 1;
+  }
+  if (lines === maxLines || end === bytes.length) return { bytes: bytes.subarray(0, end), lines, isLineCut: false };
+  if (isAll) return { bytes, lines: lines + 1, isLineCut: false };
+  if (lines > 0) return { bytes: bytes.subarray(0, end), lines, isLineCut: false };
+  return { bytes: bytes.subarray(0, bytes.length - unfinishedBytes(bytes)), lines: 1, isLineCut: true };
 }

@@ -1,6 +1,8 @@
 import { FileProblem } from "../files/file-problem.js";
 import type { Chunk, FilePatch, PatchLine } from "./file-patch.js";
-import { unwrapped } from "./unwrapped.js";
+
+/** How a shell would be given a patch; group 2 is the word that ends it. */
+const heredoc = /^(?:apply_patch\s+)?<<-?\s*(["']?)(\w+)\1$/;
 
 const begin = "*** Begin Patch";
 const end = "*** End Patch";
@@ -121,4 +123,11 @@ class PatchReader {
   #fail(expected: string): never {
     throw new FileProblem(`line ${this.#at + 1} of the patch: ${expected}`);
   }
+}
+
+/** The lines of a patch, without the command that some models write around it. */
+function unwrapped(input: string): string[] {
+  const lines = input.trim().split(/\r?\n/);
+  const word = heredoc.exec(lines[0]?.trim() ?? "")?.[2];
+  return word !== undefined && lines.at(-1)?.trim() === word ? lines.slice(1, -1) : lines;
 }

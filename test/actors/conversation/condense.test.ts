@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Condensed, condensed, type SizedLine } from "../../../src/actors/conversation/store/condense.js";
+import { type Condensed, condensed, type SizedLine } from "../../../src/actors/conversation/store/condense-rollout.js";
 import { apply, type ConversationState, emptyState } from "../../../src/actors/conversation/state/state.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { type OwnLine, RolloutLine } from "../../../src/messages/rollout-line.js";

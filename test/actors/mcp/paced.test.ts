@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { paced } from "../../../src/actors/mcp/transport/paced.js";
+import { paced } from "../../../src/actors/mcp/transport/stdio-transport.js";
 
 test("work that takes long gives way to everything else, however little each part is", async () => {
   let clock = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RetryPause } from "../../../src/actors/mcp/retry-pause.js";
+import { RetryPause } from "../../../src/actors/mcp/shared-server.js";
 
 test("pauses grow up to a bound, and begin anew after it has worked", () => {
   let now = 0;

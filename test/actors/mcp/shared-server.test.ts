@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { RetryPause } from "../../../src/actors/mcp/retry-pause.js";
-import { SharedServer } from "../../../src/actors/mcp/shared-server.js";
+import { RetryPause, SharedServer } from "../../../src/actors/mcp/shared-server.js";
 import { McpRedactor } from "../../../src/config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../../support/processes.js";

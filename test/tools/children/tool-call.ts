@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { builtInTools } from "../../../src/tools/built-in.js";
+import { builtInTools } from "../../../src/tools/toolbox.js";
 import { FileStamps } from "../../../src/tools/files/file-stamps.js";
 
 export interface ToolCallOrder {

@@ -1,14 +1,17 @@
 import { realRootOf } from "../../../config/project/project.js";
+import { compactedAway } from "../../../rollouts/compacted-away.js";
+import type { EarlierItem } from "../../../tools/tool.js";
+import type { Rollout } from "../../rollout-writer/rollout.js";
+import type { Settings } from "../state/settings.js";
+import type { ConversationState } from "../state/state.js";
 import type { ActiveTurn } from "../turn/active-turn.js";
-import { earlierItems } from "./earlier-items.js";
+import type { TurnWorld, TurnParts } from "../turn/play-turn.js";
+import type { TurnBudget } from "../turn/turn-budget.js";
+import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
 import { KeptOutputs } from "./kept-outputs.js";
-import type { TurnWorld } from "../turn/play-turn.js";
 import { type PendingCall, prepareCall } from "./prepare-call.js";
 import type { CallWorld } from "./run-call.js";
 import { type CallsEnd, runCalls } from "./run-calls.js";
-import type { Settings } from "../state/settings.js";
-import type { TurnBudget } from "../turn/turn-budget.js";
-import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
 
 /** The calls of one turn. What they need is made for the first of them: most turns have none, and a thousand may run. */
 export class TurnCalls {
@@ -73,5 +76,20 @@ export class TurnCalls {
       publish: (msg) => publish(msg, submissionId),
       flush: () => rollout.flush(),
     };
+  }
+}
+
+/** How a tool gets at what was compacted away; nothing when the conversation is not saved. */
+function earlierItems(
+  { compaction }: Pick<TurnParts, "compaction">,
+  rollout: Rollout,
+  state: ConversationState,
+): { readonly earlier?: () => AsyncIterable<EarlierItem> } {
+  return rollout.path === null ? {} : { earlier: read };
+
+  async function* read(): AsyncGenerator<EarlierItem> {
+    // What was compacted a moment ago may be on its way to the file.
+    await rollout.flush();
+    yield* compactedAway(compaction.savedLines(), state.history);
   }
 }

@@ -3,13 +3,13 @@ import { strategyFor } from "../../../compaction/strategy-for.js";
 import type { CompactionPlan, CompactionStrategy } from "../../../compaction/strategy.js";
 import { summaryInput } from "../../../compaction/summary/summary-input.js";
 import { summaryPrompt } from "../../../compaction/summary/summary-prompt.js";
-import type { ResponseItem } from "../../../messages/response-item.js";
+import { isCodexSummary } from "../../../messages/codex-summary.js";
+import { type ResponseItem, messageText } from "../../../messages/response-item.js";
 import type { SummaryRequest } from "../../compactor/summarizer.js";
+import type { Settings } from "../state/settings.js";
+import type { TurnParts, TurnWorld } from "../turn/play-turn.js";
 import type { CompactionWish } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
-import { withMarkedSummaries } from "./marked-summaries.js";
-import type { TurnParts, TurnWorld } from "../turn/play-turn.js";
-import type { Settings } from "../state/settings.js";
 
 /** What planning takes of a turn's world: it records and publishes nothing. */
 export type PlanWorld = Pick<TurnWorld, "parts" | "cell">;
@@ -81,4 +81,15 @@ export function summaryRequest(
     facts: parts.facts(settings),
     maxBytes: parts.limits.answerBytes,
   };
+}
+
+/** The history with Codex's summaries marked as ours are: it knows them by how they begin. */
+function withMarkedSummaries(history: readonly ResponseItem[]): readonly ResponseItem[] {
+  return history.some(isUnmarked)
+    ? history.map((item) => (isUnmarked(item) ? { ...item, summary: true } : item))
+    : history;
+}
+
+function isUnmarked(item: ResponseItem): item is Extract<ResponseItem, { type: "message" }> {
+  return item.type === "message" && item.role === "user" && item.summary !== true && isCodexSummary(messageText(item));
 }

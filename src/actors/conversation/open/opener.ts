@@ -1,25 +1,24 @@
 import { v7 as uuidv7 } from "uuid";
+import { findProjectRoot, readGitInfo } from "../../../config/project/project.js";
 import type { ConversationConfig, ResumeConfig } from "../../../messages/conversation-config.js";
 import { isConversationId, shownId } from "../../../messages/conversation-id.js";
 import { conversationName } from "../../../messages/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../../messages/errors.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
-import type { OwnLine } from "../../../messages/rollout-line.js";
+import type { OwnLine, GitInfo } from "../../../messages/rollout-line.js";
 import { firstLine } from "../../../rollouts/first-line.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
-import { GitInfos } from "./git-info-cache.js";
 import type { Conversation } from "../handle.js";
-import type { NewConversation } from "./manager-options.js";
-import { recordedConfig } from "./resolve-settings.js";
-import { isPaginated } from "./read-parent.js";
 import { namedLine } from "../saved/rename-saved.js";
-import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";
-import { skippedNotice, tornNotice, workingFolder, type WorkingFolder } from "./resume-notices.js";
 import { type Settings, turnContext } from "../state/settings.js";
-import { isEmpty, isNewChoice } from "./resumed-state.js";
 import { apply, type ConversationState, emptyState } from "../state/state.js";
-import type { OpenedRollout, Store, StoredState } from "../store/store.js";
 import { Transcript } from "../state/transcript.js";
+import type { OpenedRollout, Store, StoredState } from "../store/store.js";
+import type { NewConversation } from "./manager-options.js";
+import { isPaginated } from "./read-parent.js";
+import { recordedConfig } from "./resolve-settings.js";
+import { skippedNotice, tornNotice, workingFolder, type WorkingFolder } from "./resume-notices.js";
+import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";
 
 export function newConversationId(): string {
   return shownId(uuidv7());
@@ -245,4 +244,40 @@ const idRule = "1 to 128 letters, digits, _ and -, the first a letter or digit";
 
 function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]): void {
   if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
+}
+
+/** What git knows of folders. Conversations that are opened together look at their folder once. */
+class GitInfos {
+  readonly #looking = new Map<string, Promise<GitInfo | undefined>>();
+
+  of(cwd: string): Promise<GitInfo | undefined> {
+    const known = this.#looking.get(cwd);
+    if (known !== undefined) return known;
+    const looking = findProjectRoot(cwd)
+      .then(readGitInfo)
+      .finally(() => this.#looking.delete(cwd));
+    this.#looking.set(cwd, looking);
+    return looking;
+  }
+}
+
+/** Whether the caller asks for a provider, a model, an API or a policy that the rollout does not say already. */
+function isNewChoice(state: ConversationState, settings: Settings, asked: ConversationConfig): boolean {
+  const { provider, api, model, approvalPolicy, sandbox } = asked;
+  const last = state.turnContext ?? state.metadata;
+  const recorded = recordedConfig(state);
+  const isOther =
+    (provider !== undefined || model !== undefined) &&
+    (last?.provider !== settings.provider || last.model !== settings.model);
+  const isOtherApi = api !== undefined && settings.isApiChosen === true && recorded.api !== api;
+  const isOtherPolicy =
+    state.turnContext !== undefined &&
+    ((approvalPolicy !== undefined && recorded.approvalPolicy !== settings.approvalPolicy) ||
+      (sandbox !== undefined && recorded.sandbox !== sandbox));
+  return isOther || isOtherApi || isOtherPolicy;
+}
+
+/** Nobody has said anything; a history that was cleared had something to clear. */
+function isEmpty({ history, turns, isReplaced }: ConversationState): boolean {
+  return history.length === 0 && turns === 0 && !isReplaced;
 }

@@ -1,14 +1,14 @@
-import { conversationName } from "../../../messages/conversation-name.js";
 import { shownId } from "../../../messages/conversation-id.js";
+import { conversationName } from "../../../messages/conversation-name.js";
 import { InvalidInputError } from "../../../messages/errors.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import { exportFormats, isExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../../../rollouts/formats/export/export-lines.js";
 import type { Conversation } from "../handle.js";
 import type { ExportOptions, RenameOptions } from "../open/manager-options.js";
-import { pinSaved } from "./pin-saved.js";
-import { renameSaved } from "./rename-saved.js";
 import type { Store } from "../store/store.js";
+import { appendSaved } from "./append-saved.js";
+import { renameSaved } from "./rename-saved.js";
 
 export interface SavedParts {
   readonly store: Store;
@@ -66,4 +66,20 @@ export class SavedConversations {
     const { exportLines } = await import("../../../rollouts/formats/export/export-lines.js");
     return await exportLines({ conversationId: id, read: () => store.read(id) }, format);
   }
+}
+
+interface Pinning {
+  readonly conversationId: string;
+  readonly pinned: boolean;
+  readonly now: Date;
+  readonly force: boolean;
+}
+
+/** Pins a conversation nobody has open, or takes its pin away. */
+async function pinSaved(store: Store, { pinned, ...where }: Pinning): Promise<SaveOutcome> {
+  const timestamp = where.now.toISOString();
+  const payload = { type: "pinned", pinned } as const;
+  const saved = await appendSaved(store, { ...where, line: { timestamp, type: "cody", payload } });
+  if (saved.status !== "saved") return saved;
+  return await store.indexPin(where.conversationId, { pinned, timestamp }, "pin");
 }

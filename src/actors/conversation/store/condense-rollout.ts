@@ -1,9 +1,8 @@
-import { formOf } from "../../../rollouts/formats/lines/detect.js";
 import { type LineObject, readLineBytes, withoutMark } from "../../../rollouts/file/line-object.js";
 import { rawBatches } from "../../../rollouts/file/raw-lines.js";
+import { formOf } from "../../../rollouts/formats/lines/detect.js";
 import type { CondensedRollout, RolloutStretch } from "../../../workers/cpu-jobs.js";
-import { condensed, type SizedLine } from "./condense.js";
-import { isPassing, isShownLine } from "./line-use.js";
+import { isPassing, isShownLine, type LineUse, lineUse } from "./line-use.js";
 
 /** About as much as the main thread reads in a millisecond. */
 const pieceBytes = 64 * 1024;
@@ -52,4 +51,38 @@ function inPieces(lines: readonly SizedLine[]): LineObject[][] {
     size += bytes;
   }
   return pieces;
+}
+
+export interface SizedLine {
+  readonly value: LineObject;
+  readonly bytes: number;
+}
+
+export interface Condensed {
+  readonly lines: readonly SizedLine[];
+  /** Lines that the history no longer needs and the transcript does. */
+  readonly shown: readonly SizedLine[];
+  /** Whether lines were left out. */
+  readonly replaced: boolean;
+}
+
+/**
+ * Leaves only lines of a stretch that matter: `apply` makes of them what it makes of all, when they are what they look
+ * like. `replacedBehind`: the history is replaced as a whole behind the stretch.
+ */
+export function condensed(lines: readonly SizedLine[], replacedBehind: boolean): Condensed {
+  const newestFirst: SizedLine[] = [];
+  const shown: SizedLine[] = [];
+  const newer = new Set<LineUse>();
+  let replaced = replacedBehind;
+  for (const line of lines.toReversed()) {
+    const use = lineUse(line.value);
+    const isOutdone = isPassing(line.value) || (use !== "kept" && newer.has(use));
+    // Since the history was replaced all are kept: how many are not understood is counted by who checks them.
+    if (!replaced || !isOutdone) newestFirst.push(line);
+    else if (isShownLine(line.value)) shown.push(line);
+    newer.add(use);
+    if (use === "replaces") replaced = true;
+  }
+  return { lines: newestFirst.toReversed(), shown: shown.toReversed(), replaced };
 }

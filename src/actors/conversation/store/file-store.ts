@@ -1,37 +1,39 @@
-import type { GitUser } from "../../../base/git/git-user.js";
 import { lstat, realpath } from "node:fs/promises";
 import { sep } from "node:path";
+import type { GitUser } from "../../../base/git/git-user.js";
 import { homePaths } from "../../../config/paths.js";
 import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFile } from "../../../config/places.js";
 import { bareId } from "../../../messages/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError } from "../../../messages/errors.js";
 import type { TextRedactor } from "../../../messages/redaction.js";
-import { nodeFileSystem } from "../../../rollouts/file/file-system.js";
-import { lineEncoder } from "../../../rollouts/file/encode.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import { registeredIn, registerInCodex } from "../../../rollouts/codex-register.js";
+import { lineEncoder } from "../../../rollouts/file/encode.js";
+import { nodeFileSystem } from "../../../rollouts/file/file-system.js";
+import { newRolloutPath } from "../../../rollouts/layout.js";
 import { findById } from "../../../rollouts/list/find-conversation.js";
 import { findSaved, type NamedDirectory } from "../../../rollouts/list/find-saved.js";
-import { registeredIn, registerInCodex } from "../../../rollouts/codex-register.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
-import { newRolloutPath } from "../../../rollouts/layout.js";
 import { type ConversationSummary, listConversations, type ListOptions } from "../../../rollouts/list/list.js";
 import { readNames, withNames, writeName } from "../../../rollouts/list/name-index.js";
-import { nodeRepairFiles as files } from "../../../rollouts/repair/repair-files.js";
 import { readPins, withPins, writePin } from "../../../rollouts/list/pin-index.js";
+import { nodeRepairFiles as files } from "../../../rollouts/repair/repair-files.js";
 import { rolloutId } from "../../../rollouts/rollout-id.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
-import type { CodexLocks } from "../../rollout-writer/codex-lock.js";
 import { BlobStore } from "../../rollout-writer/blob-store.js";
-import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/outbox.js";
+import type { CodexLocks } from "../../rollout-writer/codex-lock.js";
 import { makeDirectory } from "../../rollout-writer/make-directory.js";
+import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/outbox.js";
 import { reasonOf } from "../../rollout-writer/reason.js";
 import { fileLines, foundLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
-import { KnownPaths } from "./known-paths.js";
 import { loadInThreads } from "./load-in-threads.js";
-import { snapshotPlaces } from "./snapshot-places.js";
 import { openForCodex } from "./open-for-codex.js";
+import { snapshotPlaces } from "./snapshot-places.js";
 import type { OpenedRollout, Store, StoreOpen } from "./store.js";
+
+/** Resuming asks for the same few paths again and again. */
+const maxKnown = 1_000;
 
 /** A larger file is read in threads; to start one for a smaller would take longer than to read it. */
 const maxOwnBytes = 4 * 1024 * 1024;
@@ -195,4 +197,28 @@ export function fileStore(parts: FileStoreParts): Store {
     },
     close: async () => outbox?.stop(),
   };
+}
+
+/** Where conversations were seen last, so that a tree need not be searched for every question about one of them. */
+class KnownPaths {
+  readonly #paths = new Map<string, string>();
+
+  set({ id, path }: RolloutName): void {
+    this.#paths.delete(id);
+    this.#paths.set(id, path);
+    for (const oldest of this.#paths.keys()) {
+      if (this.#paths.size <= maxKnown) break;
+      this.#paths.delete(oldest);
+    }
+  }
+
+  /** Nothing when it is not there any more: Codex moves what it archives. */
+  async get(id: string): Promise<string | undefined> {
+    const path = this.#paths.get(id);
+    if (path === undefined) return undefined;
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats !== undefined) return path;
+    this.#paths.delete(id);
+    return undefined;
+  }
 }

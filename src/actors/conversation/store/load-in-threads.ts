@@ -1,17 +1,21 @@
 import { basename } from "node:path";
 import { CorruptedRolloutError } from "../../../messages/errors.js";
-import { findReplacement } from "../../../rollouts/find-replacement.js";
+import { checkLine } from "../../../rollouts/file/check-line.js";
 import { firstLine, partsBefore } from "../../../rollouts/file/history-base.js";
-import type { RolloutStretch } from "../../../workers/cpu-jobs.js";
+import { replacesHistory } from "../../../rollouts/file/history.js";
+import type { LineObject } from "../../../rollouts/file/line-object.js";
+import { findReplacement } from "../../../rollouts/find-replacement.js";
+import type { RolloutStretch, CondensedRollout } from "../../../workers/cpu-jobs.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
-import { CheckedFold } from "./checked-fold.js";
-import { condenseInThread, linesOf } from "./condense-in-thread.js";
+import { unpack } from "../../../workers/pack.js";
+import { apply, emptyState } from "../state/state.js";
+import { Transcript } from "../state/transcript.js";
+import { condenseRollout } from "./condense-rollout.js";
 import { fileLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
-import { inOrder } from "./in-order.js";
 import { outdoesOthers } from "./line-use.js";
-import type { StoredState } from "./store.js";
 import { type LargeRollout, stretchesOf } from "./split-rollout.js";
+import type { StoredState } from "./store.js";
 
 /** Two are read in threads while the main thread takes in a third. */
 const stretchesAtOnce = 3;
@@ -73,4 +77,62 @@ function damage(stretch: RolloutStretch, firstLineNumber: number, line: number, 
   if (beginning === undefined) return new CorruptedRolloutError(conversationId, line, detail);
   const where = `it begins in ${basename(path)}: line ${line}`;
   return new CorruptedRolloutError(conversationId, firstLineNumber, `${where}: ${detail}`);
+}
+
+/** What the lines of a conversation make of it; they come in order and are checked here. */
+class CheckedFold {
+  readonly state = emptyState();
+  readonly transcript = new Transcript();
+  /** Lines that were not understood, since the history was last replaced as a whole. */
+  skipped = 0;
+  hasReplaced = false;
+
+  /** Whether the line is what it looks like; one that is not is passed over. */
+  add(value: LineObject): boolean {
+    const { line, isUnderstood } = checkLine(value);
+    if (!isUnderstood) this.skipped += 1;
+    if (line === undefined) return false;
+    if (replacesHistory(line)) [this.skipped, this.hasReplaced] = [0, true];
+    apply(this.state, line);
+    this.transcript.add(line);
+    return true;
+  }
+
+  /** Adds a line to the transcript only: the history no longer has it. */
+  addShown(value: LineObject): void {
+    const { line } = checkLine(value);
+    if (line !== undefined) this.transcript.add(line);
+  }
+}
+
+/** Some lines, still packed when they come from a thread. */
+type Piece = Uint8Array | readonly LineObject[];
+
+/** Lets a thread read a stretch. When it could not, whatever the reason, it is read here. */
+async function condenseInThread(pool: CpuPool, stretch: RolloutStretch): Promise<CondensedRollout<Piece>> {
+  const outcome = await pool.run("condense_rollout", stretch);
+  return outcome.ok ? outcome.value : await condenseRollout(stretch);
+}
+
+function linesOf(piece: Piece): readonly LineObject[] {
+  return piece instanceof Uint8Array ? (unpack(piece) as LineObject[]) : piece;
+}
+
+/** Does the same work for each input, a few at a time, and gives the outcomes in the order of the inputs. */
+async function* inOrder<Input, Output>(
+  inputs: Iterable<Input>,
+  atOnce: number,
+  work: (input: Input) => Promise<Output>,
+): AsyncGenerator<Output> {
+  const running: Promise<Output>[] = [];
+  for (const input of inputs) {
+    const outcome = work(input);
+    // Whoever waits for it hears of a failure; nobody may be waiting any more.
+    outcome.catch(() => undefined);
+    running.push(outcome);
+    if (running.length < atOnce) continue;
+    const [first] = running.splice(0, 1);
+    if (first !== undefined) yield await first;
+  }
+  for (const outcome of running) yield await outcome;
 }

@@ -1,4 +1,5 @@
 import { newestTurns } from "../../../compaction/cut/newest-turns.js";
+import { estimateItemTokens } from "../../../compaction/tokens/estimate-tokens.js";
 import type { ModelPrice } from "../../../config/models/model-table.js";
 import type { EffectiveLimits } from "../../../config/settings/turn-limits.js";
 import type { KnownFacts, ModelRequest } from "../../../messages/model.js";
@@ -8,28 +9,27 @@ import type { SessionSource } from "../../../messages/session-source.js";
 import type { ToolSpec } from "../../../messages/tool.js";
 import { inputContent, inputText } from "../../../messages/user-input.js";
 import type { Provider } from "../../../providers/provider.js";
-import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
-import type { ConversationServers } from "../../mcp/conversation-servers.js";
-import type { RequestGate } from "../../limits/request-gate.js";
 import type { Room } from "../../../tools/exec/whole-output.js";
+import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
+import type { RequestGate } from "../../limits/request-gate.js";
+import type { ConversationServers } from "../../mcp/conversation-servers.js";
 import type { BlobStore } from "../../rollout-writer/blob-store.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import { oneAfterAnother } from "../../runtime/fair-queue.js";
-import { ActiveTurn } from "./active-turn.js";
-import { AutoCompaction } from "../compaction/auto-compaction.js";
 import type { Approvals } from "../calls/approvals.js";
-import type { ConversationCell, QueuedInput } from "../state/cell.js";
 import { offeredTools } from "../calls/offered-tools.js";
-import type { CompactionParts } from "../compaction/compaction-parts.js";
 import type { CallItem } from "../calls/open-calls.js";
+import { TurnCalls } from "../calls/turn-calls.js";
+import { AutoCompaction } from "../compaction/auto-compaction.js";
+import type { CompactionParts } from "../compaction/compaction-parts.js";
+import type { ConversationCell, QueuedInput } from "../state/cell.js";
+import { type Settings, turnContext } from "../state/settings.js";
+import { ActiveTurn } from "./active-turn.js";
 import type { Publish, Recording } from "./recording.js";
 import { runSteps, type TurnEnd } from "./run-steps.js";
-import type { RetryPolicy } from "./sampling.js";
-import { type Settings, turnContext } from "../state/settings.js";
-import { TurnCalls } from "../calls/turn-calls.js";
-import type { ChangeParts } from "./turn-changes.js";
-import { turnGate } from "./turn-gate.js";
+import type { RetryPolicy, SampleGate } from "./sampling.js";
 import { TurnBudget } from "./turn-budget.js";
+import type { ChangeParts } from "./turn-changes.js";
 
 /** What a turn takes from outside its conversation. */
 export interface TurnParts {
@@ -269,4 +269,20 @@ async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, f
 
 function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
+}
+
+/** Where the requests of a turn wait for their turn among all others. */
+function turnGate(parts: TurnParts, { provider }: Settings, budget: TurnBudget): SampleGate {
+  const { gate, conversationId } = parts;
+  const countTokens = (text: string): number => parts.countTokens(text);
+  const tokensOf = ({ instructions, input }: ModelRequest): number =>
+    countTokens(instructions) + estimateItemTokens(input, countTokens);
+  return {
+    enter: (request) => {
+      const enter = () => gate.enter({ provider, conversationId, tokens: () => tokensOf(request) }, budget.signal);
+      // Time stands still meanwhile: others are to blame for the wait.
+      return gate.isLimited(provider) ? budget.whilePaused(enter) : enter();
+    },
+    heard: (failure) => gate.heard(provider, failure),
+  };
 }

@@ -1,13 +1,18 @@
 import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isRecord } from "../../../base/is-record.js";
+import { within } from "../../../base/time/within.js";
 import { eventJson } from "../../../providers/transport/event-json.js";
 import { readThrottled } from "../../../tools/exec/read-throttled.js";
-import { within } from "../../../base/time/within.js";
 import { BoundedLines } from "./bounded-lines.js";
-import { paced } from "./paced.js";
-import { UnaskedMessages } from "./unasked-messages.js";
 import { type ServerCommand, ServerProcess } from "./server-process.js";
+import { UnaskedMessages } from "./unasked-messages.js";
+
+/** So long one server is worked for, then it is everybody else's turn, for as long again. */
+const sliceMs = 10;
+
+const maxPauseMs = 1_000;
 
 /** One message; a server that sends more at once has gone wrong. */
 export const maxMessageBytes = 16 * 1024 * 1024;
@@ -145,4 +150,18 @@ function idIn(head: string, tail: string): number | undefined {
     /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,/.exec(head) ??
     /,\s*"id"\s*:\s*(\d{1,15})\s*\}\s*$/.exec(tail);
   return found?.[1] === undefined ? undefined : Number(found[1]);
+}
+
+/** Does one after another. What counts is the time they take, not how many bytes they came in. */
+export async function paced(work: readonly (() => void)[], now = () => performance.now()): Promise<void> {
+  let began = now();
+  for (const each of work) {
+    each();
+    // What comes of it in promises is part of the work.
+    await Promise.resolve();
+    const spent = now() - began;
+    if (spent < sliceMs) continue;
+    await sleep(Math.min(spent, maxPauseMs), undefined, { ref: false });
+    began = now();
+  }
 }

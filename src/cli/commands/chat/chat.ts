@@ -1,21 +1,25 @@
 import { resolve } from "node:path";
+import { readFile } from "node:fs/promises";
 import type { Conversation } from "../../../actors/conversation/handle.js";
-import type { Event } from "../../../messages/event.js";
-import type { Op } from "../../../messages/submission.js";
-import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
-import { ConversationNotFoundError } from "../../../messages/errors.js";
+import { systemReason } from "../../../base/system-error.js";
 import { quotedWord } from "../../../base/text/quoted-command.js";
-import { chosenByFlags, chosenByPointer, targetOf } from "../../conversations/choose-conversation.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../../messages/errors.js";
+import type { Event } from "../../../messages/event.js";
+import { OutputSchema } from "../../../messages/output-schema.js";
+import { check, jsonValue } from "../../../messages/parse.js";
+import type { Op } from "../../../messages/submission.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import type { CommandContext } from "../../context.js";
+import { chosenByFlags, chosenByPointer, targetOf } from "../../conversations/choose-conversation.js";
 import { exitCodeOf } from "../../exit-code.js";
+import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
 import { watchSignals } from "../../terminal/interruption.js";
-import { nameOf } from "../conversations/name-flag.js";
-import { outputSchemaIn, type SchemaInFile } from "./output-schema-file.js";
 import { readAll, withPipedInput } from "../../terminal/read-input.js";
 import { rendererFor } from "../../terminal/render.js";
 import { TurnPlayer } from "../../terminal/turn-player.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
+import { nameOf } from "../conversations/name-flag.js";
+import { type AnswerCheck, answerCheck } from "./answer-check.js";
 
 export async function chatCommand(context: CommandContext): Promise<number> {
   using interruption = watchSignals(context.terminal);
@@ -133,4 +137,31 @@ async function openConversation(
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
   await workspace.makeActive(conversation);
   return conversation;
+}
+
+interface SchemaInFile {
+  readonly schema: OutputSchema;
+  readonly problemsOf: AnswerCheck;
+}
+
+/** The schema in a file; what is wrong with it is said with its place. */
+async function outputSchemaIn(file: string): Promise<SchemaInFile> {
+  const what = `--output-schema ${file}`;
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw usageError(`${what}: cannot be read: ${systemReason(error)}`);
+  });
+  const schema = schemaIn(text, what);
+  const problemsOf = await answerCheck(schema).catch((error: Error) => {
+    throw usageError(`${what}: no answer can be checked against it: ${error.message}`);
+  });
+  return { schema, problemsOf };
+}
+
+function schemaIn(text: string, what: string): OutputSchema {
+  try {
+    return check(OutputSchema, jsonValue(text, what), what);
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw usageError(error.message);
+    throw error;
+  }
 }

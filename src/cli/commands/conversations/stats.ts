@@ -1,13 +1,14 @@
-import type { ConversationFacts } from "../../../rollouts/index/conversation-facts.js";
+import { visible } from "../../../base/text/visible.js";
+import { costOf, type ModelEntries, priceOf } from "../../../config/models/models.js";
+import { noTokens } from "../../../messages/token-usage.js";
+import type { ConversationFacts, ModelUsage } from "../../../rollouts/index/conversation-facts.js";
 import { factsInFiles } from "../../../rollouts/index/scan.js";
 import { type CommandContext, printResult } from "../../context.js";
+import type { SavedConversation } from "../../conversations/named-conversations.js";
+import { tokenText } from "../../format/token-text.js";
+import { loadSettings } from "../../load-settings.js";
 import { conversationStats, type ConversationStats } from "./conversation-stats.js";
 import { fromIndexOrFiles, wantedLibrary } from "./library.js";
-import { loadSettings } from "../../load-settings.js";
-import type { SavedConversation } from "../../conversations/named-conversations.js";
-import { costOfModel, costText } from "./stats-cost.js";
-import { visible } from "../../../base/text/visible.js";
-import { tokenText } from "../../format/token-text.js";
 
 /** More projects than these are only counted for a person. */
 const maxProjects = 20;
@@ -62,4 +63,15 @@ function turnsText(used: { turns: number; input: number; cached: number; output:
 function tokensText({ input, cached, output }: { input: number; cached: number; output: number }): string {
   const kept = cached === 0 ? "" : ` (${tokenText(cached)} cached)`;
   return `${tokenText(input)} in${kept}, ${tokenText(output)} out`;
+}
+
+/** What was spent with a model, at the price that is known now, in US dollars; undefined where none is. */
+function costOfModel({ model, input, cached, output }: ModelUsage, models: ModelEntries): number | undefined {
+  const price = priceOf(model, models);
+  const usage = { ...noTokens, input_tokens: input, cached_input_tokens: cached, output_tokens: output };
+  return price === undefined ? undefined : costOf(usage, price);
+}
+
+function costText(cost: number): string {
+  return `$${cost < 1 ? cost.toFixed(4) : cost.toFixed(2)}`;
 }

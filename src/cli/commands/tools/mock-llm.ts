@@ -1,6 +1,10 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { systemReason } from "../../../base/system-error.js";
+import { shortened } from "../../../base/text/shortened.js";
+import { visible } from "../../../base/text/visible.js";
 import { jsonValue } from "../../../messages/parse.js";
 import type { LoggedRequest } from "../../../mock-llm/request-log.js";
 import { type MockScript, readScript } from "../../../mock-llm/script.js";
@@ -8,10 +12,6 @@ import { type MockLlm, type MockLlmOptions, startMockLlm } from "../../../mock-l
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
-import { openRequestLog, type RequestLogFile } from "./request-log-file.js";
-import { shortened } from "../../../base/text/shortened.js";
-import { systemReason } from "../../../base/system-error.js";
-import { visible } from "../../../base/text/visible.js";
 
 const maxRefusalChars = 200;
 
@@ -91,4 +91,18 @@ async function tellRequest(context: CommandContext, request: LoggedRequest): Pro
     " ",
   );
   await printLine(context, visible(line));
+}
+
+interface RequestLogFile extends Disposable {
+  add(request: LoggedRequest): void;
+}
+
+/** A JSON line for each request. Written before the answer goes out, so that whoever got the answer finds it. */
+function openRequestLog(file: string): RequestLogFile {
+  // Requests hold what people say to their models.
+  const descriptor = openSync(file, "a", 0o600);
+  return {
+    add: (request) => void writeSync(descriptor, `${JSON.stringify(request)}\n`),
+    [Symbol.dispose]: () => closeSync(descriptor),
+  };
 }

@@ -1,15 +1,21 @@
-import type { EventMsg } from "../../../messages/event.js";
-import { callLine, commandLine } from "../../../messages/call-line.js";
+import { relative } from "node:path";
 import { quotedWord } from "../../../base/text/quoted-command.js";
 import { shortened } from "../../../base/text/shortened.js";
-import { shownText } from "../../../base/text/shown-lines.js";
-import { patchText } from "./patch-text.js";
-import { planText } from "./plan-text.js";
+import { shownText, shownLine, ShownLines, lastLines, LineReader, linesOf } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
+import { callLine, commandLine } from "../../../messages/call-line.js";
+import { changeLines, changeWords } from "../../../messages/change-lines.js";
+import type { EventMsg } from "../../../messages/event.js";
+import type { FileChanges } from "../../../messages/file-change.js";
+import type { Plan } from "../../../messages/plan.js";
 import { webSearchText } from "../../../messages/web-search.js";
+import { maxDeltaBytes, maxDeltas } from "../../../tools/exec/exec-events.js";
 import { failedLine, FailedCalls } from "./failed-calls.js";
 import { shortLine } from "./short-line.js";
-import { ShownOutput } from "./shown-output.js";
+
+const marks = { pending: "☐", in_progress: "▸", completed: "✔" } as const;
+
+const maxPathChars = 500;
 
 const maxFolderChars = 500;
 const maxKnowledgeChars = 500;
@@ -91,4 +97,57 @@ function resultLine(result: Extract<EventMsg, { type: "mcp_tool_call_end" }>["re
   const { content, isError } = result.Ok;
   const [first] = content.flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : []));
   return isError === true ? failedLine(first ?? "") : `  ${shortLine(first ?? "")}\n`;
+}
+
+/** What a patch does to files, as it is shown: each file by its name from a folder, and a bounded part of its lines. */
+function patchText(changes: FileChanges, cwd: string | undefined): string {
+  return Object.entries(changes)
+    .map(([path, change]) => {
+      const lines = new ShownLines();
+      const words = changeWords(change, path, (name) => pathText(name, cwd));
+      return shownLine(words) + lines.add(changeLines(change)) + lines.end();
+    })
+    .join("");
+}
+
+function pathText(path: string, cwd: string | undefined): string {
+  const inside = cwd === undefined ? path : relative(cwd, path);
+  return shortened(quotedWord(inside.startsWith("..") ? path : inside), maxPathChars);
+}
+
+/** A plan as a list with a mark for each step. */
+function planText({ explanation, plan }: Plan): string {
+  const why = explanation ? [visible(explanation)] : [];
+  const steps = plan.map(({ step, status }) => `${marks[status]} ${visible(step)}`);
+  return `Plan\n${[...why, ...steps].map(shownLine).join("")}`;
+}
+
+/** What a running command prints, as it is shown: a bounded part of it, indented, and nothing a terminal obeys. */
+class ShownOutput {
+  readonly #streams = { stdout: new LineReader(), stderr: new LineReader() };
+  readonly #lines = new ShownLines();
+  #bytes = 0;
+  #deltas = 0;
+
+  /** Whether nothing has been printed yet. */
+  get isEmpty(): boolean {
+    return this.#bytes === 0;
+  }
+
+  /** What is to be shown now. */
+  add(stream: "stdout" | "stderr", bytes: Uint8Array): string {
+    this.#bytes += bytes.length;
+    this.#deltas += 1;
+    return this.#lines.add(this.#streams[stream].read(bytes));
+  }
+
+  /** What is still to be shown; `ends` hold the end of each stream, which was not told if there was very much. */
+  end(ends?: { readonly stdout: string; readonly stderr: string }): string {
+    const rest = this.#lines.add([...this.#streams.stdout.end(), ...this.#streams.stderr.end()]);
+    if (ends !== undefined && (this.#bytes >= maxDeltaBytes || this.#deltas >= maxDeltas)) {
+      const last = [ends.stdout, ends.stderr].flatMap((text) => linesOf(text).slice(-lastLines));
+      return `${rest}  … many more lines\n${last.map(shownLine).join("")}`;
+    }
+    return rest + this.#lines.end();
+  }
 }

@@ -1,10 +1,19 @@
-import type { ApprovalRequest } from "../../../messages/approval.js";
-import { changeLines, changeWords } from "../../../messages/change-lines.js";
-import type { FileChange } from "../../../messages/file-change.js";
 import { quotedCommand, quotedWord } from "../../../base/text/quoted-command.js";
 import { shortened } from "../../../base/text/shortened.js";
 import { isVisible, visible } from "../../../base/text/visible.js";
-import { brokenRows } from "./broken-rows.js";
+import type { ApprovalRequest } from "../../../messages/approval.js";
+import { changeLines, changeWords } from "../../../messages/change-lines.js";
+import type { FileChange } from "../../../messages/file-change.js";
+import { cellsOf } from "../../format/cells.js";
+
+const unknownColumns = 100;
+
+/** Narrower than this nobody can read anything. */
+const minColumns = 20;
+
+const continuation = "  ┆ ";
+
+const continuationCells = 5;
 
 /** From here on a reader is told how much there is to read. */
 const manyChars = 2_000;
@@ -54,4 +63,26 @@ function patchLines([path, change]: readonly [string, FileChange]): string[] {
 /** A tab is seen well enough. */
 function contentLine(line: string): string {
   return isVisible(line.replaceAll("\t", " ")) ? line : quotedWord(line);
+}
+
+/**
+ * A line as the rows of a terminal. What the terminal breaks goes on in the first column, where it could pass for ours;
+ * what is broken here goes on behind a mark.
+ */
+function brokenRows(line: string, columns: number | undefined): string[] {
+  const width = Math.max(columns || unknownColumns, minColumns);
+  const rows: string[] = [];
+  let start = 0;
+  let cells = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const more = cellsOf(line.charCodeAt(at));
+    if (cells + more > width) {
+      rows.push(line.slice(start, at));
+      start = at;
+      cells = continuationCells;
+    }
+    cells += more;
+  }
+  rows.push(line.slice(start));
+  return rows.map((row, index) => (index === 0 ? row : continuation + row));
 }

@@ -2,12 +2,11 @@ import { isRecord } from "../../../base/is-record.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { LineObject } from "../../file/line-object.js";
-import { entryItems } from "./items.js";
-import { EntryTree } from "./tree.js";
-import { filesText } from "./files-text.js";
-import { type FormItems, notUnderstood, said } from "../lines/form-items.js";
 import { isoTime } from "../lines/detect.js";
+import { type FormItems, notUnderstood, said, answered, called, partItems, thought } from "../lines/form-items.js";
 import { itemLine, type FormLines } from "../lines/form-lines.js";
+import { filesText } from "./files-text.js";
+import { EntryTree } from "./tree.js";
 
 /** Reads entries of a tree one by one: where a branch begins, history is what it was there. */
 export class EntryForm {
@@ -56,4 +55,21 @@ const newestVersion = 2;
 
 function replacedLine(timestamp: string, items: readonly ResponseItem[]): OwnLine {
   return { timestamp, type: "cody", payload: { type: "history_replaced", items: [...items] } };
+}
+
+type Value = Readonly<Record<string, unknown>>;
+
+/** What the message of an entry says. */
+function entryItems(message: Value): FormItems {
+  const { role, content, toolCallId, output } = message;
+  if (role === "user") return partItems("user", content, () => undefined);
+  if (role === "assistant") return partItems("assistant", content, blockItem);
+  if (role !== "tool_result" || typeof toolCallId !== "string") return notUnderstood;
+  return { items: [answered(toolCallId, output)], whole: true };
+}
+
+function blockItem({ type, id, name, input, thinking, signature }: Value): ResponseItem | undefined {
+  if (type === "thinking" && typeof thinking === "string") return thought(thinking, signature);
+  if (type !== "tool_call" || typeof id !== "string" || typeof name !== "string") return undefined;
+  return called(id, name, input);
 }

@@ -1,7 +1,10 @@
 import type { MarkedToken, Token, Tokens } from "marked";
 import { diffHtml, isDiff } from "./diff.js";
 import { escaped, escapedValue } from "./escape.js";
-import { isInlineImage, safeLink } from "./safe-link.js";
+
+const schemes = new Set(["http:", "https:", "mailto:"]);
+
+const rasterImage = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
 
 /** Longer texts are shown as they are: to take them apart could take very long. */
 const maxChars = 50_000;
@@ -152,4 +155,16 @@ const known: Readonly<Record<string, string>> = {
 /** Markdown may name characters as HTML does; the harmless ones are what they name. */
 function named(raw: string): string {
   return escaped(raw).replaceAll(/&amp;(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => known[entity] ?? entity);
+}
+
+/** An address that may be followed: it is complete, and nothing runs when somebody does. */
+function safeLink(href: string): string | undefined {
+  if (!URL.canParse(href)) return undefined;
+  const url = new URL(href);
+  return schemes.has(url.protocol) ? url.href : undefined;
+}
+
+/** An image that is all there, of a kind that can hold nothing but a picture. */
+function isInlineImage(url: string): boolean {
+  return rasterImage.test(url);
 }

@@ -1,15 +1,15 @@
-import { lstat } from "node:fs/promises";
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { reasonOf } from "../../../../actors/rollout-writer/reason.js";
-import type { LockOwner } from "../../../../messages/rollout-command.js";
 import { ConversationNotFoundError } from "../../../../messages/errors.js";
-import { blobFolder } from "../../../../rollouts/file/blobs.js";
-import { checkRollout } from "../../../../rollouts/repair/check-rollout.js";
-import { idOfName } from "../../../../rollouts/layout.js";
+import type { LockOwner } from "../../../../messages/rollout-command.js";
+import { blobFolder, blobHash, isBlobName } from "../../../../rollouts/file/blobs.js";
+import { isDead, readLock, shownOwner } from "../../../../rollouts/file/lock-owner.js";
 import { lockHolder } from "../../../../rollouts/file/lock.js";
-import { snapshotFolder } from "../../../../rollouts/snapshot-folder.js";
+import { idOfName } from "../../../../rollouts/layout.js";
+import { checkRollout } from "../../../../rollouts/repair/check-rollout.js";
 import type { StoreEntry } from "../../../../rollouts/repair/store-entries.js";
-import { checkBlobs } from "./check-blobs.js";
-import { checkLock } from "./check-lock.js";
+import { snapshotFolder } from "../../../../rollouts/snapshot-folder.js";
 import { checkRights, type Ownership } from "./check-rights.js";
 import type { Finding, StoreFinding } from "./finding.js";
 import { isLeftTemporary } from "./left-temporary.js";
@@ -66,4 +66,43 @@ async function findingsOf({ kind, path }: OwnEntry, look: Look, id: string | und
 
 function isGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+/** What is wrong with the contents that are kept beside a rollout, in the folder `beside` says. */
+async function checkBlobs(
+  folder: string,
+  look: Look,
+  beside: (rolloutPath: string) => string,
+): Promise<StoreFinding[]> {
+  const names = (await readdir(folder)).toSorted();
+  const findings: StoreFinding[] = [];
+  for (const name of names) {
+    look.signal.throwIfAborted();
+    const path = join(folder, name);
+    const stats = await lstat(path);
+    if (!stats.isFile()) continue;
+    findings.push(...checkRights({ path, stats, uid: look.uid, ownership: look.files }));
+    if (isBlobName(name)) {
+      if (blobHash(await readFile(path)) !== name) findings.push({ kind: "changed_blob", path });
+    } else if (name.endsWith(".tmp") && isLeftTemporary(stats, look.now)) findings.push({ kind: "temporary", path });
+  }
+  return (await hasRollout(folder, beside)) || names.length === 0
+    ? findings
+    : [...findings, { kind: "orphaned_blobs", path: folder, blobs: names.length }];
+}
+
+async function hasRollout(folder: string, beside: (rolloutPath: string) => string): Promise<boolean> {
+  const rollouts = (await readdir(dirname(folder))).filter((name) => idOfName(name) !== undefined);
+  return rollouts.some((name) => basename(beside(join(dirname(folder), name))) === basename(folder));
+}
+
+/** Whether the owner of a lock lives, as far as it can be found out from here. */
+async function checkLock(path: string, us: LockOwner): Promise<StoreFinding[]> {
+  const lock = await readLock(path);
+  if (lock.status === "none") return [];
+  if (lock.status === "garbled") return [{ kind: "garbled_lock", path }];
+  const { owner } = lock;
+  if (await isDead(owner, us)) return [{ kind: "dead_lock", path, pid: owner.pid }];
+  const isNear = owner.bootId === us.bootId && owner.pidNamespace === us.pidNamespace;
+  return isNear ? [] : [{ kind: "far_lock", path, owner: shownOwner(owner, us) }];
 }
