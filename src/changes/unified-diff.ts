@@ -1,8 +1,16 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
+import { deflateSync } from "node:zlib";
 import type { DiffHunk, DiffLine, FileDiff } from "../messages/diff.js";
-import { binaryPatch } from "./binary-patch.js";
 import type { ChangedFile, FileVersion } from "./changed-file.js";
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+
+const lineBytes = 52;
+
+const groupBytes = 4;
+
+const groupChars = 5;
 
 const named: Readonly<Record<number, string>> = {
   7: "\\a",
@@ -83,4 +91,38 @@ function gitName(name: string): string {
 function quotedByte(byte: number): string {
   const isPlain = byte >= 0x20 && byte < 0x7f;
   return named[byte] ?? (isPlain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`);
+}
+
+/** Both contents whole, the new one first, so that it can be applied and taken back. */
+function binaryPatch(before: Uint8Array, after: Uint8Array): string {
+  return `GIT binary patch\n${literal(after)}\n${literal(before)}\n`;
+}
+
+function literal(bytes: Uint8Array): string {
+  const packed = deflateSync(bytes);
+  const lines: string[] = [];
+  for (let at = 0; at < packed.length; at += lineBytes) lines.push(encodedLine(packed.subarray(at, at + lineBytes)));
+  return `literal ${bytes.length}\n${lines.join("")}`;
+}
+
+/** How many bytes it has as a letter, then five characters for every four bytes. */
+function encodedLine(bytes: Buffer): string {
+  const padded = Buffer.alloc(Math.ceil(bytes.length / groupBytes) * groupBytes);
+  bytes.copy(padded);
+  let text = lengthLetter(bytes.length);
+  for (let at = 0; at < padded.length; at += groupBytes) text += encodedGroup(padded.readUInt32BE(at));
+  return `${text}\n`;
+}
+
+function encodedGroup(value: number): string {
+  let [rest, text] = [value, ""];
+  for (let count = 0; count < groupChars; count += 1) {
+    text = alphabet.charAt(rest % alphabet.length) + text;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return text;
+}
+
+function lengthLetter(length: number): string {
+  return length <= 26 ? String.fromCharCode(64 + length) : String.fromCharCode(96 + length - 26);
 }

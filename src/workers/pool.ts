@@ -1,10 +1,11 @@
 import { MessageChannel } from "node:worker_threads";
 import { FailureError } from "../messages/errors.js";
 import type { Failure } from "../messages/failure.js";
-import { jobFailed, type JobOutcome, type JobTable } from "./job.js";
-import type { ThreadOptions } from "./open-piscina.js";
-import { pack } from "./pack.js";
-import { PoolThreads } from "./pool-threads.js";
+import { jobFailed, type JobOutcome, type JobTable, type Task } from "./job.js";
+import { type ThreadOptions, openPiscina, type OpenPiscina } from "./open-piscina.js";
+import { pack, unpack } from "./pack.js";
+
+const closeBoundMs = 5_000;
 
 export interface PoolOptions<Jobs extends JobTable> extends ThreadOptions {
   /** How long each job may take, counted from when it gets a thread. */
@@ -214,4 +215,48 @@ function isOutOfMemory(error: unknown): boolean {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : reasonOf(error.cause);
+}
+
+/** The threads of a pool. Nothing is loaded and no thread is started before the first job. */
+class PoolThreads {
+  readonly #options: ThreadOptions;
+  /** Jobs that wait for a thread to start. */
+  readonly #starting = new Set<AbortController>();
+  #piscina: Promise<OpenPiscina> | undefined;
+  #isClosed = false;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a job in a thread that has room; the caller sees to it that there is one. Aborting ends the thread with
+   * everything in it. Rejects when the thread has ended, or could not be started.
+   */
+  async run(task: Task, end: AbortController): Promise<JobOutcome<unknown>> {
+    // A job whose thread cannot start would wait for ever.
+    this.#piscina ??= openPiscina(this.#options, (error) => this.#starting.forEach((waiting) => waiting.abort(error)));
+    const piscina = await this.#piscina;
+    if (this.#isClosed) throw new Error("the pool is closed");
+    this.#starting.add(end);
+    try {
+      const outcome = await piscina.run(task, end.signal, () => this.#starting.delete(end));
+      return outcome.ok ? { ok: true, value: unpack(outcome.value) } : outcome;
+    } finally {
+      this.#starting.delete(end);
+    }
+  }
+
+  /** Ends the threads; resolves when they are gone, or when they have not gone for long. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const piscina = await this.#piscina?.catch(() => undefined);
+    if (piscina === undefined) return;
+    let timer: NodeJS.Timeout | undefined;
+    const bound = new Promise((resolve) => {
+      timer = setTimeout(resolve, closeBoundMs);
+    });
+    await Promise.race([piscina.destroy(), bound]);
+    clearTimeout(timer);
+  }
 }

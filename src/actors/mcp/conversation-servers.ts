@@ -1,17 +1,33 @@
-import type { EventMsg } from "../../messages/event.js";
-import type { McpServerTools, McpStartupStatus } from "../../messages/mcp.js";
-import type { ToolSpec } from "../../messages/tool.js";
-import { toolSpec } from "../../tools/tool-spec.js";
-import type { Tool } from "../../tools/tool.js";
+import * as z from "zod";
+import { shortened } from "../../base/text/shortened.js";
 import { within } from "../../base/time/within.js";
-import type { Lease } from "./mcp-servers.js";
-import { maxTools } from "./listed-tools.js";
+import type { ReviewDecision } from "../../messages/approval.js";
+import type { EventMsg } from "../../messages/event.js";
+import type { McpServerTools, McpStartupStatus, McpToolResult } from "../../messages/mcp.js";
+import type { ToolSpec, ToolOutput } from "../../messages/tool.js";
+import { defineTool } from "../../tools/define-tool.js";
+import { toolSpec } from "../../tools/tool-spec.js";
+import type { Tool, ToolContext } from "../../tools/tool.js";
+import { promptText, jsonText, resultOutput, callResult, toldResult } from "./call-output.js";
+import { type Elicited, type ElicitationAnswer, valuesOfYes } from "./elicitation.js";
+import { maxTools, type ListedTool } from "./listed-tools.js";
 import type { Answered } from "./mcp-server.js";
-import { promptText } from "./call-output.js";
-import { resourceTools } from "./resource-tools.js";
-import { serverTool } from "./server-tool.js";
+import type { Lease } from "./mcp-servers.js";
 import type { SharedServer } from "./shared-server.js";
 import { toolName } from "./tool-names.js";
+
+const maxMessageChars = 4_000;
+
+const maxSchemaChars = 4_000;
+
+const maxListedChars = 256 * 1024;
+
+const ListArguments = z.strictObject({
+  server: z.string().optional().describe("Only of this server; of all without it."),
+  cursor: z.string().optional().describe("Where a list of this server goes on, as its nextCursor said."),
+});
+
+const ReadArguments = z.strictObject({ server: z.string(), uri: z.string().describe("As it was listed.") });
 
 type Publish = (msg: EventMsg) => void;
 
@@ -181,4 +197,124 @@ const longestStartMs = 24 * 60 * 60 * 1_000;
 function listIn(answered: Answered, field: string): unknown[] {
   const { [field]: listed } = Object(answered.ok ? answered.value : {}) as Record<string, unknown>;
   return Array.isArray(listed) ? (listed as unknown[]) : [];
+}
+
+/** Codex's tools for what servers have to read. */
+function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] {
+  const lister = (name: string, what: string, method: string, field: string): Tool<z.infer<typeof ListArguments>> =>
+    defineTool({
+      name,
+      description: `Lists ${what} of the MCP servers: what they have to read.`,
+      parameters: ListArguments,
+      readOnly: true,
+      run: async ({ server, cursor }, { signal }) => {
+        const asked = servers().filter(({ name: each }) => server === undefined || each === server);
+        if (server !== undefined && asked.length === 0) return unknownServer(server);
+        const params = cursor === undefined || server === undefined ? {} : { cursor };
+        const lists = await Promise.all(
+          asked.map(async (each) => listOf(each.name, await each.ask(method, params, signal), field)),
+        );
+        return {
+          content: shortened(jsonText(lists), maxListedChars),
+          success: lists.every((list) => !("error" in list)),
+        };
+      },
+    });
+  return [
+    lister("list_mcp_resources", "the resources", "resources/list", "resources"),
+    lister("list_mcp_resource_templates", "the patterns of resources", "resources/templates/list", "resourceTemplates"),
+    defineTool({
+      name: "read_mcp_resource",
+      description: "Reads a resource of an MCP server.",
+      parameters: ReadArguments,
+      run: async ({ server, uri }, { signal }) => {
+        const asked = servers().find(({ name }) => name === server);
+        if (asked === undefined) return unknownServer(server);
+        const answered = await asked.ask("resources/read", { uri }, signal);
+        if (!answered.ok) return { content: `MCP server ${server}: ${answered.error}`, success: false };
+        const { contents } = Object(answered.value) as { readonly contents?: unknown };
+        const parts = Array.isArray(contents)
+          ? contents.map((resource: unknown) => ({ type: "resource", resource }))
+          : [];
+        return resultOutput({ content: parts });
+      },
+    }),
+  ] as readonly Tool[];
+}
+
+function listOf(server: string, answered: Answered, field: string): Record<string, unknown> {
+  if (!answered.ok) return { server, error: answered.error };
+  const { [field]: listed, nextCursor } = Object(answered.value) as Record<string, unknown>;
+  return { server, [field]: Array.isArray(listed) ? listed : [], ...(nextCursor === undefined ? {} : { nextCursor }) };
+}
+
+function unknownServer(server: string): ToolOutput {
+  return { content: `there is no MCP server named ${shortened(server, 100)} that has resources`, success: false };
+}
+
+type Args = Record<string, unknown>;
+
+/** A tool of a server as a conversation has it. That it says of itself that it changes nothing is not believed. */
+function serverTool(name: string, server: SharedServer, listed: ListedTool): Tool<Args> {
+  const { name: tool, description, revision } = listed;
+  return {
+    name,
+    description,
+    // The server checks them: its schema is told to the model and never run here.
+    parameters: z.record(z.string(), z.unknown()),
+    readOnly: false,
+    revision,
+    command: (args, { cwd }) => ({ argv: [name, JSON.stringify(args)], cwd }),
+    run: async (args, context) => {
+      const invocation = { server: server.name, tool, arguments: args };
+      const startedAt = performance.now();
+      context.emit({ type: "mcp_tool_call_begin", call_id: context.callId, invocation });
+      const answered = await server.call(
+        { tool, revision, arguments: args },
+        (request) => elicit(server.name, request, context),
+        context.signal,
+      );
+      const { output, result } = outcomeOf(server.name, answered);
+      const duration = durationOf(performance.now() - startedAt);
+      context.emit({ type: "mcp_tool_call_end", call_id: context.callId, invocation, duration, result });
+      return output;
+    },
+  };
+}
+
+function outcomeOf(server: string, answered: Answered): { output: ToolOutput; result: McpToolResult } {
+  const result = answered.ok ? callResult(answered.value) : undefined;
+  if (result !== undefined) return { output: resultOutput(result), result: { Ok: toldResult(result) } };
+  const error = `MCP server ${server}: ${answered.ok ? "what it answered is no result" : answered.error}`;
+  return { output: { content: error, success: false }, result: { Err: error } };
+}
+
+/** A person is asked as for a command: they see who asks and for what, and say yes or no. */
+async function elicit(server: string, { message, schema }: Elicited, context: ToolContext): Promise<ElicitationAnswer> {
+  const values = valuesOfYes(schema);
+  const asked = [`mcp__${server}`, message.slice(0, maxMessageChars), schemaText(schema)];
+  const reason =
+    values === undefined
+      ? `the MCP server ${server} asks for values that cannot be typed here; whatever you say, it gets none`
+      : `the MCP server ${server} asks this while it works; a yes sends it ${JSON.stringify(values)}`;
+  const decision = await context.ask?.({ argv: asked, cwd: context.cwd }, reason);
+  if (!isYes(decision)) return { action: decision === "abort" ? "cancel" : "decline" };
+  return values === undefined ? { action: "cancel" } : { action: "accept", content: values };
+}
+
+function isYes(decision: ReviewDecision | undefined): boolean {
+  return decision === "approved" || decision === "approved_for_session";
+}
+
+function schemaText(schema: unknown): string {
+  try {
+    return (JSON.stringify(Object(schema)["properties"] ?? {}) ?? "{}").slice(0, maxSchemaChars);
+  } catch {
+    return "{}";
+  }
+}
+
+function durationOf(ms: number): { secs: number; nanos: number } {
+  const secs = Math.floor(ms / 1_000);
+  return { secs, nanos: Math.floor((ms - secs * 1_000) * 1_000_000) };
 }

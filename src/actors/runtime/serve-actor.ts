@@ -4,10 +4,15 @@ import type { Actor, Answers, Message } from "./actor.js";
 import { Cell } from "./cell.js";
 import { endpointOf } from "./endpoint.js";
 import { Envelope } from "./envelope.js";
+import { failed, messageOf } from "./failures.js";
 import type { Blueprint } from "./incarnation.js";
-import { Reporter } from "./reporter.js";
 import { blueprint } from "./spawn.js";
-import type { Delivery, ThreadControl } from "./thread-protocol.js";
+import type { Delivery, ThreadControl, Report } from "./thread-protocol.js";
+
+const reportsPerBatch = 256;
+
+// A thread's stack is larger than the main thread's, which can read back about 2,000 levels.
+const maxDepth = 1_000;
 
 /** Makes this thread an actor's: the whole of a thread's entry file. */
 export function serveActor<
@@ -118,4 +123,58 @@ function controlPort(): MessagePort {
   const port = typeof data === "object" && data !== null && "control" in data ? data.control : undefined;
   if (!(port instanceof MessagePort)) throw new Error("serveActor: not in a thread that spawnThread has started");
   return port;
+}
+
+/** Sends reports in batches: one message to the port for what one turn of the thread had to say. */
+class Reporter {
+  readonly #port: MessagePort;
+  readonly #name: string;
+  #batch: Report[] = [];
+
+  constructor(port: MessagePort, name: string) {
+    this.#port = port;
+    this.#name = name;
+  }
+
+  report(report: Report): void {
+    this.#batch.push(report);
+    if (this.#batch.length === 1) queueMicrotask(() => this.#flush());
+    if (this.#batch.length >= reportsPerBatch) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#batch.length === 0) return;
+    const batch = this.#batch;
+    this.#batch = [];
+    try {
+      assertShallow(batch);
+      this.#port.postMessage(batch, []);
+    } catch {
+      for (const report of batch) this.#post(report);
+    }
+  }
+
+  /** A report that cannot cross must not take the others with it. */
+  #post(report: Report): void {
+    try {
+      assertShallow(report);
+      this.#port.postMessage([report], []);
+    } catch (error) {
+      const message = `${this.#name}: cannot cross to the main thread: ${messageOf(error)}`;
+      if (report.type === "answered") {
+        const failure = failed("bad_message", message);
+        this.#port.postMessage([{ type: "refused", number: report.number, failure } satisfies Report], []);
+      } else {
+        process.emitWarning(message);
+      }
+    }
+  }
+}
+
+/** Walks as structured cloning does: what was seen before is not entered again. */
+function assertShallow(value: unknown, seen = new Set<object>(), depth = 0): void {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || seen.has(value)) return;
+  if (depth > maxDepth) throw new RangeError(`more than ${maxDepth} levels deep`);
+  seen.add(value);
+  for (const member of Object.values(value)) assertShallow(member, seen, depth + 1);
 }

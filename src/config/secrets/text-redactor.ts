@@ -1,6 +1,61 @@
 import { mask, type OnSecret, type RedactionRules, type TextRedactor } from "../../messages/redaction.js";
-import { namedValues } from "./named-values.js";
 import { allFormsOf, escaped, minSecretChars } from "./secret-forms.js";
+
+/** A longer value is no secret: it is where somebody forgot to close quotes. */
+const maxChars = 8_192;
+
+const quotes = new Set(['"', "'", "`"]);
+
+/** A piece of what has no quotes around it; of several escapes the first ends it, and the mask does not. */
+const unquotedPiece = /(?:[^\s"'`,;&()<>{}[\]|\\]|\\(?![nrt"'`\\])|\[redacted\]){1,512}/y;
+
+const keyBegin = "-----BEGIN";
+
+/** As `printenv` writes one: in several lines, and nothing around them. */
+const wholeKey = /-----BEGIN [A-Z0-9 ]{1,64}-----(?:[^-]|-(?!----)){0,16384}-----END [A-Z0-9 ]{1,64}-----/y;
+
+const minChars = 3;
+
+/** A word without a digit is a password only where nothing else can stand, or when it is long. */
+const minPlainChars = 8;
+
+const minDigits = 6;
+
+const minTightDigits = 4;
+
+/** In code it mostly means a piece of a text, so its value must look like a secret. */
+const strictNames = new Set(["token"]);
+
+const placeholder =
+  /^(?:[$*<{[(]|%[\w(]|\.{0,2}\/|\.\.\.|…|x{3,}$|your[_ -]|example|changeme|todo\b)|\$\{|\{\{|\$\(|%s/i;
+
+const codeBegin = /^[!?#@=>|~+-]/;
+
+const words = new Set(
+  (
+    "string str text number int integer float bool boolean bytes buffer date object array list dict map set any unknown " +
+    "never void null nil none undefined nan true false yes no on off this self super new await async return throw case " +
+    "break continue default function const let var type typeof import export from require optional required readonly " +
+    "public private protected static hidden secret password passwd token key value name redacted empty missing invalid " +
+    "bearer basic digest env environment input output data process request response config options"
+  ).split(" "),
+);
+
+const plainWord = /^[A-Za-z_$-]+$/;
+
+const identifier = /^[A-Za-z_$#][\w$]*$/;
+
+const maxNameChars = 24;
+
+const variable = /^[a-z_$]+(?:[A-Z][a-z]*)*$/;
+
+const smallWord = /^[a-z]+$/;
+
+const sentence = /^\p{Lu}[\p{L}',-]*(?: [\p{L}',-]+)+[.!?…:]?$/u;
+
+const scheme = /(?:bearer|basic|token|digest)[ \t]{1,4}/iy;
+
+const restOfLine = 40;
 
 /** Keys that are recognized by how they look. Each begins with a fixed word, so that a long text is read in time. */
 const secretShapes: readonly RegExp[] = [
@@ -92,4 +147,189 @@ function needleOf(form: string): string {
 
 function redactShapes(text: string, onFound: (value: string) => void): string {
   return secretShapes.reduce((rest, shape) => rest.replaceAll(shape, (found) => (onFound(found), mask)), text);
+}
+
+/** Finds the values that stand behind certain names in texts: `api_key=…`, `"password": "…"`, `X-Api-Key: …`. */
+interface NamedValues {
+  /** Finds at least all that `redact` would find something in, in a text that was escaped any number of times. */
+  readonly hint: string;
+  redact(text: string, onFound: (value: string) => void): string;
+  /** Whether this is such a name, or ends in one. */
+  isName(name: string): boolean;
+  /** Whether a value of this name is one to hide. */
+  isSecret(name: string, value: string): boolean;
+}
+
+/** Names are found whatever stands before them and however their words are joined; undefined when there are none. */
+function namedValues(names: readonly string[]): NamedValues | undefined {
+  if (names.length === 0) return undefined;
+  const source = names
+    .toSorted((a, b) => b.length - a.length)
+    .map(patternOf)
+    .join("|");
+  const assigned = new RegExp(
+    `(${source})(?:\\\\{0,7}["'\`])?\\]?([ \\t]{0,8})(:=|=(?![=>~])|:(?![:=]))([ \\t]{0,8})`,
+    "gi",
+  );
+  const ending = new RegExp(`(${source})$`, "i");
+  return {
+    hint: `(?:${source})(?:[\\\\"'\`\\] \\t]|\\\\t){0,24}[:=]`,
+    redact: (text, onFound) => {
+      let redacted = "";
+      let done = 0;
+      assigned.lastIndex = 0;
+      for (let match = assigned.exec(text); match !== null; match = assigned.exec(text)) {
+        const [whole, name = "", before = "", sign = "", after = ""] = match;
+        const at = match.index + whole.length;
+        const from = behindScheme(text, at);
+        const value = valueAt(text, from);
+        if (value === undefined) continue;
+        const rest = text.slice(value.to, value.to + restOfLine).split("\n", 1)[0] ?? "";
+        const isTight = from > at || (sign === "=" && before === "" && after === "");
+        if (!isSecretValue(value, { name: bare(name), isTight, rest })) continue;
+        redacted += text.slice(done, value.from) + mask;
+        done = value.isQuoted ? value.to : wordEnd(text, value.to);
+        onFound(text.slice(value.from, done));
+        assigned.lastIndex = done;
+      }
+      return done === 0 ? text : redacted + text.slice(done);
+    },
+    isName: (name) => ending.test(name),
+    isSecret: (name, value) => {
+      const [, found = ""] = ending.exec(name) ?? [];
+      return isSecretValue({ text: value, isQuoted: true }, { name: bare(found), isTight: false, rest: "" });
+    },
+  };
+}
+
+/** `api_key` is also `apiKey`, `api-key` and `API KEY`. */
+function patternOf(name: string): string {
+  return name
+    .split(/[_\-. ]+|(?<=[a-z0-9])(?=[A-Z])/)
+    .filter((word) => word !== "")
+    .join("[_\\-. ]?");
+}
+
+/** In a header the word before the key says what it is. */
+function behindScheme(text: string, at: number): number {
+  scheme.lastIndex = at;
+  return scheme.test(text) ? scheme.lastIndex : at;
+}
+
+function bare(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}
+
+/** Where a value stands: what comes before and behind it tells a setting from a line of code. */
+interface ValueContext {
+  /** The name before it, in small letters and nothing else. */
+  readonly name: string;
+  /** `=` with nothing around it, as in a shell, an address or an environment, or a header that says what follows. */
+  readonly isTight: boolean;
+  /** What follows on the same line. */
+  readonly rest: string;
+}
+
+/** Whether a value is worth hiding: not a type, an expression, a placeholder or a sentence. */
+function isSecretValue({ text, isQuoted }: Pick<Value, "text" | "isQuoted">, context: ValueContext): boolean {
+  if (text.length < minChars || text === mask || !/[\p{L}\p{N}]/u.test(text)) return false;
+  if (text.includes(mask)) return true;
+  if (text.startsWith("-----BEGIN")) return true;
+  if (placeholder.test(text) || words.has(text.toLowerCase())) return false;
+  if (mayBeCode(text, isQuoted) && saysTheName(text, context.name)) return false;
+  if (strictNames.has(context.name) && !looksRandom(text)) return false;
+  return isQuoted ? !sentence.test(text) : isSecretWord(text, context);
+}
+
+function isSecretWord(text: string, { isTight, rest }: ValueContext): boolean {
+  if (codeBegin.test(text) || /^[([]/.test(rest) || isPath(text)) return false;
+  if (/^\d+$/.test(text)) return text.length >= (isTight ? minTightDigits : minDigits);
+  if (!plainWord.test(text)) return isTight || text.length >= minDigits;
+  if (isTight) return !(/^[,)]/.test(rest) && variable.test(text));
+  return text.length >= minPlainChars && smallWord.test(text) && /^(?:\s*$|["'`])/.test(rest);
+}
+
+/** As `process.env.KEY` is; a part of a key is longer than a name, or has digits. */
+function isPath(text: string): boolean {
+  const names = text.replace(/[!?]+$/, "").split(/[!?]*\./);
+  return (
+    names.length > 1 &&
+    names.every((name) => identifier.test(name) && (name.length <= maxNameChars || !/\d/.test(name)))
+  );
+}
+
+/** A name of something else, or words about it; in quotes a digit makes it a value. */
+function mayBeCode(text: string, isQuoted: boolean): boolean {
+  return isQuoted ? !/\d/.test(text) : /^[\w$.!?#]+$/.test(text);
+}
+
+/** As `password: userPassword` and `"Enter your password"` do. */
+function saysTheName(text: string, name: string): boolean {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "")
+    .includes(name);
+}
+
+function looksRandom(text: string): boolean {
+  return text.length >= minPlainChars && /\d/.test(text) && !/\s/.test(text);
+}
+
+/** What stands behind `name =` in a text. */
+interface Value {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+  readonly isQuoted: boolean;
+}
+
+/** The value that begins here; none when there is nothing, or no end of it. */
+function valueAt(text: string, at: number): Value | undefined {
+  let from = at;
+  while (text[from] === "\\") from += 1;
+  const quote = text[from];
+  if (quote !== undefined && quotes.has(quote)) return quotedAt(text, from + 1, quote, from - at);
+  return from === at ? wordAt(text, at) : undefined;
+}
+
+/** Quotes that stand in quotes are escaped once more than those around them. */
+function quotedAt(text: string, from: number, quote: string, depth: number): Value | undefined {
+  const mayBreak = quote === "`" || text.startsWith(keyBegin, from);
+  const end = Math.min(text.length, from + maxChars);
+  for (let at = from; at < end; at += 1) {
+    const char = text[at];
+    if (char === "\n" && !mayBreak) return undefined;
+    let slashes = 0;
+    while (text[at + slashes] === "\\") slashes += 1;
+    const isQuote = text[at + slashes] === quote;
+    const closes = depth === 0 ? slashes % 2 === 0 : slashes <= depth;
+    if (isQuote && closes) return { from, to: at, text: text.slice(from, at), isQuoted: true };
+    at += isQuote ? slashes : Math.max(0, slashes - 1);
+  }
+  return undefined;
+}
+
+/** As far as it must be read to be judged; `wordEnd` says where it ends. */
+function wordAt(text: string, from: number): Value | undefined {
+  const to = keyEnd(text, from) ?? readWord(text, from, 1);
+  return to === from ? undefined : { from, to, text: text.slice(from, to), isQuoted: false };
+}
+
+function keyEnd(text: string, from: number): number | undefined {
+  wholeKey.lastIndex = from;
+  return wholeKey.test(text) ? wholeKey.lastIndex : undefined;
+}
+
+function wordEnd(text: string, from: number): number {
+  return readWord(text, from, Number.POSITIVE_INFINITY);
+}
+
+function readWord(text: string, from: number, pieces: number): number {
+  let to = from;
+  for (let piece = 0; piece < pieces; piece += 1) {
+    unquotedPiece.lastIndex = to;
+    if (!unquotedPiece.test(text)) break;
+    to = unquotedPiece.lastIndex;
+  }
+  return to;
 }

@@ -1,4 +1,9 @@
-import { stringOf } from "../json.js";
+import { isRecord } from "../../base/is-record.js";
+import type { ModelRequest } from "../../messages/model.js";
+import type { ResponseItem } from "../../messages/response-item.js";
+import { type Answer, AnswerBuilder } from "../answer.js";
+import { argumentsOf } from "../call-arguments.js";
+import { stringOf, isGiven, type JsonObject, objectOf, objectsOf } from "../json.js";
 import {
   badRequest,
   bearerIn,
@@ -9,13 +14,13 @@ import {
   unreadableOpenAi,
   wrongOpenAiKey,
 } from "../openai/errors.js";
-import type { MockApi, Refusal } from "../wire-api.js";
 import type { Problem } from "../problem.js";
-import { wholeCompletion } from "./completion.js";
-import { modelRequest } from "./request.js";
+import { roleOf, said, textIn } from "../said.js";
+import type { MockReply } from "../script.js";
+import { argumentPieces, partsOf } from "../split-deltas.js";
+import type { MockApi, Refusal, Exchange } from "../wire-api.js";
 import { ruleRefusal } from "./rules.js";
 import { shapeProblem } from "./shape.js";
-import { streamedCompletion } from "./stream.js";
 
 const windowTokens = 128_000;
 
@@ -56,4 +61,123 @@ function shapeRefusal(problem: Problem): Refusal {
   const isTop = problem.kind === "unknown" && problem.path.length === 1;
   if (!isTop) return openAiRefusal(problem);
   return badRequest(`Unrecognized request argument supplied: ${String(problem.path[0])}`, null);
+}
+
+/** The request as the offline model reads it. */
+function modelRequest(body: JsonObject): ModelRequest {
+  const { schema } = objectOf(objectOf(body["response_format"])["json_schema"]);
+  return {
+    conversationId: stringOf(body["prompt_cache_key"]),
+    model: stringOf(body["model"]),
+    instructions: "",
+    input: objectsOf(body["messages"]).flatMap(itemsOf),
+    tools: objectsOf(body["tools"]).map((tool) => {
+      const { name, description, parameters } = objectOf(tool["function"]);
+      return {
+        name: stringOf(name),
+        description: stringOf(description),
+        parameters: { ...objectOf(parameters) },
+      };
+    }),
+    ...(isRecord(schema) ? { outputSchema: schema } : {}),
+  };
+}
+
+function itemsOf(message: JsonObject): ResponseItem[] {
+  if (message["role"] === "tool") {
+    const call_id = stringOf(message["tool_call_id"]);
+    return [{ type: "function_call_output", call_id, output: textIn(message["content"]) }];
+  }
+  const calls = objectsOf(message["tool_calls"]).map((call): ResponseItem => {
+    const called = objectOf(call["function"]);
+    const [name, args] = [stringOf(called["name"]), stringOf(called["arguments"])];
+    return { type: "function_call", name, arguments: args, call_id: stringOf(call["id"]) };
+  });
+  const { content } = message;
+  return [...(isGiven(content) ? [said(roleOf(message["role"]), content)] : []), ...calls];
+}
+
+/** The chunks of a chat completion. */
+function streamedCompletion(reply: MockReply, exchange: Exchange): Answer {
+  const { ids, createdAt, model, body } = exchange;
+  const { text, textDeltas, reasoningDeltas } = partsOf(reply);
+  const withUsage = objectOf(body["stream_options"])["include_usage"] === true;
+  const fields = {
+    id: ids.next("chatcmpl-"),
+    object: "chat.completion.chunk",
+    created: createdAt,
+    model,
+    service_tier: "default",
+    system_fingerprint: "fp_mock",
+  };
+  const start = `data: ${JSON.stringify(fields).slice(0, -1)}`;
+  const end = withUsage ? `,"usage":null}\n\n` : "}\n\n";
+  const chunk = (delta: string, finish: string | null = null) =>
+    `${start},"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${JSON.stringify(finish)}}]${end}`;
+
+  const answer = new AnswerBuilder();
+  const calls = reply.calls ?? [];
+  const content = text === "" && calls.length > 0 ? null : "";
+  answer.event(chunk(JSON.stringify({ role: "assistant", content, refusal: null })));
+  // Not OpenAI's: how compatible servers send what their models think.
+  answer.deltas(reasoningDeltas, (delta) => chunk(`{"reasoning_content":${delta}}`));
+  answer.deltas(textDeltas, (delta) => chunk(`{"content":${delta}}`));
+  for (const [index, call] of calls.entries()) {
+    const opened = { index, id: call.id ?? ids.next("call_"), type: "function" };
+    const begun = { ...opened, function: { name: call.name, arguments: "" } };
+    answer.event(chunk(JSON.stringify({ tool_calls: [begun] })));
+    const pieces = argumentPieces(argumentsOf(call)).map((piece) => JSON.stringify(piece));
+    answer.deltas(pieces, (piece) => chunk(`{"tool_calls":[{"index":${index},"function":{"arguments":${piece}}}]}`));
+  }
+  const usage = withUsage ? `${start},"choices":[],"usage":${JSON.stringify(usageObject(exchange.usage))}}\n\n` : "";
+  return answer.finish(`${chunk("{}", finishReason(reply))}${usage}data: [DONE]\n\n`);
+}
+
+/** A chat completion in one piece. */
+function wholeCompletion(reply: MockReply, exchange: Exchange): object {
+  const { ids, createdAt, model } = exchange;
+  const { text, reasoning } = partsOf(reply);
+  const calls = (reply.calls ?? []).map((call) => ({
+    id: call.id ?? ids.next("call_"),
+    type: "function",
+    function: { name: call.name, arguments: argumentsOf(call) },
+  }));
+  const message = {
+    role: "assistant",
+    content: text === "" && calls.length > 0 ? null : text,
+    refusal: null,
+    annotations: [],
+    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+  return {
+    id: ids.next("chatcmpl-"),
+    object: "chat.completion",
+    created: createdAt,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(reply) }],
+    usage: usageObject(exchange.usage),
+    service_tier: "default",
+    system_fingerprint: "fp_mock",
+  };
+}
+
+function finishReason(reply: MockReply): string {
+  if (reply.finish === "length") return "length";
+  return (reply.calls ?? []).length > 0 ? "tool_calls" : "stop";
+}
+
+function usageObject(usage: Exchange["usage"]) {
+  return {
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
+    total_tokens: usage.total_tokens,
+    prompt_tokens_details: { cached_tokens: usage.cached_input_tokens, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoning_output_tokens,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
 }

@@ -1,9 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { namedEvent } from "../answer.js";
-import { objectOf, stringOf, isGiven, objectsOf } from "../json.js";
+import { isRecord } from "../../base/is-record.js";
+import type { ModelRequest } from "../../messages/model.js";
+import type { ResponseItem } from "../../messages/response-item.js";
+import { namedEvent, type Answer, AnswerBuilder } from "../answer.js";
+import { argumentsOf } from "../call-arguments.js";
+import { objectOf, stringOf, isGiven, objectsOf, type JsonObject } from "../json.js";
 import type { Continuation } from "../memory.js";
 import type { Problem } from "../problem.js";
-import type { MockApi, Refusal } from "../wire-api.js";
+import { roleOf, said, textIn } from "../said.js";
+import type { MockReply, MockCall } from "../script.js";
+import { redactedData, signatureOf } from "../seal.js";
+import { argumentPieces, partsOf } from "../split-deltas.js";
+import type { MockApi, Refusal, Exchange } from "../wire-api.js";
 import {
   anthropicError,
   anthropicKeyIn,
@@ -12,11 +20,12 @@ import {
   invalidMessages,
   wrongAnthropicKey,
 } from "./errors.js";
-import { wholeMessage } from "./message.js";
-import { modelRequest } from "./request.js";
+import { ledUseId } from "./led-uses.js";
 import { headerRefusal, ruleRefusal } from "./rules.js";
 import { shapeProblem } from "./shape.js";
-import { ping, streamedMessage } from "./stream.js";
+import { blocksOf } from "./turns.js";
+
+const ping = 'event: ping\ndata: {"type": "ping"}\n\n';
 
 /** A thread, which is a beta: what was said, the system and the tools stay with the server. */
 const continuation: Continuation = {
@@ -101,4 +110,177 @@ function shapeRefusal(problem: Problem): Refusal {
 /** Without the beta nobody knows of threads. */
 function takesThreads({ "anthropic-beta": betas }: IncomingHttpHeaders): boolean {
   return String(betas ?? "").includes("message-threads-");
+}
+
+/** The request as the offline model reads it. */
+function modelRequest(body: JsonObject): ModelRequest {
+  const { schema } = objectOf(objectOf(body["output_config"])["format"]);
+  return {
+    conversationId: stringOf(objectOf(body["metadata"])["user_id"]),
+    model: stringOf(body["model"]),
+    instructions: textIn(body["system"]),
+    input: objectsOf(body["messages"]).flatMap(itemsOf),
+    tools: objectsOf(body["tools"]).map((tool) => ({
+      name: stringOf(tool["name"]),
+      description: stringOf(tool["description"]),
+      parameters: { ...objectOf(tool["input_schema"]) },
+    })),
+    ...(isRecord(schema) ? { outputSchema: schema } : {}),
+  };
+}
+
+function itemsOf(message: JsonObject): ResponseItem[] {
+  const role = roleOf(message["role"]);
+  return blocksOf(message).flatMap((block): ResponseItem[] => {
+    switch (block["type"]) {
+      case "text":
+        return [said(role, block["text"])];
+      case "tool_use": {
+        const [name, args] = [stringOf(block["name"]), JSON.stringify(block["input"] ?? {})];
+        return [{ type: "function_call", name, arguments: args, call_id: stringOf(block["id"]) }];
+      }
+      case "tool_result": {
+        const call_id = stringOf(block["tool_use_id"]);
+        return [{ type: "function_call_output", call_id, output: textIn(block["content"]) }];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+/** The events of a message. */
+function streamedMessage(reply: MockReply, exchange: Exchange): Answer {
+  const answer = new AnswerBuilder();
+  const send = (type: string, fields: object): void => answer.event(event(type, fields));
+  const begun = emptyMessage(exchange);
+  const content = contentBlocks(reply, exchange);
+  exchange.remember(begun.id, content);
+  send("message_start", { message: { ...begun, usage: startUsage(exchange) } });
+  let calls = 0;
+  for (const [index, block] of content.entries()) {
+    send("content_block_start", { index, content_block: opened(block) });
+    if (index === 0) answer.event(ping);
+    const call = block.type === "tool_use" ? reply.calls?.[calls] : undefined;
+    if (call !== undefined) calls += 1;
+    const [type, field, deltas] = deltasOf(block, reply, call === undefined ? "" : argumentsOf(call));
+    const start = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":`;
+    answer.deltas(deltas, (delta) => `${start}${delta}}}\n\n`);
+    if (block.type === "thinking") {
+      send("content_block_delta", { index, delta: { type: "signature_delta", signature: block.signature } });
+    }
+    send("content_block_stop", { index });
+  }
+  const { cache_creation_input_tokens, cache_read_input_tokens, input_tokens } = startUsage(exchange);
+  const { output_tokens } = exchange.usage;
+  send("message_delta", {
+    delta: { stop_reason: stopReason(reply), stop_sequence: null },
+    usage: { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens },
+  });
+  return answer.finish(event("message_stop", {}));
+}
+
+function opened(block: ContentBlock): object {
+  if (block.type === "thinking") return { ...block, thinking: "", signature: "" };
+  if (block.type === "text") return { ...block, text: "" };
+  // It comes at once.
+  if (block.type === "redacted_thinking") return block;
+  return { ...block, input: {} };
+}
+
+function deltasOf(block: ContentBlock, reply: MockReply, json: string): [string, string, readonly string[]] {
+  const { textDeltas, reasoningDeltas } = partsOf(reply);
+  if (block.type === "thinking") return ["thinking_delta", "thinking", reasoningDeltas];
+  if (block.type === "text") return ["text_delta", "text", textDeltas];
+  if (block.type === "redacted_thinking") return ["", "", []];
+  // The API begins every input with an empty piece.
+  return ["input_json_delta", "partial_json", ["", ...argumentPieces(json)].map((piece) => JSON.stringify(piece))];
+}
+
+function event(type: string, fields: object): string {
+  return namedEvent({ type, ...fields });
+}
+
+/** A message in one piece. */
+function wholeMessage(reply: MockReply, exchange: Exchange): object {
+  const begun = emptyMessage(exchange);
+  const content = contentBlocks(reply, exchange);
+  exchange.remember(begun.id, content);
+  return {
+    ...begun,
+    content,
+    stop_reason: stopReason(reply),
+    usage: { ...startUsage(exchange), output_tokens: exchange.usage.output_tokens },
+  };
+}
+
+function emptyMessage({ ids, model }: Exchange) {
+  return {
+    id: ids.next("msg_01"),
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+  };
+}
+
+function stopReason(reply: MockReply): string {
+  if (reply.finish === "length") return "max_tokens";
+  return (reply.calls ?? []).length > 0 ? "tool_use" : "end_turn";
+}
+
+/** Input read from the cache is not counted as input here. */
+function startUsage({ usage }: Exchange) {
+  return {
+    input_tokens: Math.max(0, usage.input_tokens - usage.cached_input_tokens),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: usage.cached_input_tokens,
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    output_tokens: Math.min(1, usage.output_tokens),
+    service_tier: "standard",
+  };
+}
+
+/** The content of an answer. `json` is what a call's input is streamed as. */
+function contentBlocks(reply: MockReply, exchange: Exchange) {
+  const { text } = partsOf(reply);
+  const calls = reply.calls ?? [];
+  const thoughts = asksForThinking(exchange) ? thoughtBlocks(reply, exchange) : [];
+  return [
+    ...thoughts,
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...calls.map((call) => ({
+      type: "tool_use" as const,
+      id: call.id ?? ledUseId(exchange.ids.next("toolu_01"), thoughts),
+      name: call.name,
+      input: inputOf(call),
+    })),
+  ];
+}
+
+type ContentBlock = ReturnType<typeof contentBlocks>[number];
+
+function thoughtBlocks(reply: MockReply, { model }: Exchange) {
+  const { reasoning: thinking } = partsOf(reply);
+  const { redacted } = reply;
+  return [
+    ...(thinking === "" ? [] : [{ type: "thinking" as const, thinking, signature: signatureOf(thinking, model) }]),
+    ...(redacted === undefined ? [] : [{ type: "redacted_thinking" as const, data: redactedData(redacted, model) }]),
+  ];
+}
+
+/** The whole answer needs an object, whatever the script has written. */
+function inputOf(call: MockCall): unknown {
+  try {
+    return JSON.parse(argumentsOf(call));
+  } catch {
+    return {};
+  }
+}
+
+function asksForThinking({ body, unasked }: Exchange): boolean {
+  const type = objectOf(body["thinking"])["type"];
+  return unasked || type === "enabled" || type === "adaptive";
 }

@@ -1,13 +1,33 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { invalidMessages } from "./errors.js";
 import { entryOf, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { isRedactedData, signatureOf } from "../seal.js";
+import { subSchemas } from "../sub-schemas.js";
 import type { Refusal } from "../wire-api.js";
+import { invalidMessages } from "./errors.js";
 import { isLedBy } from "./led-uses.js";
 import { modelRefusal, takesPrefill } from "./model-rules.js";
 import { optionRefusal } from "./option-rules.js";
-import { schemaRefusal, toolSchemaRefusal } from "./schema-rules.js";
 import { type Turn, turnsOf } from "./turns.js";
+
+const unsupported = [
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "maxItems",
+  "uniqueItems",
+  "oneOf",
+  "not",
+  "if",
+  "patternProperties",
+];
+
+const notAtTheTop = ["oneOf", "allOf", "anyOf"];
+
+const argumentName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 export function headerRefusal(headers: IncomingHttpHeaders): Refusal | undefined {
   return headers["anthropic-version"] === undefined
@@ -229,4 +249,40 @@ function unansweredRefusal(index: number, ids: readonly string[]): Refusal {
   return invalidMessages(
     `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. ${rule}`,
   );
+}
+
+/** Why the Messages API refuses what a tool is said to take; one such tool spoils the whole request. */
+function toolSchemaRefusal(body: JsonObject): Refusal | undefined {
+  for (const [index, tool] of objectsOf(body["tools"]).entries()) {
+    const schema = objectOf(tool["input_schema"]);
+    const place = `tools.${index}.custom.input_schema`;
+    if (notAtTheTop.some((key) => schema[key] !== undefined)) {
+      return invalidMessages(`${place}: input_schema does not support oneOf, allOf, or anyOf at the top level`);
+    }
+    if (!Object.keys(objectOf(schema["properties"])).every((key) => argumentName.test(key))) {
+      const rule = `Property keys should match pattern '${argumentName.source}'`;
+      return invalidMessages(`${place}.properties: ${rule}`);
+    }
+  }
+  return undefined;
+}
+
+/** Why the Messages API refuses a schema an answer is to be held to. */
+function schemaRefusal(root: unknown): Refusal | undefined {
+  for (const { schema, path } of subSchemas(root)) {
+    const problem = problemOf(schema);
+    if (problem !== undefined) return invalidMessages(["output_config.format.schema", ...path].join(".") + problem);
+  }
+  return undefined;
+}
+
+function problemOf(schema: JsonObject): string | undefined {
+  const { type, minItems } = schema;
+  if (type === "object" && schema["additionalProperties"] !== false) {
+    return ": For 'object' type, 'additionalProperties' must be explicitly set to false";
+  }
+  const no = unsupported.find((key) => schema[key] !== undefined);
+  if (no !== undefined) return `: For '${String(type)}' type, property '${no}' is not supported`;
+  if (typeof minItems !== "number" || minItems <= 1) return undefined;
+  return ": For 'array' type, 'minItems' values other than 0 or 1 are not supported";
 }

@@ -1,17 +1,17 @@
-import type { FinishReason, ModelEvent, ModelRequest } from "../../messages/model.js";
-import type { ResponseItem } from "../../messages/response-item.js";
-import type { TokenUsage } from "../../messages/token-usage.js";
+import { GrowingText } from "../../base/text/growing-text.js";
 import { FailureError } from "../../messages/errors.js";
-import { AlikeEvents } from "../transport/event-parser.js";
+import type { FinishReason, ModelEvent, ModelRequest } from "../../messages/model.js";
+import type { ResponseItem, FunctionCallItem } from "../../messages/response-item.js";
+import type { TokenUsage } from "../../messages/token-usage.js";
 import { contentFiltered } from "../failures/content-filtered.js";
 import { cutAnswer } from "../failures/incomplete-answer.js";
-import { GrowingText } from "../../base/text/growing-text.js";
+import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
 import { countAt, recordAt, recordsAt, textAt } from "../json-fields.js";
-import { ChatCalls } from "./tool-calls.js";
 import { requestDigest } from "../request-digest.js";
+import { AlikeEvents } from "../transport/event-parser.js";
+import { itemOverheadBytes } from "../transport/stream-bounds.js";
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
-import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
 
 /** Here items are never told as such: they are what the deltas made when the answer is over. */
 export class ChatDecoder implements WireDecoder {
@@ -54,9 +54,9 @@ export class ChatDecoder implements WireDecoder {
     const isCut = this.#finish === "length";
     const calls = this.#calls.whole(isCut || isFiltered, this.#id);
     const items: ModelEvent[] = [
-      ...(this.#reasoning.length === 0 ? [] : [item(this.#reasoningId, this.#reasoningItem())]),
-      ...(this.#text.length === 0 ? [] : [item(this.#id, this.#message())]),
-      ...calls.map(({ itemId, call }) => item(itemId, call)),
+      ...(this.#reasoning.length === 0 ? [] : [itemEvent(this.#reasoningId, this.#reasoningItem())]),
+      ...(this.#text.length === 0 ? [] : [itemEvent(this.#id, this.#message())]),
+      ...calls.map(({ itemId, call }) => itemEvent(itemId, call)),
     ];
     const finishReason: FinishReason = isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop";
     if (isFiltered) return [...items, contentFiltered(this.#context)];
@@ -90,7 +90,7 @@ export class ChatDecoder implements WireDecoder {
   }
 }
 
-const item = (itemId: string, value: ResponseItem): ModelEvent => ({ type: "item", itemId, item: value });
+const itemEvent = (itemId: string, value: ResponseItem): ModelEvent => ({ type: "item", itemId, item: value });
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
 function usageOf(usage: Record<string, unknown>): TokenUsage {
@@ -103,4 +103,91 @@ function usageOf(usage: Record<string, unknown>): TokenUsage {
     reasoning_output_tokens: countAt(recordAt(usage, "completion_tokens_details"), "reasoning_tokens"),
     total_tokens: countAt(usage, "total_tokens") || input_tokens + output_tokens,
   };
+}
+
+interface OpenCall {
+  /** Which of the answer's calls it is, from 0. */
+  readonly position: number;
+  readonly index: unknown;
+  id: string;
+  name: string;
+  readonly args: GrowingText;
+}
+
+/** Puts calls together that come in pieces over many chunks. */
+class ChatCalls {
+  readonly #calls: OpenCall[] = [];
+
+  /** Takes the pieces of a chunk; returns what they add to calls whose name is known, and of others how much is kept. */
+  add(delta: Record<string, unknown>, answerId: string): ModelEvent[] {
+    return recordsAt(delta, "tool_calls").flatMap((piece): ModelEvent[] => {
+      const call = this.#callOf(piece);
+      const { name, arguments: args } = recordAt(piece, "function");
+      const isStarted = call.name !== "";
+      if (!isStarted && typeof name === "string") call.name = name;
+      const added = argumentsText(args);
+      call.args.add(added);
+      if (call.name === "") return [{ type: "buffered", bytes: itemOverheadBytes + added.length }];
+      const itemId = itemIdOf(call, answerId);
+      const text = isStarted ? added : call.args.toString();
+      return [
+        ...(isStarted
+          ? []
+          : [{ type: "tool_call_start" as const, itemId, callId: callIdOf(call, answerId), name: call.name }]),
+        ...(text === "" ? [] : [{ type: "tool_call_delta" as const, itemId, delta: text }]),
+      ];
+    });
+  }
+
+  /** The calls in their order. One that the end of the answer has cut is left out: half a call must never run. */
+  whole(isCut: boolean, answerId: string): { readonly itemId: string; readonly call: FunctionCallItem }[] {
+    return this.#calls
+      .filter(({ name, args }) => name !== "" && !(isCut && !isJson(args.toString())))
+      .map((call) => {
+        const { name } = call;
+        const args = call.args.toString();
+        const item = { name, arguments: args === "" ? "{}" : args, call_id: callIdOf(call, answerId) };
+        return { itemId: itemIdOf(call, answerId), call: { type: "function_call", ...item } };
+      });
+  }
+
+  /** Pieces of a call share its index; servers that give every call the same one still give each an id. */
+  #callOf(piece: Record<string, unknown>): OpenCall {
+    const id = textAt(piece, "id");
+    const { index } = piece;
+    const open =
+      typeof index === "number" || id !== ""
+        ? this.#calls.findLast((call) => (typeof index === "number" ? call.index === index : call.id === id))
+        : this.#calls.at(-1);
+    if (open !== undefined && (id === "" || open.id === "" || open.id === id)) {
+      if (open.id === "") open.id = id;
+      return open;
+    }
+    const call = { position: this.#calls.length, index, id, name: "", args: new GrowingText() };
+    this.#calls.push(call);
+    return call;
+  }
+}
+
+/** Some servers send the object itself. */
+function argumentsText(args: unknown): string {
+  if (typeof args === "string") return args;
+  return typeof args === "object" && args !== null ? JSON.stringify(args) : "";
+}
+
+function itemIdOf({ position }: OpenCall, answerId: string): string {
+  return `${answerId}_call_${position}`;
+}
+
+function callIdOf({ id, position }: OpenCall, answerId: string): string {
+  return id === "" ? `call_${answerId}_${position}` : id;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -2,10 +2,12 @@ import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem, ResponseItem, MessageItem, ContentPart } from "../../messages/response-item.js";
 import { type ApiRules, apiRules } from "./api-rules.js";
 import { takesCustomTools } from "./custom-tools.js";
-import { paired } from "./paired.js";
-import { isOwnReasoning, withoutLooseReasoning } from "./reasoning.js";
+import { isReasoningModel } from "./reasoning-model.js";
 import { sendable } from "./sendable.js";
-import { type CustomItem, type SentItem, isCallOutput } from "./sent-item.js";
+import { type CustomItem, type SentItem, isCallOutput, type Call, type CallOutput, isCall } from "./sent-item.js";
+
+/** What the model reads as the output of a call that has none. */
+const interruptedOutput = "interrupted, result unknown";
 
 const moved: ContentPart = { type: "input_text", text: "[the image stands behind the outputs]" };
 
@@ -125,4 +127,143 @@ function withoutDoubledIds(items: readonly (SentItem | CustomItem)[]): (SentItem
     const { id: _, ...rest } = item;
     return rest;
   });
+}
+
+/** Calls that stand together, as a model asks for them at once. */
+interface CallGroup {
+  readonly type: "call_group";
+  readonly calls: Call[];
+  readonly outputs: CallOutput[];
+  readonly open: Set<Call>;
+}
+
+/**
+ * Every call has one id of its own and one output, and the outputs stand directly behind the calls that were made
+ * together. An output belongs to the first call of its id that stands before it and has none yet.
+ */
+function paired(items: readonly (SentItem | CustomItem)[], maxCallIdChars: number): (SentItem | CustomItem)[] {
+  const ids = new CallIds(
+    items.filter(isCall).map((call) => call.call_id),
+    maxCallIdChars,
+  );
+  const entries: (Exclude<SentItem | CustomItem, Call | CallOutput> | CallGroup)[] = [];
+  const waiting = new Map<string, { call: Call; group: CallGroup }[]>();
+  let group: CallGroup | undefined;
+  for (const item of items) {
+    if (isCall(item)) {
+      if (group === undefined) entries.push((group = { type: "call_group", calls: [], outputs: [], open: new Set() }));
+      const call = withId(item, ids.give(item.call_id));
+      group.calls.push(call);
+      group.open.add(call);
+      const slot = { call, group };
+      const slots = waiting.get(item.call_id);
+      if (slots === undefined) waiting.set(item.call_id, [slot]);
+      else slots.push(slot);
+    } else if (isCallOutput(item)) {
+      const answered = waiting.get(item.call_id)?.shift();
+      if (answered === undefined) continue;
+      answered.group.outputs.push(outputOf(answered.call, item));
+      answered.group.open.delete(answered.call);
+      group = undefined;
+    } else {
+      entries.push(item);
+      group = undefined;
+    }
+  }
+  return entries.flatMap<SentItem | CustomItem>((entry) => (entry.type === "call_group" ? closed(entry) : entry));
+}
+
+function closed({ calls, outputs, open }: CallGroup): (Call | CallOutput)[] {
+  const missing = [...open].map((call): CallOutput => ({
+    type: `${call.type}_output`,
+    call_id: call.call_id,
+    output: interruptedOutput,
+  }));
+  return [...calls, ...outputs, ...missing];
+}
+
+function withId(call: Call, call_id: string): Call {
+  return call.call_id === call_id ? call : { ...call, call_id };
+}
+
+/** The output as that of its call, also where an older version wrote the one kind for the other. */
+function outputOf({ type, call_id }: Call, item: CallOutput): CallOutput {
+  const outputType = `${type}_output` as const;
+  return item.type === outputType && item.call_id === call_id ? item : { ...item, type: outputType, call_id };
+}
+
+/** Gives calls ids that are unique and that the API takes; an id that is both already stays. */
+class CallIds {
+  readonly #maxChars: number;
+  readonly #given = new Set<string>();
+  readonly #taken: ReadonlySet<string>;
+  readonly #next = new Map<string, number>();
+
+  /** `all` are the ids of the whole history: a new id must not be one a later call has. */
+  constructor(all: Iterable<string>, maxChars: number) {
+    this.#taken = new Set(all);
+    this.#maxChars = maxChars;
+  }
+
+  give(id: string): string {
+    const given = this.#isFit(id) && !this.#given.has(id) ? id : this.#fresh(id);
+    this.#given.add(given);
+    return given;
+  }
+
+  #isFit(id: string): boolean {
+    return id.length <= this.#maxChars && /^[A-Za-z0-9_-]+$/.test(id);
+  }
+
+  #fresh(id: string): string {
+    const base = id.replaceAll(/[^A-Za-z0-9_-]/g, "_") || "call";
+    // Counted for each base, as thousands of calls may share an id.
+    for (let count = this.#next.get(base) ?? 1; ; count++) {
+      const suffix = count === 1 ? "" : `_${count}`;
+      const candidate = base.slice(0, this.#maxChars - suffix.length) + suffix;
+      if (this.#taken.has(candidate) || this.#given.has(candidate)) continue;
+      this.#next.set(base, count + 1);
+      return candidate;
+    }
+  }
+}
+
+/**
+ * Whether the model can get this back: it is its own, over this API, and there is something in it. Responses keeps
+ * nothing for us and Messages checks a signature, so there it goes back sealed or not at all.
+ */
+function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string): boolean {
+  const { origin, encrypted_content: sealed } = item;
+  if (origin !== undefined && (origin.api !== api || origin.model !== model)) return false;
+  // Half of a character is no JSON to a server, and what is sealed must not be mended.
+  if (!textsOf(item).every((text) => text.isWellFormed())) return false;
+  switch (api) {
+    case "responses":
+      return Boolean(sealed) && isReasoningModel(model);
+    case "messages":
+      return Boolean(sealed) && origin !== undefined;
+    case "chat":
+      return sealed ? origin !== undefined : hasText(item);
+    default:
+      return api satisfies never;
+  }
+}
+
+/** Reasoning belongs to what the model said or called behind it; without that the APIs refuse it. */
+function withoutLooseReasoning(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
+  let leadsTo = false;
+  const kept = items.toReversed().filter((item) => {
+    if (item.type === "reasoning") return leadsTo;
+    leadsTo = isCall(item) || item.type === "web_search_call" || (item.type === "message" && item.role === "assistant");
+    return true;
+  });
+  return kept.toReversed();
+}
+
+function hasText(item: ReasoningItem): boolean {
+  return textsOf(item).some((text) => text.trim() !== "");
+}
+
+function textsOf({ summary, content }: ReasoningItem): string[] {
+  return [...summary, ...(content ?? [])].map(({ text }) => text);
 }

@@ -1,7 +1,8 @@
 import type { Responses } from "openai/resources/responses/responses";
+import { isRecord } from "../../base/is-record.js";
 import { FailureError } from "../../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../../messages/model.js";
-import { messageText, type ResponseItem } from "../../messages/response-item.js";
+import { messageText, type ResponseItem, type ItemOrigin } from "../../messages/response-item.js";
 import { BufferedBytes } from "../buffered-bytes.js";
 import { contentFiltered } from "../failures/content-filtered.js";
 import { cutAnswer } from "../failures/incomplete-answer.js";
@@ -12,8 +13,11 @@ import { AlikeEvents } from "../transport/event-parser.js";
 import { brace, bracket, colon, comma, endOfString, endOfValue, quote } from "../transport/json-text.js";
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
-import { responsesItem } from "./item.js";
 import { StreamedItems, type TextKind } from "./streamed-items.js";
+
+const summaryText = (text: string) => ({ type: "summary_text" as const, text });
+
+const reasoningText = (text: string) => ({ type: "reasoning_text" as const, text });
 
 /** What a response repeats of its request. */
 const echoed: ReadonlySet<string> = new Set(["instructions", "tools"]);
@@ -248,4 +252,71 @@ export function withoutEcho(json: string): string {
     index = from - 1;
   }
   return from === 0 ? json : kept + json.slice(from);
+}
+
+/**
+ * A finished item of an answer, with what we know of it and nothing else; undefined when it is of a kind we did not
+ * ask for, or is a call that is not whole: half a call must never run.
+ */
+function responsesItem(item: Record<string, unknown>, origin: ItemOrigin): ResponseItem | undefined {
+  const id = textAt(item, "id") || undefined;
+  const callId = textAt(item, "call_id");
+  const name = textAt(item, "name");
+  const isUnfinished = item["status"] === "incomplete" || item["status"] === "in_progress";
+  const isWhole = callId !== "" && name !== "" && !isUnfinished;
+  switch (textAt(item, "type")) {
+    case "message": {
+      const content = recordsAt(item, "content").map((part) => ({
+        type: "output_text" as const,
+        text: textAt(part, "text") || textAt(part, "refusal"),
+      }));
+      return { type: "message", role: "assistant", content, ...(id === undefined ? {} : { id }) };
+    }
+    case "reasoning": {
+      const summary = recordsAt(item, "summary").map((part) => summaryText(textAt(part, "text")));
+      const content = recordsAt(item, "content").map((part) => reasoningText(textAt(part, "text")));
+      const encrypted = textAt(item, "encrypted_content");
+      return {
+        type: "reasoning",
+        ...(id === undefined ? {} : { id }),
+        summary,
+        ...(content.length === 0 ? {} : { content }),
+        ...(encrypted === "" ? {} : { encrypted_content: encrypted }),
+        origin,
+      };
+    }
+    case "function_call": {
+      if (!isWhole || typeof item["arguments"] !== "string") return undefined;
+      const namespace = textAt(item, "namespace");
+      const call = { type: "function_call" as const, name, arguments: item["arguments"], call_id: callId };
+      return { ...call, ...(id === undefined ? {} : { id }), ...(namespace === "" ? {} : { namespace }) };
+    }
+    case "custom_tool_call": {
+      if (!isWhole || typeof item["input"] !== "string") return undefined;
+      const status = textAt(item, "status");
+      const call = { type: "custom_tool_call" as const, name, input: item["input"], call_id: callId };
+      return status === "" ? call : { ...call, status };
+    }
+    case "local_shell_call": {
+      const called = callId || id;
+      if (called === undefined || isUnfinished || !hasType(item["action"])) return undefined;
+      const status = textAt(item, "status") || "completed";
+      return { type: "local_shell_call", call_id: called, status, action: item["action"] };
+    }
+    case "web_search_call": {
+      const status = textAt(item, "status");
+      return {
+        type: "web_search_call",
+        ...(id === undefined ? {} : { id }),
+        ...(status === "" ? {} : { status }),
+        ...(hasType(item["action"]) ? { action: item["action"] } : {}),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function hasType(action: unknown): action is { [key: string]: unknown; type: string } {
+  return isRecord(action) && typeof action["type"] === "string";
 }

@@ -1,16 +1,35 @@
 import type { IncomingMessage } from "node:http";
+import { pipeline, type Readable } from "node:stream";
+import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import http from "node:http";
+import https from "node:https";
 import { FailureError } from "../../messages/errors.js";
 import { AnswerError } from "../failures/answer-error.js";
-import { decoded } from "./content-encoding.js";
 import { createFetch } from "./http-fetch.js";
-import { nodeFetch } from "./node-fetch.js";
-import { NodeSender } from "./node-sender.js";
+import { answerOf } from "./node-request.js";
 import { readText } from "./read-text.js";
-import { isRedirect, refusedRedirect } from "./redirect.js";
 import { EventReader } from "./sse-reader.js";
 import { maxErrorBytes } from "./stream-bounds.js";
 import type { Answer, Transport } from "./transport.js";
 import { webPost } from "./web-post.js";
+
+/** Every conversation has one request under way; more wait for a free connection. All may stay for the next turn. */
+const maxSocketsPerHost = 1_000;
+
+/** After longer, something between us and the server may have forgotten the connection. */
+const maxIdleMs = 60_000;
+
+const pool: https.AgentOptions = {
+  keepAlive: true,
+  maxSockets: maxSocketsPerHost,
+  maxFreeSockets: maxSocketsPerHost,
+  timeout: maxIdleMs,
+  scheduling: "lifo",
+};
+
+const maxBytes = 32 * 1024 * 1024;
+
+const withoutBody: ReadonlySet<number> = new Set([204, 205]);
 
 export interface TransportOptions {
   readonly connectTimeoutMs?: number;
@@ -73,4 +92,164 @@ async function answerIn(message: IncomingMessage): Promise<Answer> {
   // Nobody listens between now and the first read; what breaks then is seen by who reads.
   body.on("error", () => undefined);
   return { headers, body };
+}
+
+/** A `fetch` over node:http for short answers: they are read whole before it resolves. */
+function nodeFetch(sender: NodeSender): typeof fetch {
+  return async (input, init) => {
+    const { signal } = init ?? {};
+    signal?.throwIfAborted();
+    const sent = sender.send(sendingOf(input, init));
+    const onAbort = (): void => sent.cancel(signal?.reason as Error);
+    signal?.addEventListener("abort", onAbort);
+    try {
+      return await whole(await sent.answer);
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  };
+}
+
+async function whole(message: IncomingMessage): Promise<Response> {
+  const status = message.statusCode ?? 0;
+  const headers = headersOf(message);
+  const body = decoded(message, headers.get("content-encoding"));
+  const text = await readText(body, status >= 400 ? maxErrorBytes : maxBytes);
+  return new Response(withoutBody.has(status) ? null : text, { status, headers });
+}
+
+function sendingOf(input: string | URL | Request, init: RequestInit = {}): Sending {
+  if (typeof input !== "string" && !(input instanceof URL)) throw new TypeError("fetch wants an address");
+  const { body } = init;
+  if (body !== undefined && body !== null && typeof body !== "string" && !(body instanceof Uint8Array)) {
+    throw new TypeError("fetch sends text or bytes only");
+  }
+  return {
+    url: new URL(input),
+    method: init.method ?? "GET",
+    headers: Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)),
+    body: () => body ?? undefined,
+  };
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    headers.append(rawHeaders[index] ?? "", rawHeaders[index + 1] ?? "");
+  }
+  return headers;
+}
+
+/** We ask for no encoding, yet some proxies choose one. */
+function decoded(source: Readable, encoding: string | null | undefined): Readable {
+  const decoder = decoderFor(encoding?.trim().toLowerCase() ?? "");
+  if (decoder === undefined) return source;
+  // What breaks is told by the decoder's own error.
+  return pipeline(source, decoder, () => undefined);
+}
+
+/** Every piece is passed on as it comes: an event must not wait for the next one. */
+function decoderFor(encoding: string) {
+  const { Z_SYNC_FLUSH: flush, BROTLI_OPERATION_FLUSH } = constants;
+  if (encoding === "gzip" || encoding === "x-gzip") return createGunzip({ flush });
+  if (encoding === "deflate") return createInflate({ flush });
+  return encoding === "br" ? createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH }) : undefined;
+}
+
+interface Sending {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Made when it is sent. */
+  readonly body: () => string | Uint8Array | undefined;
+}
+
+/** Requests over node:http, and the connections that are kept for the next ones. */
+class NodeSender {
+  readonly #connectTimeoutMs: number;
+  readonly #http = new http.Agent(pool);
+  readonly #https = new https.Agent(pool);
+
+  constructor(connectTimeoutMs: number) {
+    this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  send(sending: Sending): Sent {
+    return new Sent((mayReuse) => this.#begin(sending, mayReuse));
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  /** Waits for nothing: whoever waits would keep the body until the answer begins. */
+  #begin({ url, method, headers, body }: Sending, mayReuse: boolean): Begun {
+    const made = body();
+    const secure = url.protocol === "https:";
+    // `false` is a connection of its own.
+    const agent = mayReuse && (secure ? this.#https : this.#http);
+    const request = (secure ? https : http).request(url, { method, agent });
+    // Not as an option: a connection keeps the options it was opened with as long as it lives, and the key in them.
+    for (const name in headers) request.setHeader(name, headers[name] ?? "");
+    if (made !== undefined) request.setHeader("content-length", Buffer.byteLength(made));
+    const answer = answerOf(request, this.#connectTimeoutMs);
+    request.end(made);
+    return { request, answer };
+  }
+}
+
+interface Begun {
+  readonly request: http.ClientRequest;
+  readonly answer: Promise<http.IncomingMessage>;
+}
+
+/** A request that is under way. */
+class Sent {
+  /** Resolves when the headers are there. */
+  readonly answer: Promise<http.IncomingMessage>;
+  #request: http.ClientRequest | undefined;
+  #reason: Error | undefined;
+
+  constructor(begin: (mayReuse: boolean) => Begun) {
+    this.answer = this.#send(begin, true);
+  }
+
+  /** Ends it, also while the answer comes. */
+  cancel(reason: Error): void {
+    this.#reason ??= reason;
+    this.#request?.destroy(reason);
+  }
+
+  async #send(begin: (mayReuse: boolean) => Begun, mayReuse: boolean): Promise<http.IncomingMessage> {
+    const { request, answer } = begin(mayReuse);
+    this.#request = request;
+    try {
+      return kept(await answer);
+    } catch (error) {
+      if (this.#reason !== undefined) throw this.#reason;
+      // The server closed the idle connection just as we took it, so it has not seen the request.
+      const closed = mayReuse && request.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (!closed) throw error;
+      return await this.#send(begin, false);
+    }
+  }
+}
+
+function kept(message: http.IncomingMessage): http.IncomingMessage {
+  const status = message.statusCode ?? 0;
+  if (!isRedirect(status)) return message;
+  message.destroy();
+  throw refusedRedirect(status, message.headers.location ?? "");
+}
+
+/** A redirect is never followed: the key and the conversation are for the address that was configured, no other. */
+function refusedRedirect(status: number, target: string): FailureError {
+  const where = URL.canParse(target) ? ` to ${new URL(target).host}` : "";
+  const message = `the server answered ${status}, a redirect${where}, which is not followed: set the base URL to its target`;
+  return new FailureError({ code: "invalid_request", message, retryable: false });
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }

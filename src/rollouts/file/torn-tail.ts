@@ -1,6 +1,17 @@
-import { readRange, writeAll, type FileSystem } from "./file-system.js";
-import { keepTail } from "./kept-tail.js";
+import { constants } from "node:fs";
+import { basename, dirname } from "node:path";
+import { besideRollout } from "../layout.js";
+import { readRange, writeAll, type FileSystem, syncDirectory } from "./file-system.js";
 import { maxLineBytes, readLineBytes, withoutMark } from "./line-object.js";
+
+const copyBytes = 1024 * 1024;
+
+const maxKept = 1000;
+
+const flags = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** What stands there is not a file, or not for us to write to. */
+const notOurs = new Set<string | undefined>(["ELOOP", "EISDIR", "ENXIO", "EACCES", "EPERM"]);
 
 export interface MendedTail {
   /** Where the file ends now; a line may be appended here. */
@@ -43,4 +54,86 @@ async function isWholeLine(fileSystem: FileSystem, fd: number, start: number, si
   if (size - start > maxLineBytes) return false;
   const bytes = await readRange(fileSystem, fd, start, size);
   return readLineBytes(start === 0 ? withoutMark(bytes) : bytes).status !== "bad";
+}
+
+/** The end of an open rollout, which shall be cut off. */
+interface Tail {
+  readonly fd: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+interface KeptFile {
+  readonly fd: number;
+  readonly name: string;
+}
+
+/** Keeps a tail in a file beside its rollout and gives the name of that. It may fail and be called again. */
+async function keepTail(fileSystem: FileSystem, tail: Tail, path: string): Promise<string> {
+  const { fd, name } = await openKept(fileSystem, tail, path);
+  try {
+    await fileSystem.fchmod(fd, 0o600);
+    for (const [from, to] of pieces(tail.start, tail.end)) {
+      await writeAll(fileSystem, fd, await readRange(fileSystem, tail.fd, from, to));
+    }
+    await fileSystem.fsync(fd);
+  } finally {
+    await fileSystem.close(fd);
+  }
+  await syncDirectory(fileSystem, dirname(path));
+  return name;
+}
+
+/** An empty file: a new one, or the one in which an attempt before this did not come to its end. */
+async function openKept(fileSystem: FileSystem, tail: Tail, path: string): Promise<KeptFile> {
+  for (let number = 1; number <= maxKept; number += 1) {
+    const kept = besideRollout(path, `torn-${number}`);
+    const fd = (await create(fileSystem, kept)) ?? (await openAgain(fileSystem, kept, tail));
+    if (fd !== undefined) return { fd, name: basename(kept) };
+  }
+  throw new Error(`more than ${maxKept} torn lines are kept already`);
+}
+
+async function create(fileSystem: FileSystem, kept: string): Promise<number | undefined> {
+  try {
+    return await fileSystem.open(kept, flags | constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    throw error;
+  }
+}
+
+/** Only what holds nothing but the beginning of this tail is written over. */
+async function openAgain(fileSystem: FileSystem, kept: string, tail: Tail): Promise<number | undefined> {
+  const fd = await fileSystem.open(kept, flags | constants.O_RDWR).catch((error: NodeJS.ErrnoException) => {
+    if (notOurs.has(error.code)) return undefined;
+    throw error;
+  });
+  if (fd === undefined) return undefined;
+  try {
+    if (await beginsTail(fileSystem, fd, tail)) {
+      // A sync may have failed, and then the bytes that it shows are not on the disk.
+      await fileSystem.ftruncate(fd, 0);
+      return fd;
+    }
+  } catch (error) {
+    await fileSystem.close(fd);
+    throw error;
+  }
+  await fileSystem.close(fd);
+  return undefined;
+}
+
+async function beginsTail(fileSystem: FileSystem, fd: number, tail: Tail): Promise<boolean> {
+  const stats = await fileSystem.fstat(fd);
+  if (!stats.isFile() || stats.size > tail.end - tail.start) return false;
+  for (const [from, to] of pieces(0, stats.size)) {
+    const found = await readRange(fileSystem, fd, from, to);
+    if (!found.equals(await readRange(fileSystem, tail.fd, tail.start + from, tail.start + to))) return false;
+  }
+  return true;
+}
+
+function* pieces(start: number, end: number): Generator<[from: number, to: number]> {
+  for (let from = start; from < end; from += copyBytes) yield [from, Math.min(end, from + copyBytes)];
 }

@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
-import { readLineBytes, withoutMark } from "../file/line-object.js";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { readLineBytes, withoutMark, maxLineBytes } from "../file/line-object.js";
+import { openFlags } from "../file/open-flags.js";
 import type { ConversationFacts } from "./conversation-facts.js";
 import { ConversationFold } from "./conversation-fold.js";
 import type { SaidMessage } from "./said-message.js";
-import { OpenRollout } from "./whole-lines.js";
+
+const chunkBytes = 256 * 1024;
+
+const newline = 0x0a;
 
 /** How far a file has been read, and how it can be told that what was read is still there. */
 export interface ReadMark {
@@ -53,4 +58,53 @@ function tailOf(file: OpenRollout, readTo: number): string {
   return createHash("sha256")
     .update(file.bytes(readTo - length, length))
     .digest("hex");
+}
+
+/** A line with its newline behind it, and where in the file it begins. */
+interface WholeLine {
+  readonly offset: number;
+  readonly bytes: Buffer;
+}
+
+/** A rollout that is open; only for a command that does nothing else. */
+class OpenRollout {
+  readonly #fd: number;
+  readonly inode: number;
+  readonly size: number;
+
+  constructor(path: string) {
+    this.#fd = openSync(path, openFlags);
+    const stats = fstatSync(this.#fd);
+    this.inode = stats.ino;
+    this.size = stats.isFile() ? stats.size : 0;
+  }
+
+  /** The lines from the beginning of one of them on. One without a newline is not finished, and none of them. */
+  *lines(from: number): Generator<WholeLine> {
+    let offset = from;
+    let rest: Buffer = Buffer.of();
+    for (;;) {
+      const chunk = this.bytes(offset + rest.length, chunkBytes);
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      // What is longer is damage, and nobody knows what stands behind it.
+      if (chunk.length === 0 || bytes.length > maxLineBytes) return;
+      let begin = 0;
+      for (let end = bytes.indexOf(newline, rest.length); end !== -1; end = bytes.indexOf(newline, begin)) {
+        yield { offset: offset + begin, bytes: bytes.subarray(begin, end) };
+        begin = end + 1;
+      }
+      offset += begin;
+      rest = bytes.subarray(begin);
+    }
+  }
+
+  bytes(from: number, length: number): Buffer {
+    const wanted = Math.max(0, Math.min(length, this.size - from));
+    const buffer = Buffer.allocUnsafe(wanted);
+    return buffer.subarray(0, readSync(this.#fd, buffer, 0, wanted, from));
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
 }

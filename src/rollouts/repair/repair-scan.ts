@@ -1,18 +1,20 @@
 import type { FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
+import { isRecord } from "../../base/is-record.js";
 import { shownId } from "../../messages/conversation-id.js";
 import { CorruptedRolloutError } from "../../messages/errors.js";
-import { isRecord } from "../../base/is-record.js";
+import type { ContentPart, ResponseItem } from "../../messages/response-item.js";
+import type { OwnLine } from "../../messages/rollout-line.js";
 import { checkLine } from "../file/check-line.js";
 import { encodeLine } from "../file/encode.js";
-import { firstLine } from "../first-line.js";
-import type { FormLines } from "../formats/lines/form-lines.js";
-import { parsedTime } from "../formats/lines/detect.js";
-import { FormReader } from "../formats/lines/form-reader.js";
 import { partsBefore, type RolloutPart } from "../file/history-base.js";
-import { HistoryCounter, type HistorySize } from "./history-size.js";
 import { type LineObject, readLineBytes, withoutMark } from "../file/line-object.js";
 import { openRegularFile, rawLines } from "../file/raw-lines.js";
+import { firstLine } from "../first-line.js";
+import { parsedTime } from "../formats/lines/detect.js";
+import type { FormLines } from "../formats/lines/form-lines.js";
+import { FormReader } from "../formats/lines/form-reader.js";
+import { TurnGrouping } from "../turns.js";
 import { allLines, type FileLine } from "./repair-lines.js";
 import { judged, type Verdict } from "./repair-verdict.js";
 
@@ -209,3 +211,45 @@ class Scan {
 }
 
 const tooLong = { status: "bad", detail: "the line is too long" } as const;
+
+interface HistorySize {
+  readonly turns: number;
+  readonly items: number;
+}
+
+/** Counts what a history would hold without holding it: of each item only what the fold looks at is kept. */
+class HistoryCounter {
+  readonly #turns = new TurnGrouping();
+
+  add(line: OwnLine): void {
+    this.#turns.add(thinLine(line));
+  }
+
+  get size(): HistorySize {
+    const { turns } = this.#turns;
+    return { turns: turns.length, items: turns.reduce((sum, turn) => sum + turn.items.length, 0) };
+  }
+}
+
+function thinLine(line: OwnLine): OwnLine {
+  if (line.type === "response_item") return { ...line, payload: thin(line.payload) };
+  if (line.type === "compacted" && line.payload.replacement_history) {
+    return { ...line, payload: { message: "", replacement_history: line.payload.replacement_history.map(thin) } };
+  }
+  if (line.type === "cody" && line.payload.type === "history_replaced") {
+    return { ...line, payload: { type: "history_replaced", items: line.payload.items.map(thin) } };
+  }
+  return line;
+}
+
+/** What a person said decides what outlives a compaction, and where turns begin; of the rest only the kind counts. */
+function thin(item: ResponseItem): ResponseItem {
+  if (item.type !== "message") return { type: item.type } as ResponseItem;
+  const { type, role, content, summary } = item;
+  const flag = summary === true ? { summary } : {};
+  return { type, role, content: role === "user" ? content.map(withoutImage) : [], ...flag };
+}
+
+function withoutImage(part: ContentPart): ContentPart {
+  return "text" in part ? part : { type: "input_image", image_url: "" };
+}

@@ -1,7 +1,26 @@
 import { FileProblem } from "../files/file-problem.js";
 import type { Chunk, PatchLine } from "./file-patch.js";
-import { placesOf } from "./places.js";
-import { joinedLines, type TextLine, textLines } from "./text-lines.js";
+
+/** Typographic characters that models write plainly, or the other way round. */
+const plainForms: readonly (readonly [RegExp, string])[] = [
+  [/[\u2010-\u2015\u2212]/g, "-"],
+  [/[\u2018-\u201b]/g, "'"],
+  [/[\u201c-\u201f]/g, '"'],
+  [/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, " "],
+];
+
+/** How lines are compared, the strictest first. */
+const forms: readonly ((line: string) => string)[] = [
+  (line) => line,
+  (line) => line.trimEnd(),
+  (line) => line.trim(),
+  (line) => plainForms.reduce((text, [odd, plain]) => text.replaceAll(odd, plain), line).trim(),
+];
+
+/** How many characters are compared at most for one file: hostile lines could be compared for hours. */
+const maxWork = 50_000_000;
+
+const maxQuotedChars = 1_000;
 
 const byteOrderMark = "\u{feff}";
 const noEnd = "\n\\ No newline at end of file\n";
@@ -58,4 +77,109 @@ function shown({ text, end }: TextLine): string {
 function range(start: number, count: number): string {
   if (count === 0) return `${start},0`;
   return count === 1 ? `${start + 1}` : `${start + 1},${count}`;
+}
+
+/** Where a chunk's lines begin in the file. */
+interface Place {
+  readonly at: number;
+  readonly lines: readonly PatchLine[];
+}
+
+/** The places of chunks, in the order of the file; each is looked for behind the one before. */
+function placesOf(lines: readonly TextLine[], chunks: readonly Chunk[]): Place[] {
+  const finder = new LineFinder(lines.map(({ text }) => text));
+  let from = 0;
+  const places = chunks.map((chunk): Place => {
+    for (const context of chunk.contexts) {
+      from = (finder.find([context], from, false) ?? notFound([context], from)) + 1;
+    }
+    const wanted = chunk.lines.flatMap(({ kind, text }) => (kind === "added" ? [] : [text]));
+    if (wanted.length === 0) return insertion(lines, chunk, from);
+    const at =
+      finder.find(wanted, from, chunk.atEnd) ??
+      // Some models say the line above a place and then begin with it.
+      (chunk.contexts.length > 0 ? finder.find(wanted, from - 1, chunk.atEnd) : undefined) ??
+      notFound(wanted, from);
+    from = at + wanted.length;
+    return { at, lines: chunk.lines };
+  });
+  return places.toSorted((one, other) => one.at - other.at);
+}
+
+/** Lines that replace none: behind the line that was named, else at the end. */
+function insertion(lines: readonly TextLine[], { contexts, lines: added, atEnd }: Chunk, from: number): Place {
+  const at = contexts.length > 0 && !atEnd ? from : lines.length;
+  const before = lines[at - 1];
+  if (before?.end !== "") return { at, lines: added };
+  // A line that gets its end by this is changed too.
+  return { at: at - 1, lines: [{ kind: "context", text: before.text }, ...added] };
+}
+
+function notFound(wanted: readonly string[], from: number): never {
+  const where = from === 0 ? "" : ` after line ${from}`;
+  const text = wanted.join("\n");
+  const quoted = text.length > maxQuotedChars ? `${text.slice(0, maxQuotedChars).toWellFormed()}…` : text;
+  throw new FileProblem(`these lines are not in it${where}:\n${quoted}`);
+}
+
+/** Finds lines in a file. */
+class LineFinder {
+  readonly #lines: readonly string[];
+  /** The lines in each form, made when it is first needed. */
+  readonly #inForm: (readonly string[] | undefined)[] = [];
+  #workLeft = maxWork;
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  /** Where these lines stand for the first time from an index on, or, `atEnd`, as the last ones. */
+  find(wanted: readonly string[], from: number, atEnd: boolean): number | undefined {
+    const last = this.#lines.length - wanted.length;
+    const start = atEnd ? Math.max(from, last) : from;
+    for (const [index, form] of forms.entries()) {
+      const lines = (this.#inForm[index] ??= this.#lines.map(form));
+      const looked = wanted.map(form);
+      for (let at = start; at <= last; at += 1) {
+        if (this.#stands(looked, lines, at)) return at;
+      }
+    }
+    return undefined;
+  }
+
+  #stands(wanted: readonly string[], lines: readonly string[], at: number): boolean {
+    for (const [index, line] of wanted.entries()) {
+      const other = lines[at + index] ?? "";
+      this.#workLeft -= line.length === other.length ? line.length + 1 : 1;
+      if (this.#workLeft < 0) throw new FileProblem("its lines are too much alike to find these among them");
+      if (line !== other) return false;
+    }
+    return true;
+  }
+}
+
+/** A line of a file and what ends it: the last one may have no end. */
+interface TextLine {
+  readonly text: string;
+  readonly end: "" | "\n" | "\r\n";
+}
+
+function textLines(text: string): TextLine[] {
+  const lines: TextLine[] = [];
+  let start = 0;
+  while (start < text.length) {
+    const at = text.indexOf("\n", start);
+    if (at === -1) {
+      lines.push({ text: text.slice(start), end: "" });
+      break;
+    }
+    const isPair = at > start && text[at - 1] === "\r";
+    lines.push({ text: text.slice(start, isPair ? at - 1 : at), end: isPair ? "\r\n" : "\n" });
+    start = at + 1;
+  }
+  return lines;
+}
+
+function joinedLines(lines: readonly TextLine[]): string {
+  return lines.map(({ text, end }) => text + end).join("");
 }

@@ -2,23 +2,32 @@ import { homedir } from "node:os";
 import { v7 as uuidv7 } from "uuid";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import { limitOf } from "../../../compaction/tokens/trigger-limit.js";
-import { effectiveCompaction } from "../../../config/settings/compaction-settings.js";
 import { type ContextWindow, contextWindow } from "../../../config/models/model-windows.js";
 import { factsOf, priceOf } from "../../../config/models/models.js";
 import { privatePaths } from "../../../config/private-paths.js";
 import { isTrustedRoot } from "../../../config/project/trust.js";
-import { defaultHistoryTurns, effectiveLimits } from "../../../config/settings/turn-limits.js";
 import { configuredKeys } from "../../../config/providers/vendors.js";
-import type { Config } from "../../../messages/config.js";
+import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
+import { effectiveCompaction } from "../../../config/settings/compaction-settings.js";
+import { defaultHistoryTurns, effectiveLimits } from "../../../config/settings/turn-limits.js";
+import { type Config, ProviderName } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
+import { check } from "../../../messages/parse.js";
 import type { TextRedactor } from "../../../messages/redaction.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { SessionSource } from "../../../messages/session-source.js";
+import { builtInProviders } from "../../../providers/built-in.js";
+import { clientProvider } from "../../../providers/client-provider.js";
+import type { Provider } from "../../../providers/provider.js";
+import { proxyVariables } from "../../../providers/transport/http-fetch.js";
+import type { Transport } from "../../../providers/transport/transport.js";
+import { wireProvider } from "../../../providers/wire-provider.js";
 import { toolEnv } from "../../../tools/exec/tool-env.js";
 import { Toolbox } from "../../../tools/toolbox.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import type { CompactorAnswers, CompactorOp } from "../../compactor/compactor.js";
+import type { SummaryBy } from "../../compactor/summarizer.js";
 import type { TokenCounts } from "../../compactor/token-counts.js";
 import type { AccessDesk } from "../../credentials/credential-resolver.js";
 import type { RequestGate } from "../../limits/request-gate.js";
@@ -26,21 +35,20 @@ import type { ConversationServers } from "../../mcp/conversation-servers.js";
 import type { Lease } from "../../mcp/mcp-servers.js";
 import { ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
-import type { CompactionParts } from "../compaction/compaction-parts.js";
-import type { Conversation } from "../handle.js";
-import { knownStrategies } from "../compaction/known-strategies.js";
-import type { ManagerOptions } from "./manager-options.js";
-import { homeOf } from "../store/open-store.js";
 import { OutputRoom } from "../calls/output-room.js";
-import { ProjectContext } from "../turn/project-context.js";
-import { Providers } from "./providers.js";
-import { resolveSettings } from "./resolve-settings.js";
-import { defaultRetry } from "../turn/sampling.js";
+import type { CompactionParts } from "../compaction/compaction-parts.js";
+import { knownStrategies } from "../compaction/known-strategies.js";
+import type { Conversation } from "../handle.js";
 import type { Settings } from "../state/settings.js";
-import { spawnConversation } from "./spawn-conversation.js";
 import type { ConversationState } from "../state/state.js";
+import { homeOf } from "../store/open-store.js";
 import type { OpenedRollout, Store } from "../store/store.js";
 import type { ToldPrompt } from "../turn/conversation-prompt.js";
+import { ProjectContext } from "../turn/project-context.js";
+import { defaultRetry } from "../turn/sampling.js";
+import type { ManagerOptions } from "./manager-options.js";
+import { resolveSettings } from "./resolve-settings.js";
+import { spawnConversation } from "./spawn-conversation.js";
 
 /** What conversations share, as their manager has it. */
 export interface SpawnerParts {
@@ -212,5 +220,92 @@ export class ConversationSpawner {
 
   #now(): Date {
     return this.#parts.options.now?.() ?? new Date();
+  }
+}
+
+interface ProviderParts {
+  readonly desk: AccessDesk;
+  /** The keys in the configuration. */
+  readonly keys: readonly string[];
+  countTokens(text: string): number;
+  /** Told of how long a provider wants to be left alone. */
+  onRest(provider: string, ms: number): void;
+}
+
+/** Who answers in the conversations of one manager, with the connections they share. */
+class Providers {
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #client: Provider | undefined;
+  readonly #inProcess: ReadonlyMap<string, Provider>;
+  readonly #offline: Provider | undefined;
+  readonly #wired = new Map<string, Provider>();
+  readonly #parts: ProviderParts;
+  #transport: Promise<Transport> | undefined;
+  #redactor: ((text: string) => string) | undefined;
+
+  constructor(options: ManagerOptions, parts: ProviderParts) {
+    const { client, providers = [], env = {} } = options;
+    // By another one it could not be chosen.
+    for (const { name } of providers) check(ProviderName, name, "the name of a provider");
+    this.#parts = parts;
+    this.#env = env;
+    this.#client = client === undefined ? undefined : clientProvider(client);
+    const builtIn = builtInProviders({ countTokens: (text) => parts.countTokens(text) });
+    this.#offline = builtIn.find(({ name }) => name === "offline");
+    const known = [...builtIn, ...providers];
+    this.#inProcess = new Map(known.map((provider) => [provider.name, provider]));
+  }
+
+  /** The names of those that need no connection; undefined when an injected client answers for any. */
+  get inProcess(): ReadonlySet<string> | undefined {
+    return this.#client === undefined ? new Set(this.#inProcess.keys()) : undefined;
+  }
+
+  of(settings: Settings): Provider {
+    return this.#client ?? this.#inProcess.get(settings.provider) ?? this.#reached(settings);
+  }
+
+  /** Who summarizes for a conversation with these settings: in a thread, unless it was injected into this one. */
+  summaryBy(settings: Settings): SummaryBy {
+    const { provider, api, baseUrl } = settings;
+    const access = this.#parts.desk.accessTo(settings);
+    const isReached = this.#client === undefined && !this.#inProcess.has(provider);
+    if (isReached && api !== undefined) {
+      return { kind: "wire", provider, api, baseUrl, access, env: proxyVariables(this.#env) };
+    }
+    const answerer = this.of(settings);
+    return answerer === this.#offline ? { kind: "offline" } : { kind: "provider", provider: answerer };
+  }
+
+  async close(): Promise<void> {
+    (await this.#transport)?.close();
+  }
+
+  #reached({ provider, api, baseUrl, login }: Settings): Provider {
+    if (api === undefined) throw new Error(`there is no provider ${provider}`);
+    const key = `${provider} ${api} ${baseUrl} ${login}`;
+    const known = this.#wired.get(key);
+    if (known !== undefined) return known;
+    const made = wireProvider({
+      provider,
+      api,
+      baseUrl,
+      transport: () => (this.#transport ??= this.#connect()),
+      ...this.#parts.desk.accessTo({ provider, ...(login === undefined ? {} : { login }) }),
+      redact: (text) => (this.#redactor ??= this.#makeRedactor())(text),
+      onRest: (ms) => this.#parts.onRest(provider, ms),
+    });
+    this.#wired.set(key, made);
+    return made;
+  }
+
+  #makeRedactor(): (text: string) => string {
+    return createRedactor([...secretsOf(this.#env), ...this.#parts.keys]);
+  }
+
+  /** Loaded on first use: the offline model needs none of it. */
+  async #connect(): Promise<Transport> {
+    const { createTransport } = await import("../../../providers/transport/node-transport.js");
+    return createTransport(this.#env);
   }
 }

@@ -5,14 +5,21 @@ import { codexHome, codyHome } from "../../../config/paths.js";
 import { conversationPlaces, defaultBlobMegabytes } from "../../../config/places.js";
 import type { LearningRedactor } from "../../../config/secrets/learning-redactor.js";
 import type { Config } from "../../../messages/config.js";
-import { InvalidInputError } from "../../../messages/errors.js";
+import { isConversationId } from "../../../messages/conversation-id.js";
+import { InvalidInputError, ConversationNotFoundError, CorruptedRolloutError } from "../../../messages/errors.js";
+import type { OwnLine } from "../../../messages/rollout-line.js";
+import { lineObject } from "../../../rollouts/file/line-object.js";
+import { firstLine } from "../../../rollouts/first-line.js";
+import { formOf, isoTime } from "../../../rollouts/formats/lines/detect.js";
+import { turnLines, turnMetadata } from "../../../rollouts/formats/turns/lines.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import { CodexLocks } from "../../rollout-writer/codex-lock.js";
 import { openOutbox } from "../../rollout-writer/open-outbox.js";
-import { fileStore } from "./file-store.js";
+import { recorderRollout, type TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { ManagerOptions } from "../open/manager-options.js";
-import { recorderStore } from "./recorder-store.js";
-import type { Store } from "./store.js";
+import { fileStore } from "./file-store.js";
+import { foldLines } from "./fold-lines.js";
+import type { Store, StoredLines } from "./store.js";
 
 export interface StoreParts {
   readonly cpu: CpuPool;
@@ -50,4 +57,68 @@ export function homeOf({ home, env = {} }: Pick<ManagerOptions, "home" | "env">)
   if (home === "") throw new InvalidInputError("home: expected the path of a directory");
   // What is written later must not depend on where the process is by then.
   return home === undefined ? codyHome({ env, homedir: homedir() }) : resolve(home);
+}
+
+/** Conversations wherever an injected recorder keeps them, one call for each turn. */
+function recorderStore(recorder: TurnRecorder): Store {
+  async function has(conversationId: string): Promise<boolean> {
+    return (await recorder.list()).some(({ id }) => id === conversationId);
+  }
+
+  return {
+    find: async (text) => {
+      if (!isConversationId(text)) throw new ConversationNotFoundError(text);
+      return text;
+    },
+    adopt: async () => {
+      throw new InvalidInputError("a recorder keeps conversations: there are no files");
+    },
+    has,
+    kept: async (conversationId) => ((await has(conversationId)) ? {} : undefined),
+    holder: async () => undefined,
+    read: (conversationId) => storedLines(recorder, conversationId),
+    load: (conversationId) => foldLines(storedLines(recorder, conversationId)),
+    open: async ({ conversationId, provider, model }) => ({
+      outcome: { status: "open", bytes: 0 },
+      rollout: recorderRollout(recorder, conversationId, { provider, model }),
+    }),
+    indexName: async () => ({ status: "off" }),
+    indexPin: async () => ({ status: "off" }),
+    list: async () => await recorder.list(),
+    close: async () => undefined,
+  };
+}
+
+/** The lines of a conversation as its recorder returns them: whole turns, and the summaries of compactions. */
+function storedLines(recorder: TurnRecorder, conversationId: string): StoredLines {
+  const end = { bytes: 0, skipped: 0 };
+  return {
+    end,
+    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine[]> {
+      end.skipped = 0;
+      const records: unknown = await recorder.readRollout(conversationId);
+      if (!Array.isArray(records)) throw new InvalidInputError("recorder.readRollout: expected a list of turns");
+      if (records.length === 0) return;
+      yield [metaLine(conversationId, records)];
+      for (const [index, record] of records.entries()) {
+        const value = lineObject(record);
+        if (value === undefined || formOf(value) !== "turn") {
+          const detail = "neither a turn (items) nor a compaction (summary)";
+          throw new CorruptedRolloutError(conversationId, index + 1, detail);
+        }
+        const { lines, whole } = turnLines(value, `${conversationId}-${index + 1}`);
+        if (!whole) end.skipped += 1;
+        yield [...lines];
+      }
+    },
+  };
+}
+
+/** A recorder has no first line; what a file says there, the first turn says in its metadata. */
+function metaLine(conversationId: string, records: readonly unknown[]): OwnLine {
+  const turns = records.flatMap((record) => lineObject(record) ?? []);
+  const labels = turns.map(turnMetadata).find(({ provider }) => provider !== undefined) ?? {};
+  const now = new Date(isoTime(turns[0]?.["timestamp"]));
+  const { provider = "unknown", model = "unknown" } = labels;
+  return firstLine({ conversationId, now, cwd: "/", provider, model, source: "non_interactive" });
 }

@@ -1,5 +1,15 @@
+import { TrashBin } from "../../../actors/retention/trash-bin.js";
+import { visible } from "../../../base/text/visible.js";
+import type { ConversationPlaces } from "../../../config/places.js";
 import { findProjectRoot } from "../../../config/project/project.js";
-import { ageOf } from "../../format/age.js";
+import type { CleanupResult } from "../../../messages/cleanup.js";
+import { shownConversation } from "../../../rollouts/list/shown-conversation.js";
+import { exitCodes, usageError } from "../../command-error.js";
+import { type CommandContext, printResult } from "../../context.js";
+import { placesOf } from "../../conversations/conversation-directory.js";
+import { ageOf, counted } from "../../format/age.js";
+import { byteText } from "../../format/byte-text.js";
+import { nowOf } from "../../terminal/now.js";
 import {
   candidatesOf,
   cleaned,
@@ -9,10 +19,10 @@ import {
   sizesOf,
   withoutBusy,
 } from "./clean-conversations.js";
-import { emptyTrash } from "./empty-trash.js";
-import { exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
-import { placesOf } from "../../conversations/conversation-directory.js";
+
+/** What nobody can promise about what was on a disk. */
+const overwritten =
+  "The bytes were overwritten, but a disk, its journal, a snapshot or a backup may still have copies.";
 
 const defaultAge = "7d";
 
@@ -47,4 +57,44 @@ async function wishOf({ flags, terminal }: CommandContext): Promise<CleanWish> {
   const olderThanMs = ageOf("--older-than", flags.olderThan ?? defaultAge);
   const project = flags.all || flags.project ? { projectRoot: await findProjectRoot(terminal.cwd) } : {};
   return flags.all ? project : { ...project, olderThanMs };
+}
+
+/** Removes for good what has been in the trash for long enough, or all of it; only says so without `--yes`. */
+async function emptyTrash(context: CommandContext, places: ConversationPlaces): Promise<number> {
+  const { flags, terminal } = context;
+  const now = nowOf(context);
+  await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(now) });
+  const entries = (await bin.list()).filter(({ until }) => flags.all || Date.parse(until) <= now);
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  if (entries.length === 0 || !flags.yes || flags.dryRun) {
+    const hint = `To remove them for good: cody clean --trash${flags.all ? " --all" : ""} --yes`;
+    const shown = entries.map((entry) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`);
+    const found = `${counted(entries.length, "conversation")} would be removed for good (${byteText(bytes)}):`;
+    const text = entries.length === 0 ? ["Nothing in the trash is to be removed."] : [found, ...shown, hint];
+    const wouldRemove = entries.map((entry) => ({ sessionId: entry.id, size: entry.bytes }));
+    await printResult(context, { text: text.join("\n"), json: { dryRun: true, wouldRemove } });
+    return 0;
+  }
+  const result = await bin.remove(entries, "asked");
+  await printResult(context, { text: removedText(result).join("\n"), json: { dryRun: false, ...result } });
+  return result.failures.length > 0 ? exitCodes.failed : 0;
+}
+
+function removedText({ deletedCount, totalSizeFreed, successes, failures }: CleanupResult): string[] {
+  const removed = `✓ Removed ${counted(deletedCount, "conversation")} for good (${byteText(totalSizeFreed)} freed)`;
+  return [
+    ...(deletedCount === 0 ? [] : [removed]),
+    ...(totalSizeFreed === 0 ? [] : [overwritten]),
+    ...hardLinkedText(successes.flatMap(({ hardLinked = [] }) => hardLinked)),
+    ...failures.map(({ sessionId, error }) => `✗ ${sessionId}: ${error}`),
+  ];
+}
+
+function hardLinkedText(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const [have, contents] = names.length === 1 ? ["has", "its contents"] : ["have", "their contents"];
+  return [
+    `${counted(names.length, "file")} ${have} another hard link, so ${contents} are still on the disk and were not overwritten:`,
+    ...names.map((name) => `  ${visible(name)}`),
+  ];
 }

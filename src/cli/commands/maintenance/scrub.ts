@@ -2,15 +2,17 @@ import { rm, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { forgetCopies } from "../../../actors/retention/forget-copies.js";
 import { reasonOf } from "../../../actors/rollout-writer/reason.js";
-import { lookAtSnapshots, scrubSnapshots } from "../../../changes/workspace/scrub-snapshots.js";
+import { counted } from "../../../base/text/counted.js";
+import { visible } from "../../../base/text/visible.js";
+import { lookAtSnapshots, scrubSnapshots, type SnapshotHit } from "../../../changes/workspace/scrub-snapshots.js";
 import type { SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
 import { namedDirectories, namesFile } from "../../../config/places.js";
 import { redactionRules } from "../../../config/secrets/rules.js";
-import { createTextRedactor, isNoMask } from "../../../config/secrets/text-redactor.js";
 import { minSecretChars } from "../../../config/secrets/secret-forms.js";
+import { createTextRedactor, isNoMask } from "../../../config/secrets/text-redactor.js";
 import { SensitivePattern } from "../../../messages/config.js";
 import { ConversationInUseError } from "../../../messages/errors.js";
-import { mask, type RedactionRules } from "../../../messages/redaction.js";
+import { mask, type RedactionRules, type SecretKind } from "../../../messages/redaction.js";
 import { headCachePath } from "../../../rollouts/list/head-cache.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";
@@ -19,16 +21,25 @@ import {
   lookAtConversation,
   scrubConversation,
 } from "../../../rollouts/scrub/scrub-conversation.js";
-import { placesOfChanges, turnNumbers } from "../changes/saved-changes.js";
+import type { FileScrub } from "../../../rollouts/scrub/scrub-file.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
-import { watchSignals } from "../../terminal/interruption.js";
-import { loadSettings } from "../../load-settings.js";
-import { withRolloutLocked } from "./locked-rollout.js";
-import { readLines } from "../../terminal/read-input.js";
 import { savedRollout } from "../../conversations/saved-rollout.js";
-import { scrubJson, type Scrubbed, scrubText } from "./scrub-report.js";
+import { loadSettings } from "../../load-settings.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { readLines } from "../../terminal/read-input.js";
+import { placesOfChanges, turnNumbers } from "../changes/saved-changes.js";
+import { withRolloutLocked } from "./locked-rollout.js";
+
+/** More lines than these are only counted for a person. */
+const maxShown = 20;
+
+const shownHash = 12;
+
+const words: Readonly<Record<SecretKind, string>> = { known: "known", named: "by name", shaped: "by shape" };
+
+const keeping = "with a known secret that cannot be taken out, because it is signed or part of an id";
 
 interface AskedValues {
   readonly secrets: readonly string[];
@@ -53,7 +64,7 @@ export async function scrubCommand(context: CommandContext): Promise<number> {
   const scrub = await scrubOf(context, rollout, { ...asked, names });
   const where = placesOfChanges(await placesOf(context), rollout, context.terminal.env);
   const found = flags.write
-    ? await scrubbed(context, rollout, scrub, where)
+    ? await scrubFiles(context, rollout, scrub, where)
     : { files: await lookAtConversation(scrub), snapshots: await lookAtSnapshots(where.folder, scrub.redactor) };
   // A rollout may be too damaged to say how its turns are numbered.
   const turns = found.snapshots.length === 0 ? noTurns : await turnNumbers(rollout).catch(() => noTurns);
@@ -119,7 +130,7 @@ async function forgetWhatWasSaid(context: CommandContext, { id, path }: RolloutN
   await context.tell("The index of what was said still has it, because it is in use. Then: cody index rebuild");
 }
 
-async function scrubbed(
+async function scrubFiles(
   context: CommandContext,
   rollout: RolloutName,
   scrub: ConversationScrub,
@@ -147,4 +158,76 @@ async function scrubbed(
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
     throw new CommandError(`Conversation '${id}' could not be scrubbed: ${reasonOf(error)}`, exitCodes.failed);
   }
+}
+
+interface Scrubbed {
+  readonly files: readonly FileScrub[];
+  /** What was found in what is kept of the files that turns changed. */
+  readonly snapshots: readonly SnapshotHit[];
+  /** The numbers of turns by their ids. */
+  readonly turns: ReadonlyMap<string, number>;
+}
+
+/** Where secrets were found, by line and by kind, and never what they are. */
+function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: boolean): string {
+  const { files, snapshots } = scrubbed;
+  const [rollout, ...others] = files;
+  const lines = files.reduce((sum, { hitLines }) => sum + hitLines, 0);
+  const kept = files.flatMap(({ kept: numbers }) => numbers);
+  const notes =
+    kept.length === 0 ? [] : [`  ${counted(kept.length, "line")} ${keeping}: ${kept.slice(0, maxShown).join(", ")}`];
+  if (lines + snapshots.length === 0) return [`${id}: no secrets were found`, ...notes].join("\n");
+  const shown = rollout?.hits.slice(0, maxShown) ?? [];
+  const hidden = (rollout?.hitLines ?? 0) - shown.length;
+  const facts = [
+    ...shown.map(({ line, found }) => `  line ${line}: ${kinds(found)}`),
+    ...(hidden > 0 ? [`  and ${hidden} more`] : []),
+    ...others.filter(({ hitLines }) => hitLines > 0).map(fileText),
+    ...snapshots.slice(0, maxShown).map(snapshotText),
+    ...(snapshots.length > maxShown ? [`  and ${counted(snapshots.length - maxShown, "more kept content")}`] : []),
+    ...undoLines(scrubbed, isWritten),
+    ...notes,
+  ];
+  const places = [
+    ...(lines > 0 ? [counted(lines, "line")] : []),
+    ...(snapshots.length > 0 ? [counted(snapshots.length, "kept content")] : []),
+  ];
+  const head = `${kinds(total([...files, ...snapshots]))} in ${places.join(" and ")}`;
+  const hint = `Nothing was changed. To take them out: cody scrub ${id} --write`;
+  return isWritten ? [`✓ Scrubbed ${id}: ${head}`, ...facts].join("\n") : [`${id}: ${head}`, ...facts, hint].join("\n");
+}
+
+function fileText({ file, found, hits, hitLines }: FileScrub): string {
+  if (hits.length === 0) return `  a whole output, ${file.slice(0, shownHash)}: ${kinds(found)}; it goes as a whole`;
+  return `  ${file}: ${kinds(found)} in ${counted(hitLines, "line")}`;
+}
+
+/** The content of a file goes as a whole: it is known by its hash. */
+function snapshotText({ name, found, paths }: SnapshotHit): string {
+  const [path = name.slice(0, shownHash)] = paths;
+  const more = paths.length > 1 ? ` and ${paths.length - 1} more` : "";
+  return `  a kept content of ${visible(path)}${more}: ${kinds(found)}; it goes as a whole`;
+}
+
+function undoLines({ snapshots, turns }: Scrubbed, isWritten: boolean): string[] {
+  const ids = new Set(snapshots.flatMap(({ turnIds }) => turnIds));
+  const numbers = [...ids].flatMap((id) => turns.get(id) ?? []).toSorted((a, b) => a - b);
+  if (ids.size === 0) return [];
+  const which = numbers.length === ids.size ? `turn ${numbers.join(", ")}` : counted(ids.size, "turn");
+  return [`  ${isWritten ? "Can" : "Then it can"} no longer be taken back by undo: ${which}`];
+}
+
+function kinds(found: FileScrub["found"]): string {
+  const said = (["known", "named", "shaped"] as const).filter((kind) => found[kind] > 0);
+  return said.map((kind) => `${found[kind]} ${words[kind]}`).join(", ");
+}
+
+function total(files: readonly Pick<FileScrub, "found">[]): FileScrub["found"] {
+  const sum = (kind: SecretKind): number => files.reduce((all, { found }) => all + found[kind], 0);
+  return { known: sum("known"), named: sum("named"), shaped: sum("shaped") };
+}
+
+function scrubJson({ id, path }: RolloutName, { files, snapshots }: Scrubbed, isWritten: boolean): object {
+  const hasFound = snapshots.length > 0 || files.some(({ hitLines }) => hitLines > 0);
+  return { id, path, found: total([...files, ...snapshots]), files, snapshots, scrubbed: isWritten && hasFound };
 }

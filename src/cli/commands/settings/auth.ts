@@ -1,7 +1,19 @@
+import { borrowedPlaces } from "../../../actors/credentials/borrowed-tokens.js";
+import { findTokens } from "../../../actors/credentials/find-tokens.js";
+import { TokenStore } from "../../../actors/credentials/token-file.js";
+import type { LoadedConfig } from "../../../config/load-config.js";
+import { type LoginFacts, loginFacts, loginNames } from "../../../config/providers/logins.js";
+import { providerOfAuth, providerOfKey } from "../../../config/providers/pick-provider.js";
+import { keyVariable } from "../../../config/providers/vendors.js";
+import { AuthMethod } from "../../../messages/config.js";
+import { FailureError } from "../../../messages/errors.js";
 import { exitCodes, usageError } from "../../command-error.js";
-import { type AuthStatus, authStatus, type MethodStatus } from "./auth-status.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { localTime } from "../../format/local-time.js";
+import { loadSettings } from "../../load-settings.js";
+import { nowOf } from "../../terminal/now.js";
+
+const unknown = { account: null, plan: null, expiresAt: null, renewable: false, problem: null } as const;
 
 /** Says how cody would prove who asks, and never with what. */
 export async function authCommand(context: CommandContext): Promise<number> {
@@ -36,4 +48,86 @@ function told(status: MethodStatus): string[] {
 
 function lineOf({ method, account, source, problem }: MethodStatus): string {
   return [method, account, source, problem].filter((part) => part !== null).join("  ");
+}
+
+/** One way to prove who asks, and nothing of the proof itself. */
+interface MethodStatus {
+  readonly method: AuthMethod;
+  readonly provider: string;
+  /** Whether requests can be sent with it. */
+  readonly available: boolean;
+  /** A file, a variable or the keyring. */
+  readonly source: string | null;
+  readonly account: string | null;
+  readonly plan: string | null;
+  readonly expiresAt: string | null;
+  readonly renewable: boolean;
+  readonly problem: string | null;
+}
+
+interface AuthStatus {
+  /** The one that is used where nothing else is said; null when there is none. */
+  readonly method: AuthMethod | null;
+  readonly methods: readonly MethodStatus[];
+}
+
+async function authStatus(context: CommandContext): Promise<AuthStatus> {
+  const loaded = await loadSettings(context);
+  const { auth, logins, providers } = loaded.values;
+  const picked = providerOfKey({ env: context.terminal.env, providers, auth });
+  const byKey = AuthMethod.safeParse(`${picked}-api-key`).data;
+  const facts = loginNames.map((name) => loginFacts(name, logins));
+  const methods = await Promise.all(
+    AuthMethod.options.map(async (method) => {
+      const login = facts.find((each) => each.method === method);
+      return login === undefined ? keyStatus(context, loaded, method) : await loginStatus(context, login);
+    }),
+  );
+  return { method: auth ?? byKey ?? null, methods };
+}
+
+function keyStatus(context: CommandContext, { values, file }: LoadedConfig, method: AuthMethod): MethodStatus {
+  const provider = providerOfAuth[method];
+  const entry = values.providers?.[provider];
+  const variable = keyVariable(provider);
+  const inEnvironment = (context.terminal.env[variable] ?? "").trim() !== "";
+  const places = [
+    [entry?.keyring === true, "keyring"],
+    [entry?.apiKey !== undefined, file],
+    [inEnvironment, variable],
+  ] as const;
+  const source = places.find(([isThere]) => isThere)?.[1] ?? null;
+  const problem = source === null && values.auth === method ? `${variable} is not set` : null;
+  return { method, provider, available: source !== null, source, ...unknown, problem };
+}
+
+async function loginStatus(context: CommandContext, facts: LoginFacts): Promise<MethodStatus> {
+  const { method, provider, title, remedy } = facts;
+  const none = { method, provider, available: false, source: null, ...unknown };
+  const { env, homedir } = context.terminal;
+  try {
+    const found = await findTokens(
+      facts.name,
+      new TokenStore(context.home),
+      borrowedPlaces(env, () => homedir),
+    );
+    if (found === undefined) return { ...none, problem: `there is no ${title}. ${remedy}` };
+    const { tokens, source } = found;
+    const { expiresAt, refreshToken, email = null, plan = null } = tokens;
+    const renewable = refreshToken !== undefined;
+    const hasEnded = expiresAt !== undefined && expiresAt <= nowOf(context) && !renewable;
+    return {
+      ...none,
+      available: !hasEnded,
+      source,
+      account: email,
+      plan,
+      expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+      renewable,
+      problem: hasEnded ? `the ${title} has ended. ${remedy}` : null,
+    };
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+    return { ...none, problem: error.message };
+  }
 }

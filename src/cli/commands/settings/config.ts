@@ -1,18 +1,40 @@
-import { configPath } from "../../../config/files/config-file.js";
-import { configKeys } from "../../../config/settings/setting-keys.js";
-import type { LeafValue } from "../../../config/settings/setting-leaves.js";
-import { ProviderName } from "../../../messages/config.js";
 import { visible } from "../../../base/text/visible.js";
-import { changeConfig } from "./change-config.js";
+import { configPath } from "../../../config/files/config-file.js";
+import type { ConfigFlags } from "../../../config/load-config.js";
+import { nearestSetting } from "../../../config/settings/nearest-setting.js";
+import {
+  configKeys,
+  asBoolean,
+  type ConfigKey,
+  type ConfigValue,
+  nestedSetting,
+  settingValue,
+} from "../../../config/settings/setting-keys.js";
+import type { LeafValue } from "../../../config/settings/setting-leaves.js";
+import { ProviderName, type ProviderEntry } from "../../../messages/config.js";
 import { exitCodes, usageError } from "../../command-error.js";
-import { changeOf, checkedKey, isSecret, providerNamed, readableKey, type SettingKey, valueOf } from "./config-keys.js";
 import { type CommandContext, printLine, printResult } from "../../context.js";
-import { effectiveConfig } from "./effective-config.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { readSecret } from "../../terminal/read-secret.js";
-import { placeOf } from "./setting-sources.js";
+import { changeConfig } from "./change-config.js";
+import { effectiveConfig } from "./effective-config.js";
 import { checkKnownProvider } from "./set-provider.js";
+import { placeOf } from "./setting-sources.js";
 import { hiddenValue, valueText } from "./shown-value.js";
+
+/** Also as the object under `provider` has it. */
+const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl|keyring)$/;
+
+/** As the source documents call them. */
+const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
+  ["history.saveHistory", "persistence.enabled"],
+  ["history.sensitivePatterns", "redaction.sensitivePatterns"],
+  ["persistence.exportDirectory", "export.directory"],
+  ["storage.layout", "persistence.layout"],
+]);
+
+/** What stands in a table by a name that is not ours: it can be looked at by its path, and is changed in the file. */
+const inTable = /^(?:models|limits|logins|mcp_servers)\../;
 
 export async function configCommand(context: CommandContext): Promise<number> {
   const [action, key, value] = context.args;
@@ -119,4 +141,55 @@ async function takeOut(context: CommandContext, key: SettingKey): Promise<number
   await changeConfig(context, changeOf(key, undefined));
   await printResult(context, { text: `${key} is not set any more`, json: { [key]: null } });
   return 0;
+}
+
+/** A setting of one provider. */
+type ProviderKey = `providers.${string}.${keyof ProviderEntry}`;
+
+type SettingKey = ConfigKey | ProviderKey;
+
+/** A setting that can be shown, which are more than can be set one by one. */
+function readableKey(text: string | undefined): string {
+  return text !== undefined && inTable.test(text) ? text : checkedKey(text);
+}
+
+function checkedKey(text: string | undefined): SettingKey {
+  const key = configKeys.find((candidate) => candidate === (otherNames.get(text) ?? text)) ?? providerKey(text);
+  if (key !== undefined) return key;
+  const known = [...configKeys, ...["apiKey", "baseUrl", "keyring"].map((field) => `providers.<name>.${field}`)];
+  const keys = `Keys: ${known.join(", ")}`;
+  if (text === undefined) throw usageError("A key is missing", keys);
+  if (inTable.test(text))
+    throw usageError(`${text} is changed in the configuration itself`, "It is here: cody config path");
+  const near = nearestSetting(text);
+  if (near === text)
+    throw usageError(`${text} holds several settings`, "To see and change them: cody config path", keys);
+  throw usageError(`Unknown key '${text}'`, ...(near === undefined ? [] : [`Did you mean ${near}?`]), keys);
+}
+
+function providerKey(text = ""): ProviderKey | undefined {
+  const [, name, field] = providerSetting.exec(text) ?? [];
+  return name === undefined ? undefined : `providers.${name}.${field as keyof ProviderEntry}`;
+}
+
+/** Whose setting it is. */
+function providerNamed(key: string): string | undefined {
+  return providerSetting.exec(key)?.[1];
+}
+
+/** Whether a value is nobody's business. */
+function isSecret(key: SettingKey): boolean {
+  return key.endsWith(".apiKey");
+}
+
+/** What does not fit is refused where it is saved, with what is allowed. */
+function valueOf(key: SettingKey, text: string): ConfigValue {
+  const known = configKeys.find((candidate) => candidate === key);
+  if (known !== undefined) return settingValue(known, text);
+  return key.endsWith(".keyring") ? asBoolean(text) : text;
+}
+
+/** Without a value the setting is taken out. */
+function changeOf(key: SettingKey, value: ConfigValue | undefined): ConfigFlags {
+  return nestedSetting(key, value);
 }

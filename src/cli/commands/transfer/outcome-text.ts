@@ -3,10 +3,43 @@ import type {
   ImportOutcome,
   KnownImport,
 } from "../../../actors/conversation/saved/import-options.js";
-import type { DamagedLine, LossReport } from "../../../rollouts/formats/import/losses.js";
 import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
-import { lossText } from "./loss-text.js";
+import type { DamagedLine, LossReport, LossKind } from "../../../rollouts/formats/import/losses.js";
+
+/** What each kind is called, when there is one and when there are more. */
+const words = {
+  abandoned_entries: ["entry of an abandoned branch", "entries of abandoned branches"],
+  attachments: ["attachment the program added", "attachments the program added"],
+  documents: ["document", "documents"],
+  duplicates: ["line that comes twice", "lines that come twice"],
+  error_marks: ["mark that a tool failed (what it said is kept)", "marks that tools failed (what they said is kept)"],
+  errors: ["error message", "error messages"],
+  excluded: ["command that was kept from the model", "commands that were kept from the model"],
+  extension_data: ["entry of an extension", "entries of extensions"],
+  file_snapshots: ["snapshot of files", "snapshots of files"],
+  images: ["image", "images"],
+  labels: ["label", "labels"],
+  local_commands: ["command of the program, or what it printed", "commands of the program, or what they printed"],
+  provider: ["provider cody does not have; the configured one answers", "providers cody does not have"],
+  server_tools: ["call of a tool the provider ran, or its result", "calls of tools the provider ran, or their results"],
+  settings: ["change of settings", "changes of settings"],
+  sidechain_entries: ["entry of a sub-agent", "entries of sub-agents"],
+  signatures: ["signature of a thought", "signatures of thoughts"],
+  stray_outputs: ["tool output without a call", "tool outputs without a call"],
+  subagent_files: ["file of a sub-agent", "files of sub-agents"],
+  synthetic_messages: ["message the program put in the model's place", "messages the program put in the model's place"],
+  system_messages: ["system message", "system messages"],
+  system_notes: ["note of the program", "notes of the program"],
+  thoughts: ["thought, which Codex shows and no model gets back", "thoughts, which Codex shows and no model gets back"],
+  too_long: ["line that would have been too long", "lines that would have been too long"],
+  tool_details: ["set of details of a tool result", "sets of details of tool results"],
+  unanswered_calls: ["output of a call, which was never written", "outputs of calls, which were never written"],
+  unfinished: ["message that was not finished", "messages that were not finished"],
+  unknown_lines: ["line of an unknown kind", "lines of unknown kinds"],
+  unknown_parts: ["part of a message, of an unknown kind", "parts of messages, of unknown kinds"],
+  usage: ["count of tokens", "counts of tokens"],
+} satisfies Record<LossKind, readonly [one: string, more: string]>;
 
 /** More damaged lines than these are only counted for a person. */
 const maxShown = 20;
@@ -91,4 +124,12 @@ function knownText({ path, conversationId, complete, grown }: KnownImport): stri
     ...since,
     "  To import it once more, as another conversation: --force",
   ];
+}
+
+/** What could not be carried over, a line for each kind. */
+function lossText(counts: LossReport["counts"]): string[] {
+  return (Object.keys(words) as LossKind[]).flatMap((kind) => {
+    const count = counts[kind] ?? 0;
+    return count === 0 ? [] : [`${count} ${words[kind][count === 1 ? 0 : 1]}`];
+  });
 }

@@ -1,18 +1,17 @@
 import { counted } from "../../../base/text/counted.js";
 import type { Op } from "../../../messages/submission.js";
 import { version } from "../../../version.js";
-import { askPerson, personAt } from "../approval/ask-person.js";
-import type { Approver } from "../approval/approver.js";
 import { exitCodes } from "../../command-error.js";
 import { type CommandContext, printLine } from "../../context.js";
 import { describeError } from "../../describe-error.js";
+import type { Approver } from "../approval/approver.js";
+import { askPerson, personAt } from "../approval/ask-person.js";
 import { watchSignals } from "../interruption.js";
 import type { PlayOptions } from "../turn-player.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { Prompt } from "./prompt.js";
 import { isPromptCommand, promptText } from "./server-prompts.js";
 import { isSlashCommand, slashCommand } from "./slash-commands.js";
-import { TypedLines } from "./typed-lines.js";
 
 const hint = "Press Ctrl-C again to leave, or type /exit.";
 
@@ -128,5 +127,49 @@ async function tried<T>(context: CommandContext, work: () => Promise<T>): Promis
     context.log("error", lines.join(" "), { stack: error instanceof Error ? error.stack : undefined });
     await context.tell(lines.join("\n"));
     return undefined;
+  }
+}
+
+/** `waited`: typed while something else was going on, and not seen on the screen since. */
+type TypedLine =
+  | { readonly type: "line"; readonly text: string; readonly waited: boolean }
+  | { readonly type: "end"; readonly exitCode: number };
+
+/** What has been typed and not been answered yet. */
+class TypedLines {
+  readonly #lines: string[] = [];
+  #exitCode: number | undefined;
+  #onNext: ((line: TypedLine) => void) | undefined;
+
+  /** Whether the next one has still to be typed. */
+  get isAwaited(): boolean {
+    return this.#lines.length === 0 && this.#exitCode === undefined;
+  }
+
+  push(text: string): void {
+    if (this.#onNext === undefined) this.#lines.push(text);
+    else this.#give({ type: "line", text, waited: false });
+  }
+
+  /** What was typed before the end is answered first, unless the end is an interruption. */
+  end(exitCode: number): void {
+    if (this.#exitCode === undefined || exitCode !== 0) this.#exitCode = exitCode;
+    if (this.#exitCode !== 0) this.#lines.length = 0;
+    this.#give({ type: "end", exitCode: this.#exitCode });
+  }
+
+  next(): Promise<TypedLine> {
+    const text = this.#lines.shift();
+    if (text !== undefined) return Promise.resolve({ type: "line", text, waited: true });
+    if (this.#exitCode !== undefined) return Promise.resolve({ type: "end", exitCode: this.#exitCode });
+    return new Promise((resolve) => {
+      this.#onNext = resolve;
+    });
+  }
+
+  #give(line: TypedLine): void {
+    const resolve = this.#onNext;
+    this.#onNext = undefined;
+    resolve?.(line);
   }
 }

@@ -1,8 +1,10 @@
 import type { Interface } from "node:readline";
-import type { OutputStream } from "../output.js";
+import { Writable } from "node:stream";
+import { type OutputStream, reportedColumns } from "../output.js";
 import type { Input } from "../terminal.js";
-import { Pastes } from "./pastes.js";
-import { PromptOutput } from "./prompt-output.js";
+
+/** Asks the terminal to mark what is pasted, and no longer. */
+const [markPastes, leavePastes] = ["\u001b[?2004h", "\u001b[?2004l"];
 
 const maxLines = 200;
 
@@ -219,5 +221,86 @@ class LineHistory {
   reset(): void {
     this.#place = 0;
     this.#typed.clear();
+  }
+}
+
+/** Lines that were pasted and not sent yet: the line breaks of a paste are text, and only a person sends. */
+class Pastes {
+  readonly #input: Input;
+  readonly #lines: string[] = [];
+  #isPasting = false;
+  readonly #onKey = (_text: unknown, { name }: { readonly name?: string }): void => {
+    if (name === "paste-start") this.#isPasting = true;
+    if (name === "paste-end") this.#isPasting = false;
+  };
+
+  constructor(input: Input) {
+    this.#input = input;
+    input.on("keypress", this.#onKey);
+  }
+
+  get lines(): readonly string[] {
+    return this.#lines;
+  }
+
+  /** What is sent with the end of a line; nothing while that is the end of a pasted one. */
+  take(line: string): string | undefined {
+    this.#lines.push(line);
+    return this.#isPasting ? undefined : this.#lines.splice(0).join("\n");
+  }
+
+  /** Throws them away, and a paste that has no end with them. */
+  clear(): void {
+    this.#isPasting = false;
+    this.#lines.length = 0;
+  }
+
+  /** Takes them away until they are put back; what is being pasted goes on being pasted. */
+  setAside(): string[] {
+    return this.#lines.splice(0);
+  }
+
+  putBack(lines: readonly string[]): void {
+    this.#lines.push(...lines);
+  }
+
+  release(): void {
+    this.#input.off("keypress", this.#onKey);
+  }
+}
+
+/** What readline draws, so that it can be kept from drawing into an answer. */
+class PromptOutput extends Writable {
+  hidden = true;
+  #marksPastes = false;
+  readonly #stream: OutputStream;
+  readonly #onResize = (): void => void this.emit("resize");
+
+  constructor(stream: OutputStream) {
+    super({ decodeStrings: false });
+    this.#stream = stream;
+    stream.on("resize", this.#onResize);
+  }
+
+  /** Where it is not known, readline takes a line for one row. */
+  get columns(): number | undefined {
+    return reportedColumns(this.#stream);
+  }
+
+  /** For a terminal that knows how: others would show the wish as text. */
+  markPastes(): void {
+    this.#marksPastes = true;
+    this.#stream.write(markPastes);
+  }
+
+  /** Leaves nothing behind on the stream, which goes on. */
+  release(): void {
+    if (this.#marksPastes) this.#stream.write(leavePastes);
+    this.#stream.off("resize", this.#onResize);
+  }
+
+  override _write(chunk: unknown, _encoding: BufferEncoding, callback: () => void): void {
+    if (!this.hidden) this.#stream.write(chunk);
+    callback();
   }
 }

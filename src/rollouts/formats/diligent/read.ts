@@ -1,16 +1,41 @@
-import type { ResponseItem } from "../../../messages/response-item.js";
-import { filesText } from "./files-text.js";
-import { isoTime } from "../lines/detect.js";
+import { isRecord } from "../../../base/is-record.js";
+import { ImportError } from "../../../messages/errors.js";
+import {
+  type ResponseItem,
+  type ContentPart,
+  type ItemOrigin,
+  ReasoningItem,
+} from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
 import { codexRecords } from "../codex/records.js";
-import { entryItems, summaryTold, toldItems } from "./import-items.js";
-import { type EntrySurvey, isEntry, surveyEntries } from "./survey.js";
 import { type Fields, fieldsOf, saidText, textOf } from "../import/fields.js";
-import { KeptItems } from "../import/kept-items.js";
+import { KeptItems, type Keeping } from "../import/kept-items.js";
+import { Lineage } from "../import/lineage.js";
 import type { Losses } from "../import/losses.js";
-import { summaryItem } from "../import/parts.js";
+import {
+  summaryItem,
+  blocksOf,
+  imagePart,
+  messageOf,
+  outputOf,
+  shellCommand,
+  textPart,
+  told,
+} from "../import/parts.js";
 import { sourceLines } from "../import/source-file.js";
-import type { PlayedBy, ReadSource, SourceFile, SourceRecord } from "../import/source.js";
+import type { PlayedBy, ReadSource, SourceFile, SourceRecord, SourceFacts } from "../import/source.js";
+import { isoTime } from "../lines/detect.js";
+import { answered, called, said, thought } from "../lines/form-items.js";
+import { filesText } from "./files-text.js";
+
+/** What pi calls the APIs that cody speaks too. */
+const apis: ReadonlyMap<unknown, ItemOrigin["api"]> = new Map([
+  ["anthropic-messages", "messages"],
+  ["openai-responses", "responses"],
+  ["openai-codex-responses", "responses"],
+  ["azure-openai-responses", "responses"],
+  ["openai-completions", "chat"],
+]);
 
 /** Entries of a tree, as Diligent and pi write them: what leads to the last one is the conversation. */
 export const readEntrySource: ReadSource = async (file, losses) => {
@@ -106,5 +131,207 @@ class EntryReading {
     else if (entry.type === "custom") this.#losses.count("extension_data");
     else this.#losses.count("unknown_lines");
     return [];
+  }
+}
+
+/** What a message in an entry of a tree says, whether Diligent wrote it or any version of pi. */
+function entryItems(message: Fields, losses: Losses): ResponseItem[] {
+  switch (message["role"]) {
+    case "user":
+      return messageOf("user", inputParts(message["content"], losses));
+    case "assistant":
+      return assistantItems(message, losses);
+    case "tool_result":
+    case "toolResult":
+      return resultItems(message, losses);
+    case "bashExecution":
+      if (message["excludeFromContext"] !== true) return [shellCommand(message)];
+      losses.count("excluded");
+      return [];
+    case "custom":
+    case "hookMessage":
+      return toldItems(message["content"], losses);
+    case "branchSummary":
+    case "compactionSummary":
+      return summaryTold(message["summary"], losses);
+    default:
+      losses.count("unknown_parts");
+      return [];
+  }
+}
+
+/** What an extension told the model, which nobody said. */
+function toldItems(content: unknown, losses: Losses): ResponseItem[] {
+  const parts = inputParts(content, losses);
+  const texts = parts.flatMap((part) => ("text" in part ? [part.text] : []));
+  losses.count("images", parts.length - texts.length);
+  return texts.map(told);
+}
+
+function summaryTold(summary: unknown, losses: Losses): ResponseItem[] {
+  const text = saidText(summary);
+  if (text !== undefined) return [told(`[Summary of another branch]\n${text}`)];
+  losses.count("unknown_parts");
+  return [];
+}
+
+function assistantItems(message: Fields, losses: Losses): ResponseItem[] {
+  if (message["usage"] !== undefined) losses.count("usage");
+  if (saidText(message["errorMessage"]) !== undefined) losses.count("errors");
+  const blocks = blocksOf(message["content"]);
+  if (blocks === undefined) losses.count("unknown_parts");
+  return (blocks ?? []).flatMap((block) => {
+    const item = blockItem(fieldsOf(block), message, losses);
+    if (item === undefined) losses.count("unknown_parts");
+    return item ?? [];
+  });
+}
+
+function blockItem(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] | undefined {
+  const { type, text, id, name } = block;
+  if (type === "text" && typeof text === "string") return text === "" ? [] : said("assistant", text);
+  if (type === "thinking") return entryThought(block, message, losses);
+  if ((type !== "tool_call" && type !== "toolCall") || typeof id !== "string" || typeof name !== "string") {
+    return undefined;
+  }
+  return called(callId(id), name, block["arguments"] ?? block["input"]);
+}
+
+function resultItems(message: Fields, losses: Losses): ResponseItem[] {
+  const { toolCallId, content, output } = message;
+  if (typeof toolCallId !== "string") {
+    losses.count("unknown_parts");
+    return [];
+  }
+  if (message["details"] !== undefined) losses.count("tool_details");
+  if (message["isError"] === true) losses.count("error_marks");
+  if (content === undefined) return [answered(callId(toolCallId), output)];
+  return [outputOf(callId(toolCallId), inputParts(content, losses))];
+}
+
+/** What a person or a tool gives. */
+function inputParts(content: unknown, losses: Losses): ContentPart[] {
+  const blocks = blocksOf(content);
+  if (blocks === undefined) losses.count("unknown_parts");
+  return (blocks ?? []).flatMap((block) => {
+    const { type, text, data, mimeType } = fieldsOf(block);
+    if (type === "text" && typeof text === "string") return text === "" ? [] : [textPart("user", text)];
+    const image = type === "image" ? imagePart(mimeType, data) : undefined;
+    if (image === undefined) losses.count(type === "image" ? "images" : "unknown_parts");
+    return image === undefined ? [] : [image];
+  });
+}
+
+/** With the Responses API pi puts the id of the item behind that of the call. */
+function callId(id: string): string {
+  const [call] = id.split("|");
+  return textOf(call) || id;
+}
+
+/** What a first look through a tree of entries tells; entries are meant by their position in the file. */
+interface EntrySurvey {
+  readonly facts: SourceFacts;
+  readonly onPath: readonly boolean[];
+  readonly keepings: readonly Keeping[];
+}
+
+interface Compaction {
+  readonly at: number;
+  readonly firstKept: unknown;
+}
+
+async function surveyEntries(file: SourceFile, losses: Losses): Promise<EntrySurvey> {
+  const lineage = new Lineage();
+  const compactions: Compaction[] = [];
+  const facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] } = {};
+  for await (const { number, value } of sourceLines(file, losses)) {
+    noteFacts(facts, value);
+    if (!isEntry(value)) continue;
+    if (lineage.full) throw new ImportError(file.path, "it has too many entries");
+    if (value.type === "compaction") {
+      compactions.push({
+        at: lineage.length,
+        firstKept: value["firstKeptEntryId"] ?? indexKept(value["firstKeptEntryIndex"]),
+      });
+    }
+    lineage.add({ id: textOf(value["id"]) ?? `line ${number}`, parent: parentOf(value) });
+  }
+  const onPath = lineage.path();
+  return { facts, onPath, keepings: compactions.flatMap((compaction) => keeping(compaction, lineage, onPath)) };
+}
+
+/** The header is none. Nor are lines of Codex in it, which cody adds to a conversation it goes on with. */
+function isEntry(value: LineObject): boolean {
+  return value.type !== "session" && value.type !== "session_meta";
+}
+
+/** What has no parent, as in the first version and in lines of Codex, follows the entry before it. */
+function parentOf(value: LineObject): string | null | undefined {
+  const parent = value["parentId"];
+  return parent === null && "id" in value ? null : textOf(parent);
+}
+
+/** In the first version of pi an entry was meant by its place, the header being the first. */
+function indexKept(index: unknown): number | undefined {
+  return typeof index === "number" && Number.isSafeInteger(index) && index > 0 ? index - 1 : undefined;
+}
+
+function keeping({ at, firstKept }: Compaction, lineage: Lineage, onPath: readonly boolean[]): Keeping[] {
+  const from = typeof firstKept === "string" ? lineage.positionOf(firstKept) : firstKept;
+  if (typeof from !== "number" || from >= at || onPath[from] !== true) return [];
+  return [{ at, from, keeps: (position) => onPath[position] === true }];
+}
+
+function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }, value: LineObject): void {
+  if (value.type === "session") {
+    facts.id ??= textOf(value["id"]);
+    facts.createdAt ??= textOf(value["timestamp"]);
+    facts.cwd ??= saidText(value["cwd"]);
+  }
+  const message = fieldsOf(value["message"]);
+  const named = isRecord(value["message"]) && message["role"] === "assistant" ? message : value;
+  const model = saidText(named["model"]) ?? saidText(named["modelId"]);
+  if (facts.model !== undefined || model === undefined) return;
+  facts.model = model;
+  facts.provider ??= saidText(named["provider"]);
+}
+
+/**
+ * A thought. What only its model can read stays when it is known which model that is and over which API: nobody else
+ * may get it back.
+ */
+function entryThought(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] {
+  const { thinking, signature, thinkingSignature } = block;
+  const text = textOf(thinking) ?? "";
+  const sealed = saidText(thinkingSignature) ?? saidText(signature);
+  // Diligent does not say it, and speaks to Anthropic in one way only.
+  const api = apis.get(message["api"] ?? (message["provider"] === "anthropic" ? "anthropic-messages" : undefined));
+  const model = saidText(message["model"]);
+  const origin = api === undefined || model === undefined ? undefined : { api, model };
+  if (origin?.api === "responses" && sealed !== undefined) {
+    const whole = wholeItem(sealed);
+    if (whole !== undefined) return { ...whole, origin };
+  }
+  // With Chat Completions pi writes there which field the thought came in.
+  if (origin?.api === "chat") return text === "" ? [] : { ...thought(text, undefined), origin };
+  if (sealed !== undefined && origin?.api !== "messages") losses.count("signatures");
+  if (sealed !== undefined && origin?.api === "messages") return sealedThought(block, { text, sealed, origin });
+  return text === "" ? [] : thought(text, undefined);
+}
+
+function sealedThought(
+  block: Fields,
+  { text, sealed, origin }: { text: string; sealed: string; origin: ItemOrigin },
+): ResponseItem {
+  if (block["redacted"] === true) return { type: "reasoning", summary: [], encrypted_content: sealed, origin };
+  return { ...thought(text, sealed), origin };
+}
+
+/** With the Responses API pi keeps the item itself. */
+function wholeItem(text: string): ReasoningItem | undefined {
+  try {
+    return ReasoningItem.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
   }
 }

@@ -1,15 +1,27 @@
-import { ImportError } from "../../../messages/errors.js";
-import { readClaudeSource } from "../claude/read.js";
-import { detectFormat } from "./detect-format.js";
-import { readEntrySource } from "../diligent/read.js";
-import type { ImportFormat } from "./import-format.js";
-import { readJsonSource } from "../json/read.js";
-import { Losses } from "./losses.js";
-import { readMessageSource } from "../envoy/read.js";
-import { readRolloutSource } from "../codex/read.js";
-import { sourceFile } from "./source-file.js";
+import { isUtf8 } from "node:buffer";
+import { open } from "node:fs/promises";
+import { isRecord } from "../../../base/is-record.js";
 import { systemReason } from "../../../base/system-error.js";
-import type { ReadSource, Source } from "./source.js";
+import { ImportError } from "../../../messages/errors.js";
+import { jsonOrUndefined } from "../../../messages/parse.js";
+import { withoutMark } from "../../file/line-object.js";
+import { readClaudeSource } from "../claude/read.js";
+import { isClaudeMessage } from "../claude/survey.js";
+import { readRolloutSource } from "../codex/read.js";
+import { readEntrySource } from "../diligent/read.js";
+import { readMessageSource } from "../envoy/read.js";
+import { readJsonSource, isJsonHistory } from "../json/read.js";
+import { formOf } from "../lines/detect.js";
+import { type Fields, fieldsOf } from "./fields.js";
+import { type ImportFormat, importFormats } from "./import-format.js";
+import { Losses } from "./losses.js";
+import { sourceFile } from "./source-file.js";
+import type { ReadSource, Source, SourceFile } from "./source.js";
+
+/** A first line may hold instructions or a picture. */
+const headBytes = 1024 * 1024;
+
+const maxLines = 200;
 
 const readers = {
   codex: readRolloutSource,
@@ -35,4 +47,76 @@ export async function openSource(path: string, from?: ImportFormat): Promise<Sou
 
 function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && "code" in error;
+}
+
+/** The form of a file, by how it begins. */
+async function detectFormat(file: SourceFile): Promise<ImportFormat> {
+  const head = await headOf(file);
+  const text = withoutMark(head).toString("utf8");
+  const isWhole = head.length >= file.bytes;
+  if (!isText(head, isWhole)) throw new ImportError(file.path, "it is not a text file");
+  if (text.trim() === "") throw new ImportError(file.path, "it is empty");
+  const lines = text.split("\n").slice(0, maxLines).flatMap(lineFields);
+  const format = lines.map(formatOf).find((found) => found !== undefined);
+  if (format !== undefined) return format === "entries" ? entriesBy(lines) : format;
+  if (isWhole ? isJsonHistory(jsonOrUndefined(text)) : /^\s*(?:\[\s*\{|\{\s*")/.test(text)) return "json";
+  throw new ImportError(file.path, `it is in none of the known formats: ${importFormats.join(", ")}`);
+}
+
+async function headOf({ path, bytes }: SourceFile): Promise<Buffer> {
+  const handle = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(bytes, headBytes)), 0, undefined, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A cut may go through a character; zeros stand in no text. One line in another encoding is damage, not more. */
+function isText(bytes: Buffer, isWhole: boolean): boolean {
+  if (bytes.includes(0)) return false;
+  const end = bytes.indexOf("\n");
+  const first = end === -1 ? bytes : bytes.subarray(0, end);
+  return isUtf8(first) || isUtf8(bytes) || (!isWhole && end === -1);
+}
+
+function lineFields(line: string): Fields[] {
+  const value = jsonOrUndefined(line);
+  return isRecord(value) ? [value] : [];
+}
+
+function formatOf(value: Fields): ImportFormat | "entries" | undefined {
+  if (isRecord(value["payload"]) && typeof value["type"] === "string") return "codex";
+  if (isClaude(value)) return "claude-code";
+  const form = formOf(value);
+  // A whole conversation may stand on one line.
+  if (form === "turn") return "timestamp" in value ? "turns" : undefined;
+  if (form === "message") return "envoy";
+  return form === "entry" || isFirstVersion(value) ? "entries" : undefined;
+}
+
+function isClaude(value: Fields): boolean {
+  const { type, uuid, parentUuid, sessionId, leafUuid, snapshot } = value;
+  if (typeof type !== "string" || "messageType" in value) return false;
+  if (typeof uuid === "string" && (parentUuid === null || typeof parentUuid === "string")) return true;
+  if (isClaudeMessage(value) && (typeof uuid === "string" || typeof sessionId === "string")) return true;
+  if (type === "summary") return typeof leafUuid === "string";
+  return type === "file-history-snapshot" ? isRecord(snapshot) : typeof sessionId === "string" && type.includes("-");
+}
+
+/** In the first version of pi entries had no ids. */
+function isFirstVersion({ type, timestamp, message }: Fields): boolean {
+  return type === "message" && typeof timestamp === "string" && isRecord(message);
+}
+
+/** Diligent and pi differ in what they call things; what neither has named is read alike. */
+function entriesBy(lines: readonly Fields[]): ImportFormat {
+  const isPi = lines.some(({ type, version, message }) => {
+    const { role, api, content } = fieldsOf(message);
+    if (type === "session" && (version === undefined || (typeof version === "number" && version > 2))) return true;
+    if (role === "toolResult" || role === "bashExecution" || typeof api === "string") return true;
+    return Array.isArray(content) && content.some((block) => fieldsOf(block)["type"] === "toolCall");
+  });
+  return isPi ? "pi" : "diligent";
 }

@@ -1,16 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
-import { ImportError } from "../../../messages/errors.js";
 import { isRecord } from "../../../base/is-record.js";
-import { isoTime } from "../lines/detect.js";
+import { ImportError } from "../../../messages/errors.js";
+import { jsonOrUndefined } from "../../../messages/parse.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
 import { isDeeperThan, maxLineDepth, withoutMark } from "../../file/line-object.js";
 import { codyExportRecords, isCodyExport } from "../../import/cody-export.js";
 import { type Fields, fieldsOf, saidText, textOf } from "../import/fields.js";
-import { jsonItems, serdeMessage } from "./items.js";
-import { jsonTurnItems } from "./turns.js";
 import type { Losses } from "../import/losses.js";
 import type { ReadSource, SourceFacts, SourceRecord } from "../import/source.js";
-import { jsonOrUndefined } from "../../../messages/parse.js";
+import { isoTime } from "../lines/detect.js";
+import { called } from "../lines/form-items.js";
+import { jsonItems, serdeMessage, callItems, roleOf } from "./items.js";
 
 /** It must be read as a whole: nobody can parse a part of it. */
 const maxJsonBytes = 256 * 1024 * 1024;
@@ -76,4 +77,49 @@ function* historyRecords(outer: Fields, history: unknown, losses: Losses): Gener
     const items = Array.isArray(turns) ? jsonTurnItems(fields, losses) : jsonItems(group, losses);
     for (const item of items) yield { type: "item", timestamp: isoTime(time), item };
   }
+}
+
+/**
+ * The items of a turn of a `ConversationHistory`. Its messages contain the results of tools, the calls are in a list
+ * beside them. Calls whose results follow each other were made together. A result whose call is not in the list gets a
+ * call without arguments, so that it is not lost.
+ */
+function jsonTurnItems(turn: Fields, losses: Losses): ResponseItem[] {
+  const given: readonly unknown[] = Array.isArray(turn["messages"]) ? turn["messages"] : [];
+  const messages = given.map((message) => fieldsOf(serdeMessage(message) ?? message));
+  const calls: readonly unknown[] = Array.isArray(turn["tool_calls"]) ? turn["tool_calls"] : [];
+  const waiting = new Map(calls.map((call) => [callId(fieldsOf(call)), fieldsOf(call)]));
+  const callOf = (result: Fields): ResponseItem[] => {
+    const id = callId(result);
+    const call = waiting.get(id);
+    waiting.delete(id);
+    if (call !== undefined) return callItems(call, losses);
+    const name = textOf(result["name"]);
+    if (name === undefined || id === "") return [];
+    losses.count("tool_details");
+    return [called(id, name, {})];
+  };
+  const items = messages.flatMap((message, at) => [
+    ...(isFirstResult(messages, at) ? resultsFrom(messages, at).flatMap(callOf) : []),
+    ...jsonItems(message, losses),
+  ]);
+  // Calls without a result come last.
+  return [...items, ...[...waiting.values()].flatMap((call) => callItems(call, losses))];
+}
+
+function isFirstResult(messages: readonly Fields[], at: number): boolean {
+  return isResult(messages[at]) && !isResult(messages[at - 1]);
+}
+
+function resultsFrom(messages: readonly Fields[], from: number): readonly Fields[] {
+  const end = messages.findIndex((message, at) => at >= from && !isResult(message));
+  return messages.slice(from, end === -1 ? undefined : end);
+}
+
+function isResult(message: Fields | undefined): boolean {
+  return message !== undefined && roleOf(message) === "tool";
+}
+
+function callId(value: Fields): string {
+  return textOf(value["call_id"]) ?? textOf(value["tool_call_id"]) ?? textOf(value["id"]) ?? "";
 }

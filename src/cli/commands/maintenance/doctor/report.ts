@@ -1,7 +1,8 @@
+import { counted } from "../../../../base/text/counted.js";
+import { quotedWord } from "../../../../base/text/quoted-command.js";
+import { visible } from "../../../../base/text/visible.js";
 import { type CommandContext, printLine } from "../../../context.js";
 import { type Finding, needsPerson } from "./finding.js";
-import { findingHelp, findingText } from "./finding-text.js";
-import { counted } from "../../../../base/text/counted.js";
 
 /** More of one kind than these are only counted for a person, */
 const maxShown = 20;
@@ -58,4 +59,91 @@ export class DoctorReport {
     const help = findingHelp(finding, await this.#repairCommand(finding))?.command ?? null;
     this.#listed.push({ ...finding, needsPerson: isProblem, help });
   }
+}
+
+/** What helps against a finding: a command, and what is said before it. */
+interface Help {
+  readonly lead: string;
+  readonly command: string;
+}
+
+/** A finding in one line. */
+function findingText(finding: Finding): string {
+  // It names the file itself.
+  if (finding.kind === "unusable_config") return visible(finding.reason);
+  return visible(`${finding.id ?? finding.path}: ${factText(finding)}`);
+}
+
+/** What a person can do; `repair` is how the conversation would be repaired. */
+function findingHelp(finding: Finding, repair: string): Help | undefined {
+  const path = quotedWord(finding.path);
+  switch (finding.kind) {
+    case "damaged":
+    case "first_line_missing":
+      return { lead: "See what can be saved", command: repair };
+    case "exposed":
+      return { lead: "Run", command: `chmod ${finding.remedy} ${path}` };
+    case "temporary":
+    case "changed_blob":
+      return { lead: "Run", command: `rm ${path}` };
+    case "orphaned_blobs":
+      return { lead: "Run", command: `rm -r ${path}` };
+    case "last_copy":
+      return { lead: "If nobody misses it", command: `rm ${path}` };
+    case "far_lock":
+    case "garbled_lock":
+      return { lead: "If nobody is writing it any more", command: `rm ${path}` };
+    default:
+      return undefined;
+  }
+}
+
+/** A new kind does not compile until it has words: what is left at the end has sockets. */
+function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): string {
+  switch (finding.kind) {
+    case "damaged":
+      return `line ${finding.line}: ${finding.reason}${moreText(finding.damagedLines - 1)}`;
+    case "beginning_missing":
+      return finding.reason;
+    case "first_line_missing":
+      return "the first line, which says what conversation it is, is missing";
+    case "torn":
+      return `its last line is torn; resuming cuts it off (${counted(finding.bytes, "byte")}) and keeps it beside the file`;
+    case "newline_missing":
+      return "its last line lacks its newline; resuming adds it";
+    case "not_regular":
+      return `not a regular file: ${finding.path}`;
+    case "not_a_directory":
+      return "not a directory";
+    case "unreadable":
+      return `cannot be read: ${finding.reason}`;
+    case "unwritable":
+      return `cannot be written to: ${finding.reason}`;
+    case "foreign_owner":
+      return `belongs to another user (uid ${finding.uid})`;
+    case "exposed":
+      return `others can ${finding.others} it (mode ${finding.mode})`;
+    case "dead_lock":
+      return `left by pid ${finding.pid}, which is gone; whoever resumes takes it over`;
+    case "far_lock":
+      return `held by ${finding.owner}`;
+    case "garbled_lock":
+      return "a lock that cannot be read, so nobody may write the conversation";
+    case "temporary":
+      return "a temporary file that was left";
+    case "last_copy":
+      return "what a file held before a change whose process died; nothing else here has it";
+    case "changed_blob":
+      return "a content that was kept and is not what it was";
+    case "orphaned_blobs":
+      return `${counted(finding.blobs, "file")} kept for a conversation that is gone`;
+    default:
+      return finding.sockets === 1
+        ? "1 socket of a process that is gone; whoever starts next removes it"
+        : `${finding.sockets} sockets of processes that are gone; whoever starts next removes them`;
+  }
+}
+
+function moreText(lines: number): string {
+  return lines === 0 ? "" : `, and ${counted(lines, "more damaged line")}`;
 }
