@@ -38,13 +38,7 @@ export type { CoreMessage } from "./rollouts/core-messages.js";
 export type { Trashed } from "./rollouts/trash/trash-entry.js";
 export type { ConversationMetadata } from "./rollouts/list/conversation-metadata.js";
 export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
-export {
-  type CompactionRecord,
-  type RecordedCompaction,
-  type RecorderOptions,
-  RolloutRecorder,
-  type TurnRecorder,
-} from "./actors/rollout-writer/recorder.js";
+export { type RecorderOptions, RolloutRecorder } from "./actors/rollout-writer/recorder.js";
 export type { Ability, ModelFacts, ModelPrice, NamedModel } from "./config/models/model-table.js";
 export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models/models.js";
 export type { ChangedFile, FileMode, FileVersion } from "./changes/changed-file.js";
@@ -133,3 +127,8 @@ export * from "./messages/turn-context.js";
 export { type InlineInput, UserInput } from "./messages/user-input.js";
 export type { WrittenConfig } from "./messages/written-config.js";
 export { version } from "./version.js";
+export {
+  type CompactionRecord,
+  type RecordedCompaction,
+  type TurnRecorder,
+} from "./actors/rollout-writer/turn-recorder.js";

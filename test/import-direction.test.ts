@@ -62,6 +62,23 @@ test("imports go one way: from the outer rooms to the inner ones", async () => {
   expect(wrong).toEqual([]);
 });
 
+test("no files import each other in a circle, not even for types", async () => {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of await allImports()) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const [done, path] = [new Set<string>(), [] as string[]];
+  const visit = (file: string): string[] => {
+    const start = path.indexOf(file);
+    if (start !== -1) return [[...path.slice(start), file].join(" -> ")];
+    if (done.has(file)) return [];
+    path.push(file);
+    const found = (targets.get(file) ?? []).flatMap(visit);
+    path.pop();
+    done.add(file);
+    return found;
+  };
+  expect([...targets.keys()].flatMap(visit)).toEqual([]);
+});
+
 test("nobody imports the first file of a thread or of the process", async () => {
   const roots = (await allImports()).filter(({ to }) => to.startsWith("workers/entries/") || to === "cli/main.ts");
   expect(roots).toEqual([]);

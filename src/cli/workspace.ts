@@ -21,12 +21,12 @@ import type { SaveOutcome } from "../messages/rollout-command.js";
 import type { ExportFormat } from "../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../rollouts/formats/export/export-lines.js";
 import { builtInProviders } from "../providers/built-in.js";
-import type { Target } from "./conversations/choose-conversation.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import { configFlags } from "./arguments/config-flags.js";
 import type { CommandContext } from "./context.js";
 import { codexPersistence } from "./conversations/conversation-directory.js";
 import { loadSettings } from "./load-settings.js";
+import type { Target } from "./conversations/target.js";
 
 /** The conversations of one project as a command sees them. Whoever opens it shuts it down. */
 export class Workspace implements AsyncDisposable {

@@ -5,7 +5,6 @@ import type { TokenUsage } from "../messages/token-usage.js";
 import type { Answer } from "./answer.js";
 import type { Ids } from "./ids.js";
 import type { JsonObject } from "./json.js";
-import type { Continuation } from "./memory.js";
 import type { MockReply } from "./script.js";
 
 /** A no, in words; the wire API gives it its shape. */
@@ -61,4 +60,17 @@ export interface MockApi {
   answer(reply: MockReply, exchange: Exchange): Answer;
   /** The same answer in one piece of JSON. */
   whole(reply: MockReply, exchange: Exchange): object;
+}
+
+/** How a wire API goes on from an answer that its client does not send back. */
+export interface Continuation {
+  /** The answer a request goes on from. */
+  anchorIn(body: JsonObject): string | undefined;
+  /** What is said when there is no such answer. */
+  lost(id: string): Refusal;
+  /** The request as one that needs no memory. */
+  joined(kept: JsonObject, body: JsonObject): JsonObject;
+  isKept(body: JsonObject): boolean;
+  /** What is kept of a request that needs no memory, and of its answer. */
+  answered(whole: JsonObject, content: readonly object[]): JsonObject;
 }

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { buildCompactedHistory, collectUserMessages, type PlainItem } from "../../src/index.js";
 import type { Provider } from "../../src/providers/provider.js";
-import type { TurnRecorder } from "../../src/actors/rollout-writer/recorder.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
 import type { RolloutTurn } from "../../src/rollouts/turns.js";
 import { asksForSummary, compactingConfig, openCompacting, saysAt } from "../support/compacting.js";
@@ -11,6 +10,7 @@ import { openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import type { TurnRecorder } from "../../src/actors/rollout-writer/turn-recorder.js";
 
 // The seed documents write content parts as `text` and ghost snapshots with `data`.
 

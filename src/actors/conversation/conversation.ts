@@ -13,9 +13,10 @@ import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } fro
 import type { ConversationCell, QueuedChange, QueuedWork } from "./state/cell.js";
 import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./state/settings.js";
 import { hasEnded } from "./turn/active-turn.js";
-import { continueTurn, playTurn, type TurnParts, type TurnWorld } from "./turn/play-turn.js";
+import { continueTurn, playTurn } from "./turn/play-turn.js";
 import { type Publish, Recording } from "./turn/recording.js";
 import { takeBack, type UndoReport } from "./turn/undo-changes.js";
+import type { TurnParts, TurnWorld } from "./turn/turn-world.js";
 
 /** How many inputs may wait while a turn runs. */
 export const maxQueuedInputs = 32;

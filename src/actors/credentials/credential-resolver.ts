@@ -1,22 +1,11 @@
 import { loginFacts, type LoginName } from "../../config/providers/logins.js";
 import { providerOfAuth } from "../../config/providers/pick-provider.js";
 import { apiKey, keyVariable, type KeySources } from "../../config/providers/vendors.js";
-import type { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/errors.js";
 import type { Access, LoginToken } from "../../providers/credential.js";
 import type { TokenReply } from "./credentials.js";
 import type { OpenCredentials } from "./open-credentials.js";
-
-export interface AccessOptions {
-  readonly home: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly config: Pick<Config, "providers" | "logins">;
-  readonly now: () => number;
-  /** Something a person should know, although all goes on. */
-  readonly warn: (message: string) => void;
-  /** Told of every token and key that is found, so that none is written to the disk elsewhere. */
-  readonly learn: (secret: string) => void;
-}
+import type { AccessOptions } from "./access-options.js";
 
 /** Where requests get what proves who asks, for all conversations of a manager. */
 export class AccessDesk {

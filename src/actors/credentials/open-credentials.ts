@@ -5,11 +5,11 @@ import { createTransport } from "../../providers/transport/node-transport.js";
 import { spawn } from "../runtime/spawn.js";
 import { within } from "../../base/time/within.js";
 import type { Ref } from "../runtime/actor.js";
-import type { AccessOptions } from "./credential-resolver.js";
 import { borrowedPlaces } from "./borrowed-tokens.js";
 import { credentials, type CredentialsAnswers, type CredentialsOp } from "./credentials.js";
 import { renewalMs } from "./login-keeper.js";
 import { TokenStore } from "./token-file.js";
+import type { AccessOptions } from "./access-options.js";
 
 export interface OpenCredentials {
   readonly ref: Ref<CredentialsOp, CredentialsAnswers>;

@@ -6,8 +6,8 @@ import { applyToHistory } from "../../rollouts/file/history.js";
 import type { RolloutTurn, TurnMetadata } from "../../rollouts/turns.js";
 import { messageOf } from "../runtime/failures.js";
 import { within } from "../../base/time/within.js";
-import type { CompactionRecord, TurnRecorder } from "./recorder.js";
 import type { Rollout } from "./rollout.js";
+import type { CompactionRecord, TurnRecorder } from "./turn-recorder.js";
 
 const deadlineMs = 10_000;
 /** When so many turns wait for the recorder no new one should begin. */

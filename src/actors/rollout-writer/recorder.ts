@@ -27,36 +27,10 @@ import { openOutbox } from "./open-outbox.js";
 import type { RolloutOutbox } from "./outbox.js";
 import { RecorderRollout } from "./recorder-rollout.js";
 import type { Rollout } from "./rollout.js";
+import type { CompactionRecord, TurnRecorder } from "./turn-recorder.js";
 
 /** How many refused turns of a conversation are known when they are given again; the oldest is forgotten first. */
 const maxRefused = 1_000;
-
-export interface CompactionRecord {
-  timestamp: number;
-  summary: string;
-  /** How many old items had to be dropped before the summary could be made. */
-  truncatedCount: number;
-}
-
-/** A compaction as `readRollout` may return it. */
-export interface RecordedCompaction extends CompactionRecord {
-  type: "compacted";
-}
-
-/**
- * Where whole turns are kept; anything of this shape can take the place of files. A turn must come back with its
- * `metadata`: when `metadata.replaces` is true, its items are the whole history from there on.
- */
-export interface TurnRecorder {
-  appendTurn(conversationId: string, turn: RolloutTurn): Promise<void>;
-  /** What was appended, in order; the records of `appendCompacted` may be among the turns, or left out. */
-  readRollout(conversationId: string): Promise<readonly (RolloutTurn | RecordedCompaction)[]>;
-  list(): Promise<ConversationMetadata[]>;
-  /** Called for each compaction, before the turn that has the new history. */
-  appendCompacted?(conversationId: string, record: CompactionRecord): Promise<void>;
-  /** Whether the turn with the new history is enough to restore a compaction, so that `appendCompacted` is not called for it. */
-  readonly keepsReplacements?: boolean;
-}
 
 export interface RecorderOptions {
   /** For `XDG_RUNTIME_DIR`, without which sockets live in `/tmp`, and for the secrets that are kept from the disk. */

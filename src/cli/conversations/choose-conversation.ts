@@ -11,13 +11,7 @@ import type { CommandContext } from "../context.js";
 import { newestConversation } from "./project-conversations.js";
 import { ProjectMembers } from "./project-members.js";
 import type { Workspace } from "../workspace.js";
-
-/** A conversation that is there. */
-export interface Target {
-  readonly id: string;
-  /** Its file, when it is not to be found by its id. */
-  readonly path?: string;
-}
+import type { Target } from "./target.js";
 
 /** Which conversation a run goes on with; `why` says why it begins a new one though an old one was looked for. */
 export type Choice = ({ readonly type: "resume" } & Target) | { readonly type: "new"; readonly why?: string };

@@ -5,13 +5,12 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import { namedEvent, type Answer, AnswerBuilder } from "../answer.js";
 import { argumentsOf } from "../call-arguments.js";
 import { objectOf, stringOf, isGiven, objectsOf, type JsonObject } from "../json.js";
-import type { Continuation } from "../memory.js";
 import type { Problem } from "../problem.js";
 import { roleOf, said, textIn } from "../said.js";
 import type { MockReply, MockCall } from "../script.js";
 import { redactedData, signatureOf } from "../seal.js";
 import { argumentPieces, partsOf } from "../split-deltas.js";
-import type { MockApi, Refusal, Exchange } from "../wire-api.js";
+import type { MockApi, Refusal, Exchange, Continuation } from "../wire-api.js";
 import {
   anthropicError,
   anthropicKeyIn,

@@ -3,7 +3,6 @@ import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { namedEvent } from "../answer.js";
 import { stringOf, type JsonObject, objectOf, objectsOf } from "../json.js";
-import type { Continuation } from "../memory.js";
 import {
   bearerIn,
   contentTypeRefusal,
@@ -14,7 +13,7 @@ import {
   wrongOpenAiKey,
 } from "../openai/errors.js";
 import { roleOf, said, textIn } from "../said.js";
-import type { MockApi } from "../wire-api.js";
+import type { MockApi, Continuation } from "../wire-api.js";
 import { outputItems } from "./items.js";
 import { finalStatus, responseObject } from "./response.js";
 import { ruleRefusal } from "./rules.js";

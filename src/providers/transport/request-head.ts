@@ -1,11 +1,6 @@
 import { type Credential, secretOf } from "../credential.js";
 import type { WireConnection } from "../wire.js";
-
-/** Where a request goes and what stands above its body: the same for all requests of a connection. */
-export interface RequestHead {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import type { RequestHead } from "./transport.js";
 
 /** What both SDKs' clients can do. */
 interface Client {

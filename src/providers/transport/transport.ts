@@ -1,6 +1,5 @@
 import type { Readable } from "node:stream";
 import type { ReadyStream } from "./ready-stream.js";
-import type { RequestHead } from "./request-head.js";
 
 /** One event of a server-sent stream. */
 export interface ServerEvent {
@@ -46,4 +45,10 @@ export interface Transport {
   events(answer: Answer, bounds: StreamBounds): ReadyStream<ServerEvent>;
   /** Lets go of the connections it keeps; nothing may be fetched any more. */
   close(): void;
+}
+
+/** Where a request goes and what stands above its body: the same for all requests of a connection. */
+export interface RequestHead {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
 }

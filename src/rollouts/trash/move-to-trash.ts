@@ -2,12 +2,10 @@ import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { TrashEntry, TrashReason } from "../../messages/cleanup.js";
-import { ConversationInUseError } from "../../messages/errors.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { conversationFiles, NotDeletableError } from "../list/conversation-files.js";
-import { releaseLock, takeLock } from "../file/lock.js";
 import { moveFile } from "./move-file.js";
-import { putBack } from "./restore.js";
+import { putBack, locked } from "./restore.js";
 import { entryName, placesOf, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 
@@ -99,16 +97,5 @@ async function refuseOutside({ path, directory }: TrashRequest): Promise<void> {
   const isInside = !way.startsWith("..") && !way.startsWith(sep);
   if (!isInside || (await realpath(dirname(path))) !== join(await realpath(directory), way)) {
     throw new NotDeletableError("its file is not in the directory of conversations");
-  }
-}
-
-/** Does something while nobody else writes a rollout, or touches a folder of the trash. */
-export async function locked<T>(path: string, id: string, owner: LockOwner, work: () => Promise<T>): Promise<T> {
-  const lock = await takeLock(path, owner, { force: false });
-  if (lock.status === "in_use") throw new ConversationInUseError(id, lock.owner);
-  try {
-    return await work();
-  } finally {
-    await releaseLock(path, owner);
   }
 }

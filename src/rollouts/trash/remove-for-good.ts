@@ -1,7 +1,6 @@
 import { dirname, join } from "node:path";
 import type { LockOwner } from "../../messages/rollout-command.js";
-import { locked } from "./move-to-trash.js";
-import { forgetEntry } from "./restore.js";
+import { forgetEntry, locked } from "./restore.js";
 import { placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 

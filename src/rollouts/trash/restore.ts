@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
-import { FailureError } from "../../messages/errors.js";
+import { FailureError, ConversationInUseError } from "../../messages/errors.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { isSameFile, moveFile, partialEnding } from "./move-file.js";
-import { locked } from "./move-to-trash.js";
 import { entryName, placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
+import { releaseLock, takeLock } from "../file/lock.js";
 
 /** Brings a conversation back to where it was, byte for byte; refuses when something else lies there now. */
 export async function restore(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<void> {
@@ -65,4 +65,15 @@ function refused(id: string, detail: string): FailureError {
     message: `Conversation ${id} cannot be brought back: ${detail}`,
     retryable: false,
   });
+}
+
+/** Does something while nobody else writes a rollout, or touches a folder of the trash. */
+export async function locked<T>(path: string, id: string, owner: LockOwner, work: () => Promise<T>): Promise<T> {
+  const lock = await takeLock(path, owner, { force: false });
+  if (lock.status === "in_use") throw new ConversationInUseError(id, lock.owner);
+  try {
+    return await work();
+  } finally {
+    await releaseLock(path, owner);
+  }
 }

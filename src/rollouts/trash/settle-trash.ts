@@ -2,9 +2,9 @@ import { basename, dirname, join } from "node:path";
 import { ConversationInUseError } from "../../messages/errors.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { isSameFile, moveFile } from "./move-file.js";
-import { locked, removeEmptyFolders } from "./move-to-trash.js";
+import { removeEmptyFolders } from "./move-to-trash.js";
 import { finishRemoving } from "./remove-for-good.js";
-import { putBack, removeEmptied } from "./restore.js";
+import { putBack, removeEmptied, locked } from "./restore.js";
 import { entryName, placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 

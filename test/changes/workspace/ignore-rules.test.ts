@@ -10,7 +10,7 @@ const run = promisify(execFile);
 let bundles: Awaited<ReturnType<typeof bundleModule>>[];
 
 beforeAll(async () => {
-  bundles = await Promise.all(["walk", "git-excludes"].map((name) => bundleModule(`src/changes/workspace/${name}.ts`)));
+  bundles = await Promise.all(["walk", "snapshot"].map((name) => bundleModule(`src/changes/workspace/${name}.ts`)));
 });
 
 afterAll(() => Promise.all(bundles.map((bundle) => bundle[Symbol.asyncDispose]())));

@@ -4,7 +4,7 @@ import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import { judge, judgeKnowledge, type Verdict } from "../../../tools/policy/approval-policy.js";
 import type { CommandLine } from "../../../tools/tool.js";
-import type { CallEnd, CallWorld, RunnableCall } from "./run-call.js";
+import type { CallEnd, CallWorld, RunnableCall } from "./call-world.js";
 
 const maxAllowed = 1_000;
 

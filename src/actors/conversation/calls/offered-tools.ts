@@ -1,7 +1,7 @@
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { ToolSpec } from "../../../messages/tool.js";
 import { recall } from "../../../tools/recall.js";
-import type { TurnParts } from "../turn/play-turn.js";
+import type { TurnParts } from "../turn/turn-world.js";
 
 /** Always the same list for the same tools, so that its tokens are counted once. */
 const withoutRecall = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();

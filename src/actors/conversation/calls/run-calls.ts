@@ -1,7 +1,8 @@
 import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
 import { calledWith, outputsFor } from "./open-calls.js";
 import type { PreparedCall } from "./prepare-call.js";
-import { type CallEnd, type CallWorld, runCall } from "./run-call.js";
+import { runCall } from "./run-call.js";
+import type { CallEnd, CallWorld } from "./call-world.js";
 
 /** How many calls run at the same time. */
 const maxTogether = 8;

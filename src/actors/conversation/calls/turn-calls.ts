@@ -5,13 +5,13 @@ import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
 import type { ActiveTurn } from "../turn/active-turn.js";
-import type { TurnWorld, TurnParts } from "../turn/play-turn.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
 import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
 import { KeptOutputs } from "./kept-outputs.js";
 import { type PendingCall, prepareCall } from "./prepare-call.js";
-import type { CallWorld } from "./run-call.js";
 import { type CallsEnd, runCalls } from "./run-calls.js";
+import type { CallWorld } from "./call-world.js";
+import type { TurnWorld, TurnParts } from "../turn/turn-world.js";
 
 /** The calls of one turn. What they need is made for the first of them: most turns have none, and a thousand may run. */
 export class TurnCalls {

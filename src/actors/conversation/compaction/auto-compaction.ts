@@ -6,8 +6,8 @@ import { compactHistory } from "./compact-history.js";
 import type { CompactionWish } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
 import { planCompaction, summaryRequest } from "./plan-compaction.js";
-import type { TurnWorld } from "../turn/play-turn.js";
 import type { Settings } from "../state/settings.js";
+import type { TurnWorld } from "../turn/turn-world.js";
 
 /** From this part of the limit on a summary is prepared: at 0.6 of the window, where it is used at 0.8. */
 const prepareFrom = 0.75;

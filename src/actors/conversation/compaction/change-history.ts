@@ -4,9 +4,9 @@ import type { QueuedChange } from "../state/cell.js";
 import { compactHistory } from "./compact-history.js";
 import { ContextSize } from "./context-size.js";
 import { chosenStrategy, type PlanWorld } from "./plan-compaction.js";
-import type { TurnWorld } from "../turn/play-turn.js";
 import { undoCompaction } from "./undo-compaction.js";
 import { counted } from "../../../base/text/counted.js";
+import type { TurnWorld } from "../turn/turn-world.js";
 
 /** What changes a history between two turns. */
 export async function changeHistory(

@@ -8,11 +8,11 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import type { SummaryOutcome } from "../../compactor/summarizer.js";
 import { oneAfterAnother } from "../../runtime/fair-queue.js";
 import type { Settings } from "../state/settings.js";
-import type { TurnWorld } from "../turn/play-turn.js";
 import type { CompactionWish } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
 import { planCompaction, type Planning, summaryRequest } from "./plan-compaction.js";
 import { recordCompaction } from "./record-compaction.js";
+import type { TurnWorld } from "../turn/turn-world.js";
 
 const compressionFailed = "Compression failed, conversation may hit limits soon";
 

@@ -4,8 +4,8 @@ import type { ToolSpec } from "../../../messages/tool.js";
 import type { TokenCounts } from "../../compactor/token-counts.js";
 import type { ConversationCell } from "../state/cell.js";
 import { offeredTools } from "../calls/offered-tools.js";
-import type { TurnParts } from "../turn/play-turn.js";
 import type { Settings } from "../state/settings.js";
+import type { TurnParts } from "../turn/turn-world.js";
 
 /** Tools are told to every model alike. */
 const toolTokens = new WeakMap<readonly ToolSpec[], number>();

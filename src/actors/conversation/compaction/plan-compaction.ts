@@ -7,9 +7,9 @@ import { isCodexSummary } from "../../../messages/codex-summary.js";
 import { type ResponseItem, messageText } from "../../../messages/response-item.js";
 import type { SummaryRequest } from "../../compactor/summarizer.js";
 import type { Settings } from "../state/settings.js";
-import type { TurnParts, TurnWorld } from "../turn/play-turn.js";
 import type { CompactionWish } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
+import type { TurnParts, TurnWorld } from "../turn/turn-world.js";
 
 /** What planning takes of a turn's world: it records and publishes nothing. */
 export type PlanWorld = Pick<TurnWorld, "parts" | "cell">;

@@ -1,8 +1,8 @@
 import type { CompactionNotes, CompactionTrigger, SummarySource } from "../../../messages/compaction.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
-import type { TurnWorld } from "../turn/play-turn.js";
 import { usageInfo } from "../turn/usage-info.js";
+import type { TurnWorld } from "../turn/turn-world.js";
 
 export interface CompactionResult {
   readonly trigger: CompactionTrigger;

@@ -3,8 +3,8 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../../rollouts/file/history.js";
 import { ContextSize } from "./context-size.js";
-import type { TurnWorld } from "../turn/play-turn.js";
 import { recordCompaction } from "./record-compaction.js";
+import type { TurnWorld } from "../turn/turn-world.js";
 
 /** Goes back to the history before the last compaction, with what was said since; automatic ones are suspended then. */
 export async function undoCompaction(world: TurnWorld, submissionId: string): Promise<CompactionOutcome> {

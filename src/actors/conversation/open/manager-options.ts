@@ -8,9 +8,9 @@ import type { Provider } from "../../../providers/provider.js";
 import type { Tool } from "../../../tools/tool.js";
 import type { Tokenizer } from "../../compactor/injected-tokenizer.js";
 import type { RolloutOutbox } from "../../rollout-writer/outbox.js";
-import type { TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { Conversation } from "../handle.js";
 import type { RetryPolicy } from "../turn/sampling.js";
+import type { TurnRecorder } from "../../rollout-writer/turn-recorder.js";
 
 export interface ManagerOptions {
   /** Where conversations live; `CODY_HOME` of `env`, else `~/.cody`, by default. */

@@ -15,7 +15,7 @@ import { apply, type ConversationState, emptyState } from "../state/state.js";
 import { Transcript } from "../state/transcript.js";
 import type { OpenedRollout, Store, StoredState } from "../store/store.js";
 import type { NewConversation } from "./manager-options.js";
-import { isPaginated } from "./read-parent.js";
+import { isPaginated, type Parent } from "./read-parent.js";
 import { recordedConfig } from "./resolve-settings.js";
 import { skippedNotice, tornNotice, workingFolder, type WorkingFolder } from "./resume-notices.js";
 import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";
@@ -29,16 +29,6 @@ export interface OpenerParts extends SpawnerParts {
   readonly store: Store;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
-}
-
-/** What a fork has from another conversation. */
-export interface Parent {
-  readonly id: string;
-  readonly lines: readonly OwnLine[];
-  readonly recorded: ConversationConfig;
-  readonly notice?: string | undefined;
-  /** Whether the copy was made to resume a conversation whose file only Codex may write. */
-  readonly isResumed?: boolean;
 }
 
 const recordedOfNew =

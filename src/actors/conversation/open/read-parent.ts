@@ -2,10 +2,10 @@ import { EmptyRolloutError, InvalidInputError } from "../../../messages/errors.j
 import type { CodyPayload, OwnLine } from "../../../messages/rollout-line.js";
 import { legacyLines } from "../../../rollouts/file/legacy-lines.js";
 import { TurnEnds } from "../../../rollouts/turn-ends.js";
-import type { Parent } from "./opener.js";
 import { recordedConfig } from "./resolve-settings.js";
 import { apply, type ConversationState, emptyState } from "../state/state.js";
 import type { Store } from "../store/store.js";
+import type { ConversationConfig } from "../../../messages/conversation-config.js";
 
 /** What a fork has from a conversation as it was after so many turns, or as it is now. */
 export async function readParent(store: Store, id: string, afterTurn: number | undefined): Promise<Parent> {
@@ -51,4 +51,14 @@ function isInherited(line: OwnLine): boolean {
  */
 export function isPaginated({ meta }: ConversationState): boolean {
   return meta?.history_mode === "paginated";
+}
+
+/** What a fork has from another conversation. */
+export interface Parent {
+  readonly id: string;
+  readonly lines: readonly OwnLine[];
+  readonly recorded: ConversationConfig;
+  readonly notice?: string | undefined;
+  /** Whether the copy was made to resume a conversation whose file only Codex may write. */
+  readonly isResumed?: boolean;
 }

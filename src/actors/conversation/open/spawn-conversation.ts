@@ -15,10 +15,10 @@ import { contextUsage, previewCompaction } from "../compaction/context-usage.js"
 import { summarizeItems } from "../compaction/summarize-items.js";
 import { isUnanswered } from "../calls/open-calls.js";
 import { OpenRequests } from "../open-requests.js";
-import type { TurnParts } from "../turn/play-turn.js";
 import { Recording } from "../turn/recording.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
+import type { TurnParts } from "../turn/turn-world.js";
 
 export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   readonly state: ConversationState;

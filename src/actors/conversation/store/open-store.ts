@@ -15,11 +15,12 @@ import { turnLines, turnMetadata } from "../../../rollouts/formats/turns/lines.j
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import { CodexLocks } from "../../rollout-writer/codex-lock.js";
 import { openOutbox } from "../../rollout-writer/open-outbox.js";
-import { recorderRollout, type TurnRecorder } from "../../rollout-writer/recorder.js";
+import { recorderRollout } from "../../rollout-writer/recorder.js";
 import type { ManagerOptions } from "../open/manager-options.js";
 import { fileStore } from "./file-store.js";
 import { foldLines } from "./fold-lines.js";
 import type { Store, StoredLines } from "./store.js";
+import type { TurnRecorder } from "../../rollout-writer/turn-recorder.js";
 
 export interface StoreParts {
   readonly cpu: CpuPool;

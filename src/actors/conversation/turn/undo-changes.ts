@@ -1,7 +1,7 @@
 import type { UndoOutcome } from "../../../changes/restore/undo-turn.js";
 import { obstacleWords, stayingWords } from "../../../changes/restore/obstacle.js";
 import { visible } from "../../../base/text/visible.js";
-import type { TurnWorld } from "./play-turn.js";
+import type { TurnWorld } from "./turn-world.js";
 
 /** What a person is told of an undo, as its last event says it. */
 export interface UndoReport {

@@ -1,10 +1,11 @@
-import { type Target, targetOf } from "../../conversations/choose-conversation.js";
+import { targetOf } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import type { CommandContext } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { newestConversation } from "../../conversations/project-conversations.js";
 import { takeUp } from "./continue-conversation.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
+import type { Target } from "../../conversations/target.js";
 
 /**
  * Really resumes, which reads the whole file and takes its lock: what is confirmed here will work in `chat`. A turn

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../../../rollouts/formats/export/export-lines.js";
-import type { Target } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
 import type { Workspace } from "../../workspace.js";
 import { exportDirectory } from "./export-directory.js";
 import { writeNewFile } from "./new-file.js";
+import type { Target } from "../../conversations/target.js";
 
 export interface ExportedFile {
   readonly id: string;

@@ -4,12 +4,13 @@ import {
   exportFormats,
   isExportFormat,
 } from "../../../rollouts/formats/export/export-format.js";
-import { type Target, targetOf } from "../../conversations/choose-conversation.js";
+import { targetOf } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
 import { describeError } from "../../describe-error.js";
 import { exportToDirectory, lossText, nothingSaved, reportText } from "../../commands/transfer/export-file.js";
 import { exportProject, projectText } from "../../commands/transfer/export-project.js";
 import type { CurrentConversation } from "./current-conversation.js";
+import type { Target } from "../../conversations/target.js";
 
 /** Exports the named conversation, or the current one; gives what there is to tell. */
 export async function exportNamed(
