@@ -24,7 +24,7 @@ export type {
 } from "./actors/conversation/saved/import-options.js";
 export { type ImportFormat, importFormats } from "./rollouts/formats/import/import-format.js";
 export type { DamagedLine, LossKind, LossReport } from "./rollouts/formats/import/losses.js";
-export type { CallItem } from "./actors/conversation/calls/open-calls.js";
+export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/open-calls.js";
 export type { RetryPolicy } from "./actors/conversation/turn/sampling.js";
 export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/compaction/run-compact-task.js";
 export type { Settings } from "./actors/conversation/state/settings.js";

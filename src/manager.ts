@@ -20,7 +20,7 @@ import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/com
 import { countedBy, forgiving, type Tokenizer } from "./actors/compactor/injected-tokenizer.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
 import { TokenCounts } from "./actors/compactor/token-counts.js";
-import { AccessDesk } from "./actors/credentials/credential-resolver.js";
+import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
 import { RequestGate } from "./actors/limits/request-gate.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
@@ -49,7 +49,7 @@ export class ConversationManager implements AsyncDisposable {
   /** Costs nothing until something is summarized. */
   readonly #io = openIoPool();
   readonly #gate: RequestGate;
-  readonly #desk: AccessDesk;
+  readonly #desk: CredentialResolver;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
@@ -87,7 +87,7 @@ export class ConversationManager implements AsyncDisposable {
     });
     const counts = new TokenCounts(options.tokenizer && forgiving(options.tokenizer, (message) => this.#warn(message)));
     this.#gate = new RequestGate(config.limits ?? {});
-    this.#desk = new AccessDesk({
+    this.#desk = new CredentialResolver({
       home: options.home,
       env: options.env ?? {},
       config,

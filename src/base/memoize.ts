@@ -1,5 +1,5 @@
 /** Makes something of an object once, and gives the same for as long as the object lives. It must not change. */
-export function keptFor<K extends object, V>(make: (key: K) => V): (key: K) => V {
+export function memoizeByObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const kept = new WeakMap<K, { readonly value: V }>();
   return (key) => {
     const known = kept.get(key);

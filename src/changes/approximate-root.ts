@@ -1,5 +1,5 @@
 /** A power of two near the square root, as git takes it. */
-export function roughRoot(value: number): number {
+export function approximateRoot(value: number): number {
   let root = 1;
   for (let rest = value; rest > 0; rest = Math.floor(rest / 4)) root *= 2;
   return root;

@@ -1,4 +1,4 @@
-import { roughRoot } from "./approximate-root.js";
+import { approximateRoot } from "./approximate-root.js";
 
 /** A part of the comparison: from one place in both sequences to another. */
 interface Box {
@@ -58,7 +58,7 @@ export class BoxSplitter {
     const diagonals = left.length + right.length + 3;
     this.#forward = new Frontier(diagonals, right.length + 1, -1);
     this.#backward = new Frontier(diagonals, right.length + 1, farthest);
-    this.#patience = Math.max(roughRoot(diagonals), leastPatience);
+    this.#patience = Math.max(approximateRoot(diagonals), leastPatience);
   }
 
   compare(differences: Differences): void {

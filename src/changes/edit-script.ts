@@ -1,4 +1,4 @@
-import { roughRoot } from "./approximate-root.js";
+import { approximateRoot } from "./approximate-root.js";
 import { BoxSplitter } from "./box-splitter.js";
 import { LineNumbers } from "./number-lines.js";
 
@@ -118,7 +118,7 @@ function placesToCompare(
 function kindsOf(lines: Int32Array, others: Int32Array, from: number, to: number): Kind[] {
   const counts = new Map<number, number>();
   for (const line of others) counts.set(line, (counts.get(line) ?? 0) + 1);
-  const limit = Math.min(roughRoot(lines.length), maxFrequency);
+  const limit = Math.min(approximateRoot(lines.length), maxFrequency);
   return Array.from(lines.subarray(from, to), (line) => {
     const count = counts.get(line) ?? 0;
     return count === 0 ? "alone" : count >= limit ? "frequent" : "common";

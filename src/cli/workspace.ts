@@ -12,7 +12,7 @@ import type { NewConversation } from "../actors/conversation/open/manager-option
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/saved/import-options.js";
 import { ConversationManager } from "../manager.js";
 import type { Conversation } from "../actors/conversation/handle.js";
-import { reasonOf } from "../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../actors/rollout-writer/reason.js";
 import { resolveSettings } from "../actors/conversation/open/resolve-settings.js";
 import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
 import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
@@ -150,7 +150,7 @@ export class Workspace implements AsyncDisposable {
       return true;
     } catch (error) {
       this.#context.log("warn", `active conversation not written: ${(error as Error).message}`);
-      await this.#context.tell(`${id} could not be made the active conversation: ${reasonOf(error)}`);
+      await this.#context.tell(`${id} could not be made the active conversation: ${saveFailureReason(error)}`);
       return false;
     }
   }

@@ -1,7 +1,7 @@
-import type { ResponseItem } from "../messages/response-item.js";
+import { type ResponseItem, isFlagged, isSummary } from "../messages/response-item.js";
 import { contextKey, contextPlaces } from "./initial-context.js";
 import { groupsOf, type ItemGroup } from "./cut/item-groups.js";
-import { isFlagged, isRequest, isSummary } from "./item-kinds.js";
+import { isRequest } from "./item-kinds.js";
 import { safeCuts } from "./cut/safe-cut.js";
 import type { CountItem } from "./strategy.js";
 

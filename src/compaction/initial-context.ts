@@ -1,7 +1,5 @@
-import { messageText, type ResponseItem } from "../messages/response-item.js";
+import { messageText, type ResponseItem, isFlagged } from "../messages/response-item.js";
 import { contextKind } from "../messages/user-message.js";
-import { isFlagged } from "./item-kinds.js";
-
 /** Context that tells what happened in a turn, and goes with it. */
 const ofTurns = /<user_shell_command>|<turn_aborted>|<subagent_notification>|<hook_prompt|warning: /;
 

@@ -1,6 +1,13 @@
-import type { MessageItem, ResponseItem } from "../messages/response-item.js";
+import {
+  type MessageItem,
+  type ResponseItem,
+  isCall,
+  isOutput,
+  isPinned,
+  isSummary,
+} from "../messages/response-item.js";
 import { type HistoryMap, uncovered } from "./history-map.js";
-import { isCall, isOfModel, isOutput, isPinned, isRequest, isSummary } from "./item-kinds.js";
+import { isOfModel, isRequest } from "./item-kinds.js";
 import type { CompactionPlan, StrategyInput } from "./strategy.js";
 import { summaryBody } from "./summary/summary-text.js";
 import { trimToTarget } from "./cut/trim-to-target.js";

@@ -4,7 +4,7 @@ import { link, open, rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { FailureError } from "../messages/errors.js";
-import { isDead } from "../base/fs/is-dead.js";
+import { isProcessDead } from "../base/fs/is-dead.js";
 import { systemCode } from "../base/system-error.js";
 import { sweepStrays } from "../base/fs/sweep-strays.js";
 import { writeNew } from "../base/fs/write-atomic.js";
@@ -53,7 +53,7 @@ async function acquire(lock: string, own: string, looksAtAnyone: number): Promis
     const holder = await read(lock);
     looks = holder === seen ? looks + 1 : 0;
     seen = holder;
-    const stale = looks >= looksAtAnyone || (looks >= looksAtDead && isDead(pidOf(holder)));
+    const stale = looks >= looksAtAnyone || (looks >= looksAtDead && isProcessDead(pidOf(holder)));
     if (holder !== undefined && stale && (await takeOver(lock, own, holder))) return;
     await setTimeout(retryMs);
   }
@@ -83,7 +83,7 @@ async function takeOver(lock: string, own: string, holder: string): Promise<bool
 async function claimed(claim: string, own: string): Promise<boolean> {
   if (await linked(own, claim)) return true;
   const taker = await read(claim);
-  return taker !== undefined && isDead(pidOf(taker)) && (await takeOver(claim, own, taker));
+  return taker !== undefined && isProcessDead(pidOf(taker)) && (await takeOver(claim, own, taker));
 }
 
 function pidOf(holder: string | undefined): number {

@@ -79,7 +79,10 @@ export async function readInstructions(found: readonly FoundInstructions[]): Pro
       if (text === "") continue;
       blocks.set(file, { path, text: isCut ? `${text}\n[The rest of this file was left out: it is too long.]` : text });
     } catch (error) {
-      notices.set(file, `${path} was not read: ${error instanceof UnfitFile ? error.message : reasonOf(error)}`);
+      notices.set(
+        file,
+        `${path} was not read: ${error instanceof UnfitFile ? error.message : unreadableReason(error)}`,
+      );
     }
   }
   return {
@@ -96,7 +99,7 @@ function nearestFirst(found: readonly FoundInstructions[]): FoundInstructions[] 
 
 class UnfitFile extends Error {}
 
-function reasonOf(error: unknown): string {
+function unreadableReason(error: unknown): string {
   const code = systemCode(error);
   if (code === undefined) throw error;
   return systemReason(error);

@@ -117,3 +117,42 @@ export type ResponseItem = z.infer<typeof ResponseItem>;
 export function messageText(item: MessageItem): string {
   return item.content.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n");
 }
+
+export type CallItem = Extract<
+  ResponseItem,
+  { type: "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" }
+>;
+
+export type OutputItem = Extract<
+  ResponseItem,
+  { type: "function_call_output" | "custom_tool_call_output" | "tool_search_output" }
+>;
+
+export function isSummary(item: ResponseItem): item is MessageItem {
+  return item.type === "message" && item.summary === true;
+}
+
+export function isPinned(item: ResponseItem): item is MessageItem {
+  return item.type === "message" && item.pinned === true && item.summary !== true;
+}
+
+export function isFlagged(item: ResponseItem): boolean {
+  return isSummary(item) || isPinned(item);
+}
+
+export function isCall(item: ResponseItem): item is CallItem {
+  return (
+    item.type === "function_call" ||
+    item.type === "custom_tool_call" ||
+    item.type === "local_shell_call" ||
+    item.type === "tool_search_call"
+  );
+}
+
+export function isOutput(item: ResponseItem): item is OutputItem {
+  return (
+    item.type === "function_call_output" ||
+    item.type === "custom_tool_call_output" ||
+    item.type === "tool_search_output"
+  );
+}

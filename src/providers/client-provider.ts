@@ -8,7 +8,7 @@ import { type ContentPart, type MessageItem, messageText, ResponseItem } from ".
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
 import { codeOfStatus, isPassing } from "./failures/retryable.js";
-import { orAborted } from "../base/time/or-aborted.js";
+import { orAborted } from "../base/time/waiting.js";
 
 /** A request as an injected client gets it: `messages` are the texts of the history. */
 export interface ClientRequest extends ModelRequest {

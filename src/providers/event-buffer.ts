@@ -6,7 +6,7 @@ type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "too
  * What an answer has said and nobody has heard yet. Deltas of one item that came together are one, because nobody
  * could see them apart, and a hundred events cost a hundred times as much.
  */
-export class SaidEvents {
+export class EventBuffer {
   #events: ModelEvent[] = [];
   #told = 0;
   /** Of the last event, when it is a delta. */

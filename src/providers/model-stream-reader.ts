@@ -32,7 +32,7 @@ export interface HearingOptions {
  * A provider's stream that ends at once when the signal says so, whatever the provider does, and never throws.
  * An answer of more than `maxBytes` is stopped before the event that exceeds them. Deltas are told as they come, most of them from the callback of their socket; only what is rare is waited for.
  */
-export class HeardAnswer implements Disposable {
+export class ModelStreamReader implements Disposable {
   readonly #signal: AbortSignal;
   readonly #events: AsyncIterator<ModelEvent> | Failure;
   readonly #onDelta: (delta: Delta) => void;

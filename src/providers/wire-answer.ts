@@ -1,9 +1,9 @@
-import { keptFor } from "../base/memoize.js";
+import { memoizeByObject } from "../base/memoize.js";
 import { FailureError } from "../messages/errors.js";
 import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { type Credential, secretOf, sentWithCredential } from "./credential.js";
-import { SaidEvents } from "./event-buffer.js";
+import { EventBuffer } from "./event-buffer.js";
 import { restMs } from "./failures/rate-limit-headers.js";
 import { type FailureContext, wireFailure } from "./failures/wire-failure.js";
 import { ended, ReadyStream } from "./transport/ready-stream.js";
@@ -12,7 +12,7 @@ import { defaultIdleMs, maxEventBytes } from "./transport/stream-bounds.js";
 import type { Answer, Posted, ServerEvent } from "./transport/transport.js";
 import type { WireConnection } from "./wire.js";
 
-const toolText = keptFor((tool: object) => JSON.stringify(tool));
+const toolText = memoizeByObject((tool: object) => JSON.stringify(tool));
 
 /** Makes our events of a wire API's; it lives as long as one answer. */
 export interface WireDecoder {
@@ -55,7 +55,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   #apiKey: string | undefined;
   #posted: Posted | undefined;
   #opened: Opened | undefined;
-  readonly #said = new SaidEvents();
+  readonly #said = new EventBuffer();
   #isOver: boolean;
 
   constructor(connection: WireConnection, exchange: WireExchange, signal: AbortSignal) {

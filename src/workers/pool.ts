@@ -204,7 +204,7 @@ function threadFailure(job: string, error: unknown): JobOutcome<never> {
     // The same job would fill the next thread as well.
     return jobFailed("thread_died", `${job}: the thread ran out of memory`);
   }
-  return jobFailed("thread_died", `${job}: the thread died: ${reasonOf(error)}`, true);
+  return jobFailed("thread_died", `${job}: the thread died: ${rootCause(error)}`, true);
 }
 
 function isOutOfMemory(error: unknown): boolean {
@@ -212,9 +212,9 @@ function isOutOfMemory(error: unknown): boolean {
 }
 
 /** A thread that could not start is reported as the cause. */
-function reasonOf(error: unknown): string {
+function rootCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : reasonOf(error.cause);
+  return error.cause === undefined ? error.message : rootCause(error.cause);
 }
 
 /** The threads of a pool. Nothing is loaded and no thread is started before the first job. */

@@ -3,8 +3,8 @@ import type { Failure } from "../messages/failure.js";
 import type { KnownFacts, ModelRequest } from "../messages/model.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
-import { broken, HeardAnswer } from "../providers/model-stream-reader.js";
-import { pause } from "../base/time/pause.js";
+import { broken, ModelStreamReader } from "../providers/model-stream-reader.js";
+import { pause } from "../base/time/waiting.js";
 import type { Provider } from "../providers/provider.js";
 
 /** What a model is asked to summarize. */
@@ -122,7 +122,7 @@ async function wholeAnswer(
   const { signal } = stopped;
   const texts: string[] = [];
   let usage: TokenUsage | undefined;
-  using answer = new HeardAnswer(() => provider.stream(request, signal), unheard, { signal, maxBytes });
+  using answer = new ModelStreamReader(() => provider.stream(request, signal), unheard, { signal, maxBytes });
   for (;;) {
     const event = await answer.next();
     if (event === "aborted" || signal.aborted) return { status: "aborted" };

@@ -4,19 +4,19 @@ import { describe, expect, test } from "vitest";
 import { isCuttable } from "../../src/compaction/cut/cut-item.js";
 import { initialContext } from "../../src/compaction/initial-context.js";
 import { groupsOf } from "../../src/compaction/cut/item-groups.js";
-import {
-  isCall,
-  isFlagged,
-  isOfModel,
-  isOutput,
-  isPinned,
-  isRequest,
-  isSummary,
-} from "../../src/compaction/item-kinds.js";
+import { isOfModel, isRequest } from "../../src/compaction/item-kinds.js";
 import { groupsUnderWay, isSafeCut } from "../../src/compaction/cut/safe-cut.js";
 import type { StrategyInput } from "../../src/compaction/strategy.js";
 import { strategies } from "../../src/compaction/strategy-for.js";
-import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
+import {
+  messageText,
+  type ResponseItem,
+  isCall,
+  isFlagged,
+  isOutput,
+  isPinned,
+  isSummary,
+} from "../../src/messages/response-item.js";
 import { conversations, histories } from "./histories.js";
 import { count, total } from "./items.js";
 import { inputOf } from "./strategy-input.js";

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { reasonOf } from "../../src/actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../src/actors/rollout-writer/reason.js";
 import { systemCode, systemProblem, systemReason } from "../../src/base/system-error.js";
 import { failureWords } from "../../src/tools/failure-words.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -26,7 +26,7 @@ test("an error of the system has its name, also where Node has none for it", () 
 });
 
 test("a quota that is used up is told as one, to people and to the model", () => {
-  expect(reasonOf(quota)).toBe("disk quota exceeded");
+  expect(saveFailureReason(quota)).toBe("disk quota exceeded");
   expect(failureWords(quota)).toBe("disk quota exceeded");
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Delta, HeardAnswer } from "../../src/providers/model-stream-reader.js";
+import { type Delta, ModelStreamReader } from "../../src/providers/model-stream-reader.js";
 import type { ModelEvent } from "../../src/messages/model.js";
 import { ended, ReadyStream } from "../../src/providers/transport/ready-stream.js";
 
@@ -44,7 +44,7 @@ async function* broken(): AsyncGenerator<ModelEvent> {
 function hear(stream: AsyncIterable<ModelEvent>, onDelta?: (delta: Delta) => void, maxBytes = 10_000) {
   const heard: string[] = [];
   const abort = new AbortController();
-  const answer = new HeardAnswer(() => stream, onDelta ?? (({ delta }) => heard.push(delta)), {
+  const answer = new ModelStreamReader(() => stream, onDelta ?? (({ delta }) => heard.push(delta)), {
     signal: abort.signal,
     maxBytes,
   });
@@ -161,7 +161,7 @@ test("the stream is read on when there is room for more deltas, or not at all af
   const heard: string[] = [];
   const abort = new AbortController();
   const room = (): Promise<void> => new Promise((resolve) => rooms.push(resolve));
-  using answer = new HeardAnswer(
+  using answer = new ModelStreamReader(
     () => stream,
     ({ delta }) => heard.push(delta),
     { signal: abort.signal, maxBytes: 100, room },

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { orAborted } from "../../src/base/time/or-aborted.js";
+import { orAborted } from "../../src/base/time/waiting.js";
 
 test("work that ends first gives its value and leaves no listener behind", async () => {
   const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
-import { SaidEvents } from "../../src/providers/event-buffer.js";
+import { EventBuffer } from "../../src/providers/event-buffer.js";
 
 function text(itemId: string, delta: string): ModelEvent {
   return { type: "text_delta", itemId, delta };
@@ -12,14 +12,14 @@ function reasoning(itemId: string, delta: string): ModelEvent {
 
 const done: ModelEvent = { type: "done", finishReason: "stop" };
 
-function taken(said: SaidEvents): ModelEvent[] {
+function taken(said: EventBuffer): ModelEvent[] {
   const events: ModelEvent[] = [];
   for (let event = said.take(); event !== undefined; event = said.take()) events.push(event);
   return events;
 }
 
 test("deltas of one item in a row are one, in the order they came", () => {
-  const said = new SaidEvents();
+  const said = new EventBuffer();
   for (const event of [reasoning("a", "1"), text("b", "2"), text("b", "3"), text("c", "4"), text("c", "5"), done]) {
     said.add(event);
   }
@@ -28,7 +28,7 @@ test("deltas of one item in a row are one, in the order they came", () => {
 });
 
 test("what was told is not told again with what comes later", () => {
-  const said = new SaidEvents();
+  const said = new EventBuffer();
   said.add(text("a", "1"));
   said.add(text("a", "2"));
   expect(said.take()).toEqual(text("a", "12"));
@@ -39,7 +39,7 @@ test("what was told is not told again with what comes later", () => {
 });
 
 test("nothing is left after it was cleared", () => {
-  const said = new SaidEvents();
+  const said = new EventBuffer();
   said.add(text("a", "1"));
   said.clear();
   expect(said.isEmpty).toBe(true);

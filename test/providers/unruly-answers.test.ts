@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
-import { HeardAnswer } from "../../src/providers/model-stream-reader.js";
+import { ModelStreamReader } from "../../src/providers/model-stream-reader.js";
 
 const never = new Promise<never>(() => undefined);
 const no = (): never => {
@@ -22,7 +22,7 @@ function written(iterator: AsyncIterator<ModelEvent>): () => AsyncIterable<Model
 
 test("a stream that hangs, and will not end either, is left at once, with no listener behind", async () => {
   const controller = new AbortController();
-  const stream = new HeardAnswer(written({ next: () => never, return: () => never }), unheard, {
+  const stream = new ModelStreamReader(written({ next: () => never, return: () => never }), unheard, {
     signal: controller.signal,
     maxBytes,
   });
@@ -39,12 +39,12 @@ test.each<[string, () => AsyncIterable<ModelEvent>]>([
   ["being asked", written({ next: no })],
   ["the answer", written({ next: async () => no() })],
 ])("what is thrown in %s is a failure", async (_name, open) => {
-  using stream = new HeardAnswer(open, unheard, { signal: new AbortController().signal, maxBytes });
+  using stream = new ModelStreamReader(open, unheard, { signal: new AbortController().signal, maxBytes });
   expect(await stream.next()).toEqual(broken);
 });
 
 test("a stream that gives no result fails", async () => {
-  using stream = new HeardAnswer(written({ next: async () => undefined as never }), unheard, {
+  using stream = new ModelStreamReader(written({ next: async () => undefined as never }), unheard, {
     signal: new AbortController().signal,
     maxBytes,
   });
@@ -53,7 +53,7 @@ test("a stream that gives no result fails", async () => {
 
 test("what is thrown when it is let go does not matter", async () => {
   for (const end of [no, async () => no()]) {
-    using stream = new HeardAnswer(written({ next, return: end }), unheard, {
+    using stream = new ModelStreamReader(written({ next, return: end }), unheard, {
       signal: new AbortController().signal,
       maxBytes,
     });
@@ -62,7 +62,7 @@ test("what is thrown when it is let go does not matter", async () => {
 });
 
 test("a stream that just ends was cut", async () => {
-  using stream = new HeardAnswer(written({ next: async () => ({ done: true, value: undefined }) }), unheard, {
+  using stream = new ModelStreamReader(written({ next: async () => ({ done: true, value: undefined }) }), unheard, {
     signal: new AbortController().signal,
     maxBytes,
   });

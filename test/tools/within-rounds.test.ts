@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { within } from "../../src/base/time/within.js";
-import { withinRounds } from "../../src/base/time/within-rounds.js";
+import { within } from "../../src/base/time/waiting.js";
+import { withinRounds } from "../../src/base/time/waiting.js";
 
 const never = new Promise<void>(() => {});
 const boundMs = 40;

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { within } from "../../src/base/time/within.js";
+import { within } from "../../src/base/time/waiting.js";
 
 const never = new Promise<void>(() => {});
 

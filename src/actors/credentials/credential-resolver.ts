@@ -8,7 +8,7 @@ import type { OpenCredentials } from "./open-credentials.js";
 import type { AccessOptions } from "./access-options.js";
 
 /** Where requests get what proves who asks, for all conversations of a manager. */
-export class AccessDesk {
+export class CredentialResolver {
   readonly #options: AccessOptions;
   readonly #keys: KeySources;
   #credentials: Promise<OpenCredentials> | undefined;

@@ -3,7 +3,7 @@ import { codyHome } from "../../config/paths.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import { createTransport } from "../../providers/transport/node-transport.js";
 import { spawn } from "../runtime/spawn.js";
-import { within } from "../../base/time/within.js";
+import { within } from "../../base/time/waiting.js";
 import type { Ref } from "../runtime/actor.js";
 import { borrowedPlaces } from "./borrowed-tokens.js";
 import { credentials, type CredentialsAnswers, type CredentialsOp } from "./credentials.js";

@@ -88,7 +88,7 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
       try {
         return { status: "saved", entry: store.entryOf(said, all, { source: "model", sessionId }) };
       } catch (error) {
-        return { status: "not_saved", reason: reasonOf(error) };
+        return { status: "not_saved", reason: notSavedReason(error) };
       }
     }
 
@@ -107,12 +107,12 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
 /** What is wrong with the disk is an answer; what is wrong with us ends the incarnation. */
 function settleFailed({ answer, fail }: Waiting, error: unknown): void {
   try {
-    answer({ status: "not_saved", reason: reasonOf(error) });
+    answer({ status: "not_saved", reason: notSavedReason(error) });
   } catch {
     fail(error);
   }
 }
 
-function reasonOf(error: unknown): string {
+function notSavedReason(error: unknown): string {
   return error instanceof FailureError ? error.message : failureWords(error);
 }

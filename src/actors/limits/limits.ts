@@ -1,8 +1,8 @@
 import type { RequestLimits } from "../../messages/config.js";
 import type { Actor } from "../runtime/actor.js";
-import { Line, type LineParts } from "./request-queue.js";
+import { RequestQueue, type RequestQueueParts } from "./request-queue.js";
 
-export interface LimitsOptions extends Pick<LineParts, "now" | "later"> {
+export interface LimitsOptions extends Pick<RequestQueueParts, "now" | "later"> {
   /** What is configured, by provider. */
   readonly limits: Readonly<Record<string, RequestLimits>>;
 }
@@ -24,10 +24,10 @@ export type LimitsOp =
 export const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
   name: "limits",
   start: ({ limits: configured, now, later }) => {
-    const lines = new Map<string, Line>();
+    const lines = new Map<string, RequestQueue>();
 
-    function lineOf(provider: string): Line {
-      const known = lines.get(provider) ?? new Line({ limits: configured[provider] ?? {}, now, later });
+    function lineOf(provider: string): RequestQueue {
+      const known = lines.get(provider) ?? new RequestQueue({ limits: configured[provider] ?? {}, now, later });
       lines.set(provider, known);
       return known;
     }

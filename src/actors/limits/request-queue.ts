@@ -11,7 +11,7 @@ export interface Waiting {
   readonly enter: () => void;
 }
 
-export interface LineParts {
+export interface RequestQueueParts {
   readonly limits: RequestLimits;
   /** A clock that only goes forward. */
   now(): number;
@@ -20,8 +20,8 @@ export interface LineParts {
 }
 
 /** Where the requests to one provider wait. Conversations take turns, so none waits behind all requests of another. */
-export class Line {
-  readonly #parts: LineParts;
+export class RequestQueue {
+  readonly #parts: RequestQueueParts;
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #running = new Map<string, number>();
   readonly #requests: Bucket | undefined;
@@ -29,7 +29,7 @@ export class Line {
   #heldUntil = 0;
   #forget: (() => void) | undefined;
 
-  constructor(parts: LineParts) {
+  constructor(parts: RequestQueueParts) {
     const { requestsPerMinute, tokensPerMinute } = parts.limits;
     this.#parts = parts;
     if (requestsPerMinute !== undefined) this.#requests = new Bucket(requestsPerMinute, parts.now());

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shortened } from "../../base/text/shortened.js";
-import { within } from "../../base/time/within.js";
+import { within } from "../../base/time/waiting.js";
 import type { ReviewDecision } from "../../messages/approval.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { McpServerTools, McpStartupStatus, McpToolResult } from "../../messages/mcp.js";

@@ -18,7 +18,7 @@ import { settleTrash } from "../../rollouts/trash/settle-trash.js";
 import { type Trashed, trashed } from "../../rollouts/trash/trash-entry.js";
 import { nodeTrashFiles } from "../../rollouts/trash/trash-files.js";
 import { openOwnerSocket, type OwnerSocket } from "../rollout-writer/owner-socket.js";
-import { reasonOf } from "../rollout-writer/reason.js";
+import { saveFailureReason } from "../rollout-writer/reason.js";
 import { appendAudit } from "./audit.js";
 import { forgetCopies } from "./forget-copies.js";
 
@@ -195,7 +195,7 @@ async function attempted(sessionId: string, work: () => Promise<Sizes>): Promise
 function explained(error: unknown): string {
   if (error instanceof ConversationInUseError) return `it is in use by ${error.owner}`;
   if (error instanceof NotDeletableError || error instanceof FailureError) return error.message;
-  return reasonOf(error);
+  return saveFailureReason(error);
 }
 
 function bare(id: string): string {

@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { TextRedactor } from "../../messages/redaction.js";
 import { blobBytes, blobFolder, blobHash, hasBlob, writeBlob } from "../../rollouts/file/blobs.js";
 import type { RepairFiles } from "../../rollouts/repair/repair-files.js";
-import { makeDirectory } from "./make-directory.js";
-import { reasonOf } from "./reason.js";
+import { makeDurableDirectory } from "./make-directory.js";
+import { saveFailureReason } from "./reason.js";
 
 export type BlobOutcome =
   | { readonly status: "kept"; readonly sha256: string; readonly bytes: number }
@@ -40,7 +40,7 @@ export class BlobStore {
       .then(() => this.#keep(text))
       .catch((error: unknown): BlobOutcome => ({
         status: "not_kept",
-        reason: reasonOf(error),
+        reason: saveFailureReason(error),
       }));
     this.#before = keeping;
     return keeping;
@@ -58,7 +58,7 @@ export class BlobStore {
         reason: `more than ${maxBytes / 1e6} MB would be kept (persistence.maxBlobMegabytes)`,
       };
     }
-    await makeDirectory(files, this.#folder);
+    await makeDurableDirectory(files, this.#folder);
     await writeBlob(files, this.#folder, sha256, bytes);
     this.#keptBytes += bytes.length;
     return { status: "kept", sha256, bytes: bytes.length };

@@ -7,7 +7,7 @@ import { bareId } from "../../messages/conversation-id.js";
 import { nodeFileSystem } from "../../rollouts/file/file-system.js";
 import { messageOf } from "../runtime/failures.js";
 import { Lanes } from "./lanes.js";
-import { makeDirectory } from "./make-directory.js";
+import { makeDurableDirectory } from "./make-directory.js";
 
 export type CodexLock =
   | { readonly status: "taken"; release(): Promise<void> }
@@ -63,7 +63,7 @@ export class CodexLocks {
   }
 
   async #take(id: string): Promise<CodexLock> {
-    await makeDirectory(nodeFileSystem, this.#directory);
+    await makeDurableDirectory(nodeFileSystem, this.#directory);
     const coordination = await this.#coordination();
     if (typeof coordination !== "number") return coordination;
     try {

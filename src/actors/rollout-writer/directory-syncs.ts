@@ -1,5 +1,5 @@
 import { syncDirectory, type FileSystem } from "../../rollouts/file/file-system.js";
-import { makeDirectory, syncName } from "./make-directory.js";
+import { makeDurableDirectory, syncName } from "./make-directory.js";
 
 interface Syncing {
   readonly current: Promise<void>;
@@ -19,7 +19,7 @@ export class DirectorySyncs {
 
   make(directory: string): Promise<void> {
     this.#named.delete(directory);
-    return makeDirectory(this.#fileSystem, directory);
+    return makeDurableDirectory(this.#fileSystem, directory);
   }
 
   /** Resolves when the directory's own name is durable and a sync that began after this call has ended. */

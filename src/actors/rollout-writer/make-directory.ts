@@ -5,10 +5,10 @@ import { syncDirectory, type FileSystem } from "../../rollouts/file/file-system.
  * Makes a directory and those above it, each for this user alone whatever the umask; what exists stays as it is. Its
  * own name need not be durable yet: that is for who puts something into it.
  */
-export async function makeDirectory(fileSystem: FileSystem, path: string): Promise<void> {
+export async function makeDurableDirectory(fileSystem: FileSystem, path: string): Promise<void> {
   if (await isThere(fileSystem, path)) return;
   const parent = dirname(path);
-  await makeDirectory(fileSystem, parent);
+  await makeDurableDirectory(fileSystem, parent);
   await syncName(fileSystem, parent);
   try {
     await fileSystem.mkdir(path, 0o700);

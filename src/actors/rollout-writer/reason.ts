@@ -24,7 +24,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Why something could not be saved, in a few words and without a path. */
-export function reasonOf(error: unknown): string {
+export function saveFailureReason(error: unknown): string {
   if (error instanceof RolloutFileError) return error.message;
   const code = systemCode(error);
   return code === undefined ? "unexpected error" : (words[code] ?? systemReason(error));

@@ -5,7 +5,7 @@ import type { OwnLine } from "../../messages/rollout-line.js";
 import { applyToHistory } from "../../rollouts/file/history.js";
 import type { RolloutTurn, TurnMetadata } from "../../rollouts/turns.js";
 import { messageOf } from "../runtime/failures.js";
-import { within } from "../../base/time/within.js";
+import { within } from "../../base/time/waiting.js";
 import type { Rollout } from "./rollout.js";
 import type { CompactionRecord, TurnRecorder } from "./turn-recorder.js";
 

@@ -1,6 +1,6 @@
 import type { OpenOutcome, RolloutEvent, SaveOutcome } from "../../messages/rollout-command.js";
 import type { Lanes } from "./lanes.js";
-import { reasonOf, RolloutFileError } from "./reason.js";
+import { saveFailureReason, RolloutFileError } from "./reason.js";
 import type { RolloutFile } from "./rollout-file.js";
 
 const firstRetryMs = 250;
@@ -117,7 +117,7 @@ export class RolloutSaver {
     this.#retry = undefined;
     this.#step = work.then(
       () => this.#succeeded(),
-      (error: unknown) => this.#failed(reasonOf(error)),
+      (error: unknown) => this.#failed(saveFailureReason(error)),
     );
   }
 

@@ -18,7 +18,7 @@ let isServing = false;
  * Resolves when everybody who asked before has gone on, as far as it could without waiting for the world. A thousand
  * pieces of work that become ready together would otherwise be one piece that holds up the event loop.
  */
-export function oneAfterAnother(kind: keyof typeof lines): Promise<void> {
+export function takeTurn(kind: keyof typeof lines): Promise<void> {
   return new Promise((resolve) => {
     lines[kind].push({ previous: undefined, next: undefined, goOn: resolve });
     if (isServing) return;

@@ -6,7 +6,7 @@ import { Deferred } from "./deferred.js";
 import { Envelope } from "./envelope.js";
 import { failed, failureOf, messageOf } from "./failures.js";
 import { LinkedList } from "./linked-list.js";
-import { within } from "../../base/time/within.js";
+import { within } from "../../base/time/waiting.js";
 
 const workBoundMs = 5_000;
 const disposeBoundMs = 5_000;

@@ -8,7 +8,7 @@ import { isolated } from "./isolated.js";
 import { RestartWindow } from "./restart-window.js";
 import { Thread, type ThreadListener, type ThreadOptions } from "./thread.js";
 import type { Delivery, Report } from "./thread-protocol.js";
-import { within } from "../../base/time/within.js";
+import { within } from "../../base/time/waiting.js";
 
 const callsPerBatch = 256;
 

@@ -1,6 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isDead } from "./is-dead.js";
+import { isProcessDead } from "./is-dead.js";
 
 /** Removes what processes that were killed left beside a file: what has its name, a dot and the number of the process. */
 export async function sweepStrays(path: string): Promise<void> {
@@ -12,5 +12,5 @@ export async function sweepStrays(path: string): Promise<void> {
 
 function isLeftBehind(rest: string): boolean {
   const pid = /^(\d+)\./.exec(rest)?.[1];
-  return pid !== undefined && isDead(Number(pid));
+  return pid !== undefined && isProcessDead(Number(pid));
 }

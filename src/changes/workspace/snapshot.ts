@@ -94,7 +94,7 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
     changes.begin({ version: 1, turn_id: turnId, root, tree, folders, excludes, at: new Date(now).toISOString() });
     return { status: "taken", ...said };
   } catch (error) {
-    return { status: "untracked", reason: reasonOf(error), ...said };
+    return { status: "untracked", reason: untrackedReason(error), ...said };
   }
 }
 
@@ -226,7 +226,7 @@ function forgetOld(workspaces: string, now: number): void {
   }
 }
 
-function reasonOf(error: unknown): string {
+function untrackedReason(error: unknown): string {
   if (error instanceof UntrackedError) return error.message;
   return systemProblem(error)?.message ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,6 +1,7 @@
 import { MAX_SUMMARY_TOKENS } from "../constants.js";
 import { type HistoryMap } from "../history-map.js";
-import { isOfModel, isOutput, isPinned, isRequest, isSummary } from "../item-kinds.js";
+import { isOfModel, isRequest } from "../item-kinds.js";
+import { isOutput, isPinned, isSummary } from "../../messages/response-item.js";
 
 /** What the tail may have so that it fits behind context, pins and a summary. */
 export function roomForTail({ items, tokens, context }: HistoryMap, targetTokens: number): number {

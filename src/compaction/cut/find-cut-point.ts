@@ -1,7 +1,7 @@
-import type { ResponseItem } from "../../messages/response-item.js";
+import { type ResponseItem, isSummary } from "../../messages/response-item.js";
 import { KEEP_RECENT_TOKENS } from "../constants.js";
 import { estimateItemTokens, estimateTokens } from "../tokens/estimate-tokens.js";
-import { isRequest, isSummary } from "../item-kinds.js";
+import { isRequest } from "../item-kinds.js";
 import type { CountItem } from "../strategy.js";
 
 export interface CutPointResult {

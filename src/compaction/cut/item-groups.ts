@@ -1,5 +1,12 @@
-import type { ResponseItem } from "../../messages/response-item.js";
-import { type CallItem, isCall, isOfModel, isOutput, isPinned, type OutputItem } from "../item-kinds.js";
+import {
+  type ResponseItem,
+  type CallItem,
+  isCall,
+  isOutput,
+  isPinned,
+  type OutputItem,
+} from "../../messages/response-item.js";
+import { isOfModel } from "../item-kinds.js";
 
 /** Items that stay or go together, by their places in ascending order. */
 export interface ItemGroup {

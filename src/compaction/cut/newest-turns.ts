@@ -30,7 +30,7 @@ function cutBefore(history: readonly ResponseItem[], maxTurns: number): number {
 }
 
 function beginsTurn(item: ResponseItem): boolean {
-  return isRealUserMessage(item) && !isSummary(item);
+  return isRealUserMessage(item) && !isKeptMessage(item);
 }
 
 function outlivesTurns(item: ResponseItem): boolean {
@@ -41,12 +41,12 @@ function outlivesTurns(item: ResponseItem): boolean {
     case "context_compaction":
       return true;
     default:
-      return isSummary(item);
+      return isKeptMessage(item);
   }
 }
 
 /** By its flag, or, where Codex made it, by how it begins. What is pinned outlives turns as well. */
-function isSummary(item: ResponseItem): boolean {
+function isKeptMessage(item: ResponseItem): boolean {
   if (item.type !== "message") return false;
   if (item.summary === true || item.pinned === true) return true;
   return item.role === "user" && isCodexSummary(messageText(item));

@@ -1,6 +1,5 @@
-import type { ResponseItem } from "../../messages/response-item.js";
+import { type ResponseItem, isFlagged } from "../../messages/response-item.js";
 import { groupsOf, type ItemGroup } from "./item-groups.js";
-import { isFlagged } from "../item-kinds.js";
 
 /** Whether a history may be cut before an item without parting a call from its output or reasoning from what it led to. */
 export function isSafeCut(history: readonly ResponseItem[], cut: number): boolean {

@@ -1,9 +1,9 @@
-import type { ResponseItem } from "../../messages/response-item.js";
+import { type ResponseItem, isFlagged, isOutput, isPinned, isSummary } from "../../messages/response-item.js";
 import { MIN_CUT_TOKENS } from "../constants.js";
 import { cutItem, isCuttable } from "./cut-item.js";
 import { contextPlaces } from "../initial-context.js";
 import { groupsOf, type ItemGroup } from "./item-groups.js";
-import { isFlagged, isOfModel, isOutput, isPinned, isRequest, isSummary } from "../item-kinds.js";
+import { isOfModel, isRequest } from "../item-kinds.js";
 import { levelOf } from "./level-of.js";
 import { groupsUnderWay } from "./safe-cut.js";
 import type { CountItem } from "../strategy.js";

@@ -1,8 +1,8 @@
 import { summaryLabels } from "../../messages/codex-summary.js";
-import { type MessageItem, messageText, type ResponseItem } from "../../messages/response-item.js";
+import { type MessageItem, messageText, type ResponseItem, isOutput } from "../../messages/response-item.js";
 import { fittingCut, roomForTail, unansweredFrom } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";
-import { isOfModel, isOutput, isRequest } from "../item-kinds.js";
+import { isOfModel, isRequest } from "../item-kinds.js";
 import { keepNewest } from "../cut/keep-newest.js";
 import { boundedCut, planHistory, previousSummary, requestOfTail } from "../plan-history.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";

@@ -1,6 +1,5 @@
-import { messageText, type ResponseItem } from "../../messages/response-item.js";
+import { messageText, type ResponseItem, isCall, isOutput } from "../../messages/response-item.js";
 import { collectUserMessages } from "../collect-user-messages.js";
-import { isCall, isOutput } from "../item-kinds.js";
 import { sentencesOf, shortened } from "./sentences.js";
 import { facts, SUMMARY_UNAVAILABLE } from "./summary-text.js";
 import { truncateMiddle } from "../cut/truncate-middle.js";

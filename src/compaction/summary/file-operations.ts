@@ -1,5 +1,4 @@
-import type { ResponseItem } from "../../messages/response-item.js";
-import { type CallItem, isCall, isOutput } from "../item-kinds.js";
+import { type ResponseItem, type CallItem, isCall, isOutput } from "../../messages/response-item.js";
 import { jsonOrUndefined } from "../../messages/parse.js";
 
 /** The files that tools were used on. */

@@ -1,6 +1,11 @@
-import type { MessageItem, ResponseItem, ToolOutputContent } from "../../messages/response-item.js";
+import {
+  type MessageItem,
+  type ResponseItem,
+  type ToolOutputContent,
+  isFlagged,
+  isSummary,
+} from "../../messages/response-item.js";
 import { withoutMedia } from "../cut/cut-item.js";
-import { isFlagged, isSummary } from "../item-kinds.js";
 import { truncateMiddle } from "../cut/truncate-middle.js";
 
 export interface SummaryInputBounds {

@@ -2,7 +2,7 @@ import type { Chat } from "openai/resources/chat/chat";
 import type { ModelRequest } from "../../messages/model.js";
 import { type FunctionCallItem, type MessageItem, messageText } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tool.js";
-import { keptFor } from "../../base/memoize.js";
+import { memoizeByObject } from "../../base/memoize.js";
 import { normalized } from "../normalize/normalized.js";
 import type { SentItem } from "../normalize/sent-item.js";
 import { outputFormat } from "../output-format.js";
@@ -35,7 +35,7 @@ export function chatBody(request: ModelRequest): Body {
   };
 }
 
-const chatTool = keptFor(({ name, description, parameters }: ToolSpec): Chat.ChatCompletionFunctionTool => {
+const chatTool = memoizeByObject(({ name, description, parameters }: ToolSpec): Chat.ChatCompletionFunctionTool => {
   return { type: "function", function: { name, description, parameters } };
 });
 

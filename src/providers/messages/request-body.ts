@@ -1,7 +1,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
 import { isRecord } from "../../base/is-record.js";
-import { keptFor } from "../../base/memoize.js";
+import { memoizeByObject } from "../../base/memoize.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type {
@@ -71,7 +71,7 @@ function cachedUpToHere(messages: readonly AnthropicMessage[]): AnthropicMessage
   return [...messages.slice(0, -1), { ...last, content: [...last.content.slice(0, -1), cached] }];
 }
 
-const anthropicTool = keptFor(({ name, description, parameters }: ToolSpec): Anthropic.Tool => {
+const anthropicTool = memoizeByObject(({ name, description, parameters }: ToolSpec): Anthropic.Tool => {
   return { name, description, input_schema: { ...parameters, type: "object" } };
 });
 

@@ -4,7 +4,7 @@ import { type ApiRules, apiRules } from "./api-rules.js";
 import { takesCustomTools } from "./custom-tools.js";
 import { isReasoningModel } from "./reasoning-model.js";
 import { sendable } from "./sendable.js";
-import { type CustomItem, type SentItem, isCallOutput, type Call, type CallOutput, isCall } from "./sent-item.js";
+import { type CustomItem, type SentItem, isCallOutput, type Call, type CallOutput, isSentCall } from "./sent-item.js";
 
 /** What the model reads as the output of a call that has none. */
 const interruptedOutput = "interrupted, result unknown";
@@ -143,14 +143,14 @@ interface CallGroup {
  */
 function paired(items: readonly (SentItem | CustomItem)[], maxCallIdChars: number): (SentItem | CustomItem)[] {
   const ids = new CallIds(
-    items.filter(isCall).map((call) => call.call_id),
+    items.filter(isSentCall).map((call) => call.call_id),
     maxCallIdChars,
   );
   const entries: (Exclude<SentItem | CustomItem, Call | CallOutput> | CallGroup)[] = [];
   const waiting = new Map<string, { call: Call; group: CallGroup }[]>();
   let group: CallGroup | undefined;
   for (const item of items) {
-    if (isCall(item)) {
+    if (isSentCall(item)) {
       if (group === undefined) entries.push((group = { type: "call_group", calls: [], outputs: [], open: new Set() }));
       const call = withId(item, ids.give(item.call_id));
       group.calls.push(call);
@@ -254,7 +254,8 @@ function withoutLooseReasoning(items: readonly (SentItem | CustomItem)[]): (Sent
   let leadsTo = false;
   const kept = items.toReversed().filter((item) => {
     if (item.type === "reasoning") return leadsTo;
-    leadsTo = isCall(item) || item.type === "web_search_call" || (item.type === "message" && item.role === "assistant");
+    leadsTo =
+      isSentCall(item) || item.type === "web_search_call" || (item.type === "message" && item.role === "assistant");
     return true;
   });
   return kept.toReversed();

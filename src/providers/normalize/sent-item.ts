@@ -18,7 +18,7 @@ export type CustomItem = Extract<
 export type Call = Extract<SentItem | CustomItem, { type: "function_call" | "custom_tool_call" }>;
 export type CallOutput = Extract<SentItem | CustomItem, { type: "function_call_output" | "custom_tool_call_output" }>;
 
-export function isCall(item: SentItem | CustomItem): item is Call {
+export function isSentCall(item: SentItem | CustomItem): item is Call {
   return item.type === "function_call" || item.type === "custom_tool_call";
 }
 

@@ -4,7 +4,7 @@ import { messageText, type ResponseItem } from "../../messages/response-item.js"
 import { offlineReply } from "./reply.js";
 import type { Provider } from "../provider.js";
 import { requestDigest } from "../request-digest.js";
-import { orAborted } from "../../base/time/or-aborted.js";
+import { orAborted } from "../../base/time/waiting.js";
 
 export interface OfflineOptions {
   readonly countTokens: (text: string) => number;

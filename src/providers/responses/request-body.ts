@@ -2,7 +2,7 @@ import type { Responses } from "openai/resources/responses/responses";
 import type { ModelRequest } from "../../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tool.js";
-import { keptFor } from "../../base/memoize.js";
+import { memoizeByObject } from "../../base/memoize.js";
 import { takesCustomTools } from "../normalize/custom-tools.js";
 import { normalized } from "../normalize/normalized.js";
 import type { CustomItem, SentItem } from "../normalize/sent-item.js";
@@ -32,13 +32,13 @@ export function responsesBody(request: ModelRequest): Body {
 }
 
 /** Plain text needs no quoting, so a model can write a long patch as it will stand in the file. */
-const offeredTool = keptFor((tool: ToolSpec): Responses.Tool => {
+const offeredTool = memoizeByObject((tool: ToolSpec): Responses.Tool => {
   if (tool.freeform !== true) return functionTool(tool);
   const description = `${tool.description}\nThe input is this text itself and no JSON.`;
   return { type: "custom", name: tool.name, description, format: { type: "text" } };
 });
 
-const functionTool = keptFor(({ name, description, parameters }: ToolSpec): Responses.Tool => {
+const functionTool = memoizeByObject(({ name, description, parameters }: ToolSpec): Responses.Tool => {
   return { type: "function", strict: false, name, description, parameters };
 });
 

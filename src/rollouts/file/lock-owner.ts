@@ -26,7 +26,7 @@ export async function readLock(path: string): Promise<LockFile> {
  * has ended. A missing socket alone proves nothing: a cleaner of /tmp or a logout may have deleted it. Nothing can be
  * known about a process on another machine or in another container.
  */
-export async function isDead(owner: LockOwner, us: LockOwner): Promise<boolean> {
+export async function isOwnerDead(owner: LockOwner, us: LockOwner): Promise<boolean> {
   if (hasRestartedSince(owner, us)) return true;
   if (!isSameMachine(owner, us) || owner.pidNamespace !== us.pidNamespace) return false;
   if (!isSocketPath(owner.socket)) return false;

@@ -3,7 +3,7 @@ import { link, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { besideRollout } from "../layout.js";
-import { answers, isDead, readLock, shownOwner } from "./lock-owner.js";
+import { answers, isOwnerDead, readLock, shownOwner } from "./lock-owner.js";
 
 export type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; readonly owner: string };
 
@@ -39,7 +39,7 @@ export async function takeLock(
 export async function lockHolder(rolloutPath: string, us: LockOwner): Promise<string | undefined> {
   const found = await readLock(lockPath(rolloutPath));
   if (found.status !== "held" || found.owner.token === us.token) return undefined;
-  return (await isDead(found.owner, us)) ? undefined : shownOwner(found.owner, us);
+  return (await isOwnerDead(found.owner, us)) ? undefined : shownOwner(found.owner, us);
 }
 
 export async function releaseLock(rolloutPath: string, owner: LockOwner): Promise<void> {
@@ -63,7 +63,7 @@ async function tryOnce(lock: string, temporary: string, us: LockOwner, force: bo
     return { status: "taken" };
   }
   if (found.status === "garbled") return { status: "in_use", owner: "an owner whose lock cannot be read" };
-  if (!(await isDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
+  if (!(await isOwnerDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
   return takeOver(lock, temporary, found.owner, us);
 }
 
@@ -88,7 +88,7 @@ async function takeOver(
     if (found.status === "garbled") return { status: "in_use", owner: "an owner whose lock cannot be read" };
     // Left by ourselves: a writer thread of ours died, or the disk failed, between the mark and the lock.
     if (found.owner.token === us.token) return replaceLock(lock, temporary, mark, gone, us);
-    if (!(await isDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
+    if (!(await isOwnerDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
     last = found.owner;
     gone.push(last);
   }

@@ -3,8 +3,8 @@ import type { CommandProcess } from "./command-process.js";
 import { readThrottled } from "./read-throttled.js";
 import { startProcess } from "./start-process.js";
 import { findSurvivors, killSurvivors, type Survivor } from "./survivors.js";
-import { within } from "../../base/time/within.js";
-import { withinRounds } from "../../base/time/within-rounds.js";
+import { within } from "../../base/time/waiting.js";
+import { withinRounds } from "../../base/time/waiting.js";
 
 export interface CommandOrder {
   readonly argv: readonly string[];

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { execFile } from "node:child_process";
-import { Shared } from "../shared.js";
+import { SharedWork } from "../../base/time/shared-work.js";
 import { markerName } from "./guarded.js";
 
 const maxScanMs = 3_000;
@@ -9,7 +9,7 @@ const maxScanMs = 3_000;
 const find = `exec grep -aosH "${markerName}=[0-9a-f-]*" /proc/[0-9]*/environ`;
 
 /** One look at all processes is enough for all commands that end at the same time. */
-const scan = new Shared(findMarked);
+const scan = new SharedWork(findMarked);
 
 /** A process of a command that went its own way: it left the group and outlives it. */
 export interface Survivor {
@@ -60,7 +60,7 @@ type MarkedProcesses = ReadonlyMap<string, readonly number[]>;
 /** The processes that carry the marker, as they are after this call. Linux only: elsewhere nobody is found. */
 async function markedProcesses(marker: string): Promise<readonly number[]> {
   if (process.platform !== "linux") return [];
-  return (await scan.run()).get(marker) ?? [];
+  return (await scan.ask()).get(marker) ?? [];
 }
 
 /** In a process of its own, since reading the environment of a process that hangs in the kernel can hang too. */

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { isDead } from "../../base/fs/is-dead.js";
+import { isProcessDead } from "../../base/fs/is-dead.js";
 
 const strayName = /^\.cody-([0-9a-f]{8})-(\d+)-[0-9a-f-]{36}\.(tmp|old)$/;
 /** Of processes that cannot be asked after: what nobody has touched for so long was left. */
@@ -27,7 +27,7 @@ export function strayKind(name: string): StrayKind | undefined {
 export function isLeftStray(name: string, touchedMs: number, now: number): boolean {
   const [, where, pid] = strayName.exec(name) ?? [];
   if (pid === undefined) return false;
-  return where === place() ? isDead(Number(pid)) : now - touchedMs > leftMs;
+  return where === place() ? isProcessDead(Number(pid)) : now - touchedMs > leftMs;
 }
 
 /** Where the number of a process means one process: a machine since its start, and what of it a container sees. */

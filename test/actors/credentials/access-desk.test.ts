@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { AccessDesk } from "../../../src/actors/credentials/credential-resolver.js";
+import { CredentialResolver } from "../../../src/actors/credentials/credential-resolver.js";
 import { TokenStore } from "../../../src/actors/credentials/token-file.js";
 import { Deferred } from "../../../src/actors/runtime/deferred.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -14,7 +14,7 @@ test("tokens a slow issuer gives after the actor was given up are written before
   const asked = new Deferred<ServerResponse>();
   issuer.fault = (response) => asked.resolve(response);
   issuer.nowMs += 3_600_000;
-  const desk = new AccessDesk({
+  const desk = new CredentialResolver({
     home,
     env: { CODEX_HOME: codexHome },
     config: { logins: { chatgpt: { issuer: issuer.url } } },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Line } from "../../../src/actors/limits/request-queue.js";
+import { RequestQueue } from "../../../src/actors/limits/request-queue.js";
 import type { RequestLimits } from "../../../src/messages/config.js";
 
 /** A line, a clock that is set by hand, and who has entered. */
@@ -7,7 +7,7 @@ function open(limits: RequestLimits) {
   let nowMs = 0;
   const timers = new Map<() => void, number>();
   const entered: string[] = [];
-  const line = new Line({
+  const line = new RequestQueue({
     limits,
     now: () => nowMs,
     later: (ms, callback) => {

@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
-import { SharedWork } from "../../../src/actors/runtime/shared-work.js";
+import { SharedWork } from "../../../src/base/time/shared-work.js";
 
 test("who asks while it runs shares the next run, and nobody gets one that began before", async () => {
   const ends: ((value: number) => void)[] = [];
   const work = new SharedWork(() => new Promise<number>((resolve) => ends.push(resolve)));
   const first = work.ask();
+  await new Promise(setImmediate);
   const others = [work.ask(), work.ask(), work.ask()];
   expect(ends).toHaveLength(1);
   ends[0]?.(1);
   expect(await first).toBe(1);
+  await new Promise(setImmediate);
   ends[1]?.(2);
   expect(await Promise.all(others)).toEqual([2, 2, 2]);
   expect(ends).toHaveLength(2);
@@ -21,6 +23,30 @@ test("a run that fails is told to who waited for it, and the next is made all th
     if (runs === 1) throw new Error("no");
     return runs;
   });
-  const [first, second] = await Promise.allSettled([work.ask(), work.ask()]);
-  expect([first.status, second]).toEqual(["rejected", { status: "fulfilled", value: 2 }]);
+  await expect(work.ask()).rejects.toThrow("no");
+  expect(await work.ask()).toBe(2);
+});
+
+test("callers that ask together share a run, and a later one gets a newer run", async () => {
+  const ends: (() => void)[] = [];
+  let begun = 0;
+  const shared = new SharedWork(() => {
+    begun += 1;
+    const number = begun;
+    return new Promise<number>((resolve) => ends.push(() => resolve(number)));
+  });
+  const first = [shared.ask(), shared.ask()];
+  await new Promise(setImmediate);
+  const second = [shared.ask(), shared.ask(), shared.ask()];
+  await new Promise(setImmediate);
+  expect(begun).toBe(1);
+  ends[0]?.();
+  expect(await Promise.all(first)).toEqual([1, 1]);
+  await new Promise(setImmediate);
+  ends[1]?.();
+  expect(await Promise.all(second)).toEqual([2, 2, 2]);
+  const third = shared.ask();
+  await new Promise(setImmediate);
+  ends[2]?.();
+  expect(await third).toBe(3);
 });

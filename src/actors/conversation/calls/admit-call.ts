@@ -1,10 +1,10 @@
 import { isRecord } from "../../../base/is-record.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
-import { calledWith, type CallItem, isCall } from "./open-calls.js";
+import { calledWith, type RunnableCallItem, isRunnableCall } from "./open-calls.js";
 
 /** A call as it enters history, and why it must not run if it must not. */
 export interface AdmittedCall {
-  readonly call: CallItem;
+  readonly call: RunnableCallItem;
   readonly problem: string | undefined;
   /** The arguments as the model wrote them. */
   readonly args: string;
@@ -23,10 +23,10 @@ export class Admission {
   #count = 0;
 
   constructor(history: readonly ResponseItem[]) {
-    this.#used = new Set(history.flatMap((item) => (isCall(item) ? [item.call_id ?? ""] : [])));
+    this.#used = new Set(history.flatMap((item) => (isRunnableCall(item) ? [item.call_id ?? ""] : [])));
   }
 
-  admit(item: CallItem): AdmittedCall {
+  admit(item: RunnableCallItem): AdmittedCall {
     const id = item.call_id ?? "";
     const isDoubled = this.#received.has(id);
     this.#received.add(id);
@@ -39,7 +39,7 @@ export class Admission {
   }
 
   /** Some servers count calls from zero in every answer. */
-  #withOwnId(item: CallItem): CallItem {
+  #withOwnId(item: RunnableCallItem): RunnableCallItem {
     const id = item.call_id;
     if (typeof id !== "string") return item;
     let own = id;
@@ -49,7 +49,7 @@ export class Admission {
   }
 }
 
-function withObjectArguments(call: CallItem): Omit<AdmittedCall, "args"> {
+function withObjectArguments(call: RunnableCallItem): Omit<AdmittedCall, "args"> {
   if (call.type !== "function_call") return { call, problem: undefined };
   // No arguments at all is how some models call a tool that needs none.
   if (call.arguments.trim() === "") return { call: { ...call, arguments: "{}" }, problem: undefined };

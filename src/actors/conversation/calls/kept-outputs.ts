@@ -1,6 +1,6 @@
 import type { Room } from "../../../tools/exec/whole-output.js";
 import type { BlobOutcome, BlobStore } from "../../rollout-writer/blob-store.js";
-import { within } from "../../../base/time/within.js";
+import { within } from "../../../base/time/waiting.js";
 import type { Publish, Recording } from "../turn/recording.js";
 
 /** How long the end of a turn waits for outputs to be kept. */

@@ -1,4 +1,4 @@
-import type { ResponseItem } from "../../../messages/response-item.js";
+import { isSummary, type ResponseItem } from "../../../messages/response-item.js";
 import type { ToolSpec } from "../../../messages/tool.js";
 import { recall } from "../../../tools/recall.js";
 import type { TurnParts } from "../turn/turn-world.js";
@@ -17,8 +17,4 @@ export function offeredTools(
   const others = withoutRecall.get(all) ?? all.filter(({ name }) => name !== recall.name);
   withoutRecall.set(all, others);
   return others;
-}
-
-function isSummary(item: ResponseItem): boolean {
-  return item.type === "message" && item.summary === true;
 }

@@ -2,23 +2,26 @@ import type { ResponseItem, ToolOutputContent } from "../../../messages/response
 import type { ConversationState, RecordedApproval } from "../state/state.js";
 
 /** An item that asks for something to be run. */
-export type CallItem = Extract<ResponseItem, { type: "function_call" | "custom_tool_call" | "local_shell_call" }>;
+export type RunnableCallItem = Extract<
+  ResponseItem,
+  { type: "function_call" | "custom_tool_call" | "local_shell_call" }
+>;
 
-export function isCall(item: ResponseItem): item is CallItem {
+export function isRunnableCall(item: ResponseItem): item is RunnableCallItem {
   return item.type === "function_call" || item.type === "custom_tool_call" || item.type === "local_shell_call";
 }
 
 /** The name of the tool a call asks for, and what it passes to it. */
-export function calledWith(call: CallItem): { readonly name: string; readonly args: string } {
+export function calledWith(call: RunnableCallItem): { readonly name: string; readonly args: string } {
   if (call.type === "local_shell_call") return { name: "local_shell", args: JSON.stringify(call.action) };
   return { name: call.name, args: call.type === "function_call" ? call.arguments : call.input };
 }
 
 /** The calls in history that have no output yet. */
-export function openCalls(history: readonly ResponseItem[]): CallItem[] {
-  const open = new Map<string, CallItem>();
+export function openCalls(history: readonly ResponseItem[]): RunnableCallItem[] {
+  const open = new Map<string, RunnableCallItem>();
   for (const item of history) {
-    if (isCall(item)) {
+    if (isRunnableCall(item)) {
       if (typeof item.call_id === "string") open.set(item.call_id, item);
     } else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
       open.delete(item.call_id);
@@ -29,7 +32,7 @@ export function openCalls(history: readonly ResponseItem[]): CallItem[] {
 
 /** One output for each call, in the shape that goes with it; marked when the call is known to have failed. */
 export function outputsFor(
-  calls: readonly CallItem[],
+  calls: readonly RunnableCallItem[],
   output: ToolOutputContent,
   end?: { readonly success: boolean },
 ): ResponseItem[] {
@@ -45,7 +48,7 @@ export function outputsFor(
  * The calls the open turn did not come to before its process died: from the first that was asked about and not answered
  * on. Calls that change something run in order, so none behind it has begun.
  */
-export function callsLeftOver({ history, openTurn, approvals }: ConversationState): CallItem[] {
+export function callsLeftOver({ history, openTurn, approvals }: ConversationState): RunnableCallItem[] {
   if (openTurn === undefined) return [];
   const open = openCalls(history);
   const first = open.findIndex(({ call_id }) => isUnanswered(approvals.get(call_id ?? "")));

@@ -3,11 +3,11 @@ import { jsonValue, parsed } from "../../../messages/parse.js";
 import { mask } from "../../../messages/redaction.js";
 import type { Tool } from "../../../tools/tool.js";
 import { messageOf } from "../../runtime/failures.js";
-import type { CallItem } from "./open-calls.js";
+import type { RunnableCallItem } from "./open-calls.js";
 
 /** A call a turn has come to. */
 export interface PendingCall {
-  readonly call: CallItem;
+  readonly call: RunnableCallItem;
   /** Whether it comes from the file, where it was left by a crash: then it is asked about whatever the policy says. */
   readonly isLeftOver: boolean;
 }
@@ -16,14 +16,14 @@ export interface PendingCall {
 export type PreparedCall =
   | {
       readonly type: "run";
-      readonly call: CallItem;
+      readonly call: RunnableCallItem;
       readonly callId: string;
       readonly name: string;
       readonly tool: Tool;
       readonly args: unknown;
       readonly isLeftOver: boolean;
     }
-  | { readonly type: "refused"; readonly call: CallItem; readonly reason: string };
+  | { readonly type: "refused"; readonly call: RunnableCallItem; readonly reason: string };
 
 /** In this process the model must say it again: the file does not have what was to be run. */
 const notWhole = "not run: a secret in its arguments was not written to disk; make the call again";
@@ -52,12 +52,12 @@ export function prepareCall(
   }
 }
 
-function writtenArguments(call: CallItem): string {
+function writtenArguments(call: RunnableCallItem): string {
   if (call.type === "local_shell_call") return JSON.stringify(call.action);
   return call.type === "custom_tool_call" ? call.input : call.arguments;
 }
 
-function givenArguments(call: CallItem, what: string): unknown {
+function givenArguments(call: RunnableCallItem, what: string): unknown {
   if (call.type === "local_shell_call") return shellArguments(call.action);
   return call.type === "custom_tool_call" ? { input: call.input } : jsonValue(call.arguments, what);
 }

@@ -4,7 +4,7 @@ import { cutMiddle } from "../../../rollouts/cut-middle.js";
 import type { CommandLine, ToolContext, ToolScope } from "../../../tools/tool.js";
 import { WholeOutput } from "../../../tools/exec/whole-output.js";
 import { messageOf } from "../../runtime/failures.js";
-import { within } from "../../../base/time/within.js";
+import { within } from "../../../base/time/waiting.js";
 import { approveCall, askDuringCall } from "./approve-call.js";
 import type { CallEnd, CallWorld, RunnableCall } from "./call-world.js";
 

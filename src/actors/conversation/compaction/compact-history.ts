@@ -6,7 +6,7 @@ import type { CompactionOutcome } from "../../../messages/compaction-report.js";
 import type { SummarySource } from "../../../messages/compaction.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { SummaryOutcome } from "../../compactor/summarizer.js";
-import { oneAfterAnother } from "../../runtime/fair-queue.js";
+import { takeTurn } from "../../runtime/fair-queue.js";
 import type { Settings } from "../state/settings.js";
 import type { CompactionWish } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
@@ -29,7 +29,7 @@ export async function compactHistory(
 ): Promise<CompactionOutcome> {
   await countWhatMatters(world, wish.settings, signal);
   // Looking through a megabyte takes some milliseconds, and many histories may have been counted together.
-  await oneAfterAnother("begin");
+  await takeTurn("begin");
   const cut = wish.prepared?.cut;
   const planning = planCompaction(world, wish.settings, { ...wish, ...(cut === undefined ? {} : { cut }) });
   const tokensBefore = planning.size.active;
@@ -76,7 +76,7 @@ async function tryToCompact(
   if (plan.cut === 0) return { status: "kept", reason: "there is nothing to compact yet" };
   const before = snapshot(world);
   const made = await makeSummary(world, wish, planning, signal);
-  await oneAfterAnother("end");
+  await takeTurn("end");
   if (signal.aborted || made.status === "aborted") return { status: "aborted" };
   if (made.status === "kept") return made;
   if (!isSame(before, world)) return { status: "kept", reason: "the history changed while it was summarized" };

@@ -29,7 +29,7 @@ import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import type { CompactorAnswers, CompactorOp } from "../../compactor/compactor.js";
 import type { SummaryBy } from "../../compactor/summarizer.js";
 import type { TokenCounts } from "../../compactor/token-counts.js";
-import type { AccessDesk } from "../../credentials/credential-resolver.js";
+import type { CredentialResolver } from "../../credentials/credential-resolver.js";
 import type { RequestGate } from "../../limits/request-gate.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
 import type { Lease } from "../../mcp/mcp-servers.js";
@@ -58,7 +58,7 @@ export interface SpawnerParts {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
-  readonly desk: AccessDesk;
+  readonly desk: CredentialResolver;
   readonly redactor: TextRedactor;
   readonly pool: CpuPool;
   /** Called before anybody else can have the conversation. */
@@ -224,7 +224,7 @@ export class ConversationSpawner {
 }
 
 interface ProviderParts {
-  readonly desk: AccessDesk;
+  readonly desk: CredentialResolver;
   /** The keys in the configuration. */
   readonly keys: readonly string[];
   countTokens(text: string): number;

@@ -23,10 +23,10 @@ import { rolloutId } from "../../../rollouts/rollout-id.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import { BlobStore } from "../../rollout-writer/blob-store.js";
 import type { CodexLocks, CodexLock } from "../../rollout-writer/codex-lock.js";
-import { makeDirectory } from "../../rollout-writer/make-directory.js";
+import { makeDurableDirectory } from "../../rollout-writer/make-directory.js";
 import type { OpenRequest } from "../../rollout-writer/outbox-rollout.js";
 import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/outbox.js";
-import { reasonOf } from "../../rollout-writer/reason.js";
+import { saveFailureReason } from "../../rollout-writer/reason.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import { fileLines, foundLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
@@ -98,18 +98,18 @@ export function fileStore(parts: FileStoreParts): Store {
       if (place !== undefined) await write(place);
       return { status: "saved" };
     } catch (error) {
-      return { status: "not_saved", reason: `no list will show ${what}: ${reasonOf(error)}` };
+      return { status: "not_saved", reason: `no list will show ${what}: ${saveFailureReason(error)}` };
     }
   }
 
   /** A list finds what is in Codex's directory by the register; without an entry only `--codex` shows it. */
   async function registered(opened: OpenedRollout, rollout: RolloutName): Promise<OpenedRollout> {
     try {
-      await makeDirectory(nodeFileSystem, home);
+      await makeDurableDirectory(nodeFileSystem, home);
       await registerInCodex(codexRegister, rollout);
       return opened;
     } catch (error) {
-      const notice = `Only cody list --codex will show ${rollout.id}: ${reasonOf(error)}`;
+      const notice = `Only cody list --codex will show ${rollout.id}: ${saveFailureReason(error)}`;
       return { ...opened, notice: opened.notice === undefined ? notice : `${opened.notice}\n${notice}` };
     }
   }

@@ -1,11 +1,11 @@
 import type { InlineInput } from "../../../messages/user-input.js";
 import { GrowingText } from "../../../base/text/growing-text.js";
-import type { CallItem } from "../calls/open-calls.js";
+import type { RunnableCallItem } from "../calls/open-calls.js";
 
 /** Where a turn stands. */
 export type TurnStatus =
   | { readonly status: "processing" }
-  | { readonly status: "awaiting_approval"; readonly toolCall: CallItem }
+  | { readonly status: "awaiting_approval"; readonly toolCall: RunnableCallItem }
   | { readonly status: "awaiting_tool_result"; readonly callId: string }
   | { readonly status: "completed" }
   | { readonly status: "failed"; readonly error: string }
@@ -26,7 +26,7 @@ export class ActiveTurn {
   readonly submissionId: string;
   readonly startedAt: Date;
   readonly input: readonly InlineInput[];
-  readonly toolCalls: CallItem[] = [];
+  readonly toolCalls: RunnableCallItem[] = [];
   status: TurnStatus = { status: "processing" };
   /** Where the first content came from that neither the user wrote nor the project holds: a tool, the web, the message. */
   outsideSource: string | undefined;

@@ -1,6 +1,6 @@
-import { withinRounds } from "../../../base/time/within-rounds.js";
 import { messageOf } from "../../runtime/failures.js";
 import type { SystemPrompt, SystemPrompts } from "./system-prompts.js";
+import { withinRounds } from "../../../base/time/waiting.js";
 
 /** A disk that does not answer must not keep a turn from beginning. */
 const lookMs = 3_000;

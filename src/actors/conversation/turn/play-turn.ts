@@ -4,9 +4,9 @@ import type { ModelRequest } from "../../../messages/model.js";
 import { OutputSchema } from "../../../messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { inputContent, inputText } from "../../../messages/user-input.js";
-import { oneAfterAnother } from "../../runtime/fair-queue.js";
+import { takeTurn } from "../../runtime/fair-queue.js";
 import { offeredTools } from "../calls/offered-tools.js";
-import type { CallItem } from "../calls/open-calls.js";
+import type { RunnableCallItem } from "../calls/open-calls.js";
 import { TurnCalls } from "../calls/turn-calls.js";
 import { AutoCompaction } from "../compaction/auto-compaction.js";
 import type { ConversationCell, QueuedInput } from "../state/cell.js";
@@ -21,7 +21,7 @@ import type { TurnWorld, TurnParts } from "./turn-world.js";
 /** One turn from the user's words to the event that ends it: exactly one of `task_complete` and `turn_aborted`. */
 export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
   const { parts, cell } = world;
-  await oneAfterAnother("begin");
+  await takeTurn("begin");
   const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
   if (input.isOutside) turn.noteOutside("the message");
@@ -33,7 +33,7 @@ export async function playTurn(world: TurnWorld, input: QueuedInput, signal: Abo
 export async function continueTurn(
   world: TurnWorld,
   open: { readonly id: string; readonly startedAt: string },
-  leftOver: readonly CallItem[],
+  leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
   const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
@@ -61,7 +61,7 @@ async function playOn(
   world: TurnWorld,
   turn: ActiveTurn,
   wish: TurnWish,
-  leftOver: readonly CallItem[],
+  leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
   const { parts, cell, recording } = world;
@@ -72,7 +72,7 @@ async function playOn(
     world.publish({ type: "warning", message }, id);
   }
   // All conversations of a folder wait for the same look.
-  await oneAfterAnother("begin");
+  await takeTurn("begin");
   using budget = new TurnBudget(parts.limits, signal);
   const calls = new TurnCalls(world, turn, settings, budget);
   const compaction = new AutoCompaction(world, settings, id);

@@ -3,7 +3,7 @@ import type { EventMsg } from "../../../messages/event.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { ActiveTurn } from "./active-turn.js";
-import { type CallItem, isUnanswered, openCalls, outputsFor } from "../calls/open-calls.js";
+import { type RunnableCallItem, isUnanswered, openCalls, outputsFor } from "../calls/open-calls.js";
 import { apply, type ConversationState } from "../state/state.js";
 
 /** A line before it has its time. */
@@ -69,7 +69,7 @@ export class Recording {
   }
 
   /** Ends what a crash left open, of the process or of the incarnation before; a turn with calls to come to goes on. */
-  closeOpenTurn(turn: ActiveTurn | undefined, leftOver: readonly CallItem[]): void {
+  closeOpenTurn(turn: ActiveTurn | undefined, leftOver: readonly RunnableCallItem[]): void {
     const open = this.#state.openTurn;
     const id = open === undefined ? "" : (turn?.submissionId ?? "");
     const kept = new Set(leftOver);
@@ -81,7 +81,7 @@ export class Recording {
   }
 
   /** What may have had an effect is told to the person too. It is never run again unasked. */
-  #closeInterrupted(call: CallItem, submissionId: string): void {
+  #closeInterrupted(call: RunnableCallItem, submissionId: string): void {
     const approval = this.#state.approvals.get(call.call_id ?? "");
     const hasNotRun = isUnanswered(approval) || isRefusal(approval?.decision);
     // Told before it is written: who is killed in between is told again, and not never.
@@ -105,12 +105,12 @@ export class Recording {
 const interruptedOutput = "interrupted, result unknown";
 const maxCallChars = 200;
 
-function callText(call: CallItem): string {
+function callText(call: RunnableCallItem): string {
   const text = call.type === "local_shell_call" ? "local_shell" : `${call.name} ${argumentsText(call)}`;
   return text.length > maxCallChars ? `${text.slice(0, maxCallChars)}…` : text;
 }
 
-function argumentsText(call: Exclude<CallItem, { type: "local_shell_call" }>): string {
+function argumentsText(call: Exclude<RunnableCallItem, { type: "local_shell_call" }>): string {
   return call.type === "function_call" ? call.arguments : call.input;
 }
 

@@ -9,10 +9,10 @@ import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import { webSearchQuery } from "../../../messages/web-search.js";
 import type { Provider } from "../../../providers/provider.js";
 import { refusesThoughts, withoutThoughts } from "../../../providers/refused-thoughts.js";
-import { oneAfterAnother } from "../../runtime/fair-queue.js";
+import { takeTurn } from "../../runtime/fair-queue.js";
 import type { ActiveTurn } from "./active-turn.js";
 import { Admission, type AdmittedCall } from "../calls/admit-call.js";
-import { calledWith, type CallItem, isCall, outputsFor } from "../calls/open-calls.js";
+import { calledWith, type RunnableCallItem, isRunnableCall, outputsFor } from "../calls/open-calls.js";
 import type { PendingCall } from "../calls/prepare-call.js";
 import type { NewLine } from "./recording.js";
 import type { CallsEnd } from "../calls/run-calls.js";
@@ -62,7 +62,7 @@ export type TurnEnd =
 export async function runSteps(
   world: StepWorld,
   turn: ActiveTurn,
-  leftOver: readonly CallItem[],
+  leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<TurnEnd> {
   const { budget } = world;
@@ -75,7 +75,7 @@ export async function runSteps(
   let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
   for (;;) {
     const end = await world.runCalls(waiting);
-    if (waiting.length > 0) await oneAfterAnother("begin");
+    if (waiting.length > 0) await takeTurn("begin");
     if (end === "stopped") return { status: "aborted" };
     if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
     await world.compactWhenDue();
@@ -155,7 +155,7 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
   const callEvents = new ToolCallEvents((msg) => world.publish(msg));
   const listener = stepListener(world, turn, callEvents, (itemId, received) => {
     let item = received;
-    if (isCall(received)) {
+    if (isRunnableCall(received)) {
       const admitted = admission.admit(received);
       calls.push(admitted);
       callEvents.end(itemId, admitted);

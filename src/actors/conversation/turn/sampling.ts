@@ -2,11 +2,11 @@ import type { Failure } from "../../../messages/failure.js";
 import type { FinishReason, ModelRequest } from "../../../messages/model.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { TokenUsage } from "../../../messages/token-usage.js";
-import { type Delta, HeardAnswer } from "../../../providers/model-stream-reader.js";
-import { pause } from "../../../base/time/pause.js";
+import { type Delta, ModelStreamReader } from "../../../providers/model-stream-reader.js";
+import { pause } from "../../../base/time/waiting.js";
 import type { Provider } from "../../../providers/provider.js";
 import type { Passage } from "../../limits/request-gate.js";
-import { oneAfterAnother } from "../../runtime/fair-queue.js";
+import { takeTurn } from "../../runtime/fair-queue.js";
 import type { TurnBudget } from "./turn-budget.js";
 
 /** How often a failed request is sent again, and how long to wait before the first of these; each wait doubles. */
@@ -95,7 +95,7 @@ async function listen(
     },
     toolCallStart: (itemId, callId, name) => listener.toolCallStart(itemId, callId, name),
   };
-  using answer = new HeardAnswer(() => provider.stream(request, signal), onDelta, {
+  using answer = new ModelStreamReader(() => provider.stream(request, signal), onDelta, {
     signal,
     maxBytes: budget.answerBytes,
     room: () => listener.room(),
@@ -108,7 +108,7 @@ async function listen(
 
 type OutcomeListener = Pick<SampleListener, "item" | "toolCallStart">;
 
-async function outcomeOf(answer: HeardAnswer, listener: OutcomeListener, signal: AbortSignal): Promise<Sample> {
+async function outcomeOf(answer: ModelStreamReader, listener: OutcomeListener, signal: AbortSignal): Promise<Sample> {
   let usage: TokenUsage | undefined;
   for (;;) {
     const event = await answer.next();
@@ -116,7 +116,7 @@ async function outcomeOf(answer: HeardAnswer, listener: OutcomeListener, signal:
     switch (event.type) {
       case "item":
         // Recording it, and mostly the end of the turn behind it, is much: many answers may end together.
-        await oneAfterAnother("end");
+        await takeTurn("end");
         if (signal.aborted) return { status: "aborted" };
         listener.item(event.itemId, event.item);
         break;

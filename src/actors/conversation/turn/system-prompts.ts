@@ -13,7 +13,7 @@ import type { Config } from "../../../messages/config.js";
 import type { KnowledgeSection } from "../../knowledge/knowledge.js";
 import type { ProjectKnowledge } from "../../knowledge/project-knowledge.js";
 import { messageOf } from "../../runtime/failures.js";
-import { SharedWork } from "../../runtime/shared-work.js";
+import { SharedWork } from "../../../base/time/shared-work.js";
 
 /** What a model is told before the history, and what a person should know about it. */
 export interface SystemPrompt {

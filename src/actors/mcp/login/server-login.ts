@@ -3,7 +3,7 @@ import { FailureError } from "../../../messages/errors.js";
 import { systemReason } from "../../../base/system-error.js";
 import type { McpLogin } from "../../../messages/tokens.js";
 import { TokenStore } from "../../credentials/token-file.js";
-import { within } from "../../../base/time/within.js";
+import { within } from "../../../base/time/waiting.js";
 import { authFetch } from "./auth-fetch.js";
 import { loginOf } from "./login-of.js";
 

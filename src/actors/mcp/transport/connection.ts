@@ -2,7 +2,7 @@ import type { Client, jsonSchemaValidator, StreamableHTTPClientTransport } from 
 import * as z from "zod";
 import { createFetch } from "../../../providers/transport/http-fetch.js";
 import { version } from "../../../version.js";
-import { within } from "../../../base/time/within.js";
+import { within } from "../../../base/time/waiting.js";
 import { boundedFetch } from "./bounded-fetch.js";
 import type { Elicited, ElicitationAnswer } from "../elicitation.js";
 import type { ServerLogin } from "../login/server-login.js";
@@ -87,7 +87,7 @@ export async function openConnection(
     return await listener.onElicitation({ message, schema: requestedSchema });
   });
   try {
-    await orAborted(client.connect(transport, { ...bounds, timeout: bounds.timeoutMs }), bounds.signal);
+    await rejectWhenAborted(client.connect(transport, { ...bounds, timeout: bounds.timeoutMs }), bounds.signal);
   } catch (error) {
     const wasOver = isOver;
     await close();
@@ -126,7 +126,7 @@ async function goodbye(transport: StreamableHTTPClientTransport): Promise<void> 
 }
 
 /** Whatever the library does with a signal while it connects. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function rejectWhenAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", onAbort, { once: true });

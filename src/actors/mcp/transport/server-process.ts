@@ -6,7 +6,7 @@ import { CommandProcess } from "../../../tools/exec/command-process.js";
 import { failureWords } from "../../../tools/failure-words.js";
 import { guarded, guardDescriptor } from "../../../tools/exec/guarded.js";
 import { killSurvivors } from "../../../tools/exec/survivors.js";
-import { within } from "../../../base/time/within.js";
+import { within } from "../../../base/time/waiting.js";
 
 export interface ServerCommand {
   readonly command: string;

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isRecord } from "../../../base/is-record.js";
-import { within } from "../../../base/time/within.js";
+import { within } from "../../../base/time/waiting.js";
 import { eventJson } from "../../../providers/transport/event-json.js";
 import { readThrottled } from "../../../tools/exec/read-throttled.js";
 import { BoundedLines } from "./bounded-lines.js";

@@ -35,12 +35,12 @@ function parsed(text: string): { readonly json: unknown } | undefined {
 
 function problemText(error: ErrorObject): string {
   const path = error.instancePath.split("/").slice(1).map(unescaped).join(".");
-  const text = path === "" ? reasonOf(error) : `${path}: ${reasonOf(error)}`;
+  const text = path === "" ? mismatchText(error) : `${path}: ${mismatchText(error)}`;
   return shortened(visible(shortened(text, maxProblemChars * 2)), maxProblemChars);
 }
 
 /** The validator leaves out the very names and values a person wants to know. */
-function reasonOf({ keyword, params, message = "does not fit" }: ErrorObject): string {
+function mismatchText({ keyword, params, message = "does not fit" }: ErrorObject): string {
   switch (keyword) {
     case "additionalProperties":
       return `must not have a property ${JSON.stringify(params["additionalProperty"])}`;

@@ -17,7 +17,7 @@ export interface TakenUp {
 }
 
 /** Says what was opened, makes it the active one, and plays a turn that waits in it, because leaving it would end it. */
-export async function takeUp(
+export async function continueConversation(
   context: CommandContext,
   workspace: Workspace,
   interruption: Interruption,

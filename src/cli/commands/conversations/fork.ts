@@ -3,7 +3,7 @@ import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import type { CommandContext } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
-import { takeUp } from "./continue-conversation.js";
+import { continueConversation } from "./continue-conversation.js";
 import { numberFlag } from "../../format/whole-number.js";
 import { openWorkspace } from "../../workspace.js";
 
@@ -18,7 +18,7 @@ export async function forkCommand(context: CommandContext): Promise<number> {
   const wish = { ...said, withoutKey: true, ...(afterTurn === undefined ? {} : { afterTurn }) };
   const { conversation, saved } = await workspace.fork(target, wish);
   if (saved.status === "not_saved") throw new CommandError(`Not forked: ${saved.reason}`, exitCodes.failed);
-  return await takeUp(context, workspace, interruption, {
+  return await continueConversation(context, workspace, interruption, {
     conversation,
     said: "Forked conversation",
     forkedFrom: target.id,

@@ -3,7 +3,7 @@ import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import type { CommandContext } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { newestConversation } from "../../conversations/project-conversations.js";
-import { takeUp } from "./continue-conversation.js";
+import { continueConversation } from "./continue-conversation.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
 import type { Target } from "../../conversations/target.js";
 
@@ -19,7 +19,11 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
     ? (await workspace.fork(target)).conversation
     : await workspace.resume(target, { allowEmpty: false });
   const forkedFrom = conversation.id === target.id ? undefined : target.id;
-  return await takeUp(context, workspace, interruption, { conversation, said: "Resumed conversation", forkedFrom });
+  return await continueConversation(context, workspace, interruption, {
+    conversation,
+    said: "Resumed conversation",
+    forkedFrom,
+  });
 }
 
 async function wanted(context: CommandContext, { key, places }: Workspace): Promise<Target> {

@@ -1,5 +1,5 @@
 import { onlooker } from "../../../actors/rollout-writer/process-identity.js";
-import { reasonOf } from "../../../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
 import { counted } from "../../../base/text/counted.js";
 import { ConversationInUseError } from "../../../messages/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
@@ -55,7 +55,7 @@ function explained(error: unknown, id: string): unknown {
     return new CommandError(`Conversation '${id}' is in use by ${owner}`, exitCodes.failed, isFar ? [hint] : []);
   }
   if (!(error instanceof Error) || !("syscall" in error)) return error;
-  return new CommandError(`Conversation '${id}' could not be repaired: ${reasonOf(error)}`, exitCodes.failed, [
+  return new CommandError(`Conversation '${id}' could not be repaired: ${saveFailureReason(error)}`, exitCodes.failed, [
     "Nothing was changed",
   ]);
 }

@@ -1,7 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { forgetCopies } from "../../../actors/retention/forget-copies.js";
-import { reasonOf } from "../../../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
 import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
 import { lookAtSnapshots, scrubSnapshots, type SnapshotHit } from "../../../changes/workspace/scrub-snapshots.js";
@@ -156,7 +156,7 @@ async function scrubFiles(
       throw new CommandError(`Conversation '${id}' is in use by ${error.owner}`, exitCodes.failed);
     }
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
-    throw new CommandError(`Conversation '${id}' could not be scrubbed: ${reasonOf(error)}`, exitCodes.failed);
+    throw new CommandError(`Conversation '${id}' could not be scrubbed: ${saveFailureReason(error)}`, exitCodes.failed);
   }
 }
 

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { reasonOf } from "../../../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
 import { configPath } from "../../../config/files/config-file.js";
 import { type ConfigChange, type SavedConfig, saveConfig } from "../../../config/files/save-config.js";
 import type { Config } from "../../../messages/config.js";
@@ -25,7 +25,7 @@ async function saved(context: CommandContext, change: ConfigChange): Promise<Sav
     const path = await configPath(context.home);
     const { hint } = systemProblem(error) ?? {};
     const hints = hint === undefined ? [] : [hint];
-    throw new CommandError(`${path} could not be changed: ${reasonOf(error)}`, exitCodes.failed, hints);
+    throw new CommandError(`${path} could not be changed: ${saveFailureReason(error)}`, exitCodes.failed, hints);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { reasonOf } from "../../../../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../../../actors/rollout-writer/reason.js";
 import { checkRights, type Ownership } from "./check-rights.js";
 import type { StoreFinding } from "./finding.js";
 
@@ -16,7 +16,7 @@ export async function checkDirectory(path: string, uid: number, ownership: Owner
     await access(place.path, constants.W_OK | constants.X_OK);
     return rights;
   } catch (error) {
-    return [...rights, { kind: "unwritable", path, reason: reasonOf(error) }];
+    return [...rights, { kind: "unwritable", path, reason: saveFailureReason(error) }];
   }
 }
 

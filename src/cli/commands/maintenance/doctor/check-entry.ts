@@ -1,10 +1,10 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { reasonOf } from "../../../../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../../../actors/rollout-writer/reason.js";
 import { ConversationNotFoundError } from "../../../../messages/errors.js";
 import type { LockOwner } from "../../../../messages/rollout-command.js";
 import { blobFolder, blobHash, isBlobName } from "../../../../rollouts/file/blobs.js";
-import { isDead, readLock, shownOwner } from "../../../../rollouts/file/lock-owner.js";
+import { isOwnerDead, readLock, shownOwner } from "../../../../rollouts/file/lock-owner.js";
 import { lockHolder } from "../../../../rollouts/file/lock.js";
 import { idOfName } from "../../../../rollouts/layout.js";
 import { checkRollout } from "../../../../rollouts/repair/check-rollout.js";
@@ -27,7 +27,7 @@ export interface Look {
 /** What is wrong with one thing in the store; what is gone by now is not. */
 export async function checkEntry(entry: StoreEntry, look: Look): Promise<Finding[]> {
   const { path } = entry;
-  if (entry.kind === "unreadable_folder") return [{ kind: "unreadable", path, reason: reasonOf(entry.error) }];
+  if (entry.kind === "unreadable_folder") return [{ kind: "unreadable", path, reason: saveFailureReason(entry.error) }];
   const id = entry.kind === "rollout" ? idOfName(entry.name) : undefined;
   const named = id === undefined ? {} : { id };
   try {
@@ -36,7 +36,7 @@ export async function checkEntry(entry: StoreEntry, look: Look): Promise<Finding
     look.signal.throwIfAborted();
     if (error instanceof ConversationNotFoundError || isGone(error)) return [];
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
-    return [{ kind: "unreadable", path, reason: reasonOf(error), ...named }];
+    return [{ kind: "unreadable", path, reason: saveFailureReason(error), ...named }];
   }
 }
 
@@ -102,7 +102,7 @@ async function checkLock(path: string, us: LockOwner): Promise<StoreFinding[]> {
   if (lock.status === "none") return [];
   if (lock.status === "garbled") return [{ kind: "garbled_lock", path }];
   const { owner } = lock;
-  if (await isDead(owner, us)) return [{ kind: "dead_lock", path, pid: owner.pid }];
+  if (await isOwnerDead(owner, us)) return [{ kind: "dead_lock", path, pid: owner.pid }];
   const isNear = owner.bootId === us.bootId && owner.pidNamespace === us.pidNamespace;
   return isNear ? [] : [{ kind: "far_lock", path, owner: shownOwner(owner, us) }];
 }
