@@ -107,7 +107,7 @@ export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/co
 export type { PlainItem } from "./messages/codex-parts.js";
 export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
 export * from "./messages/diff.js";
-export * from "./messages/errors.js";
+export * from "./base/errors.js";
 export * from "./messages/event.js";
 export * from "./messages/failure.js";
 export * from "./messages/file-change.js";

@@ -26,9 +26,9 @@ import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
-import { FailureError, InvalidInputError } from "./messages/errors.js";
+import { InvalidInputError } from "./base/errors.js";
 import type { Event } from "./messages/event.js";
-import { check, parsed } from "./messages/parse.js";
+import { check, parsed } from "./base/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
 import { LearningRedactor } from "./config/secrets/learning-redactor.js";
@@ -39,6 +39,7 @@ import type { ExportedConversation } from "./rollouts/formats/export/export-line
 import { countTokens } from "./workers/count-tokens.js";
 import { openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
+import { FailureError } from "./messages/failure.js";
 
 /** Wires conversations, their store and the configuration together. */
 export class ConversationManager implements AsyncDisposable {

@@ -4,14 +4,14 @@ import {
   ConversationInUseError,
   ConversationNotFoundError,
   CorruptedRolloutError,
-  FailureError,
   ImportError,
   InvalidInputError,
-} from "../messages/errors.js";
+} from "../base/errors.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import { shortened } from "../base/text/shortened.js";
 import { systemProblem } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
+import { FailureError } from "../messages/failure.js";
 
 export interface ErrorDescription {
   readonly exitCode: number;

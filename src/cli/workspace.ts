@@ -16,7 +16,7 @@ import { saveFailureReason } from "../actors/rollout-writer/reason.js";
 import { resolveSettings } from "../actors/conversation/open/resolve-settings.js";
 import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
 import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
-import { InvalidInputError } from "../messages/errors.js";
+import { InvalidInputError } from "../base/errors.js";
 import type { SaveOutcome } from "../messages/rollout-command.js";
 import type { ExportFormat } from "../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../rollouts/formats/export/export-lines.js";

@@ -3,11 +3,11 @@ import { constants } from "node:fs";
 import { link, open, rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { FailureError } from "../messages/errors.js";
 import { isProcessDead } from "../base/fs/is-dead.js";
 import { systemCode } from "../base/system-error.js";
 import { sweepStrays } from "../base/fs/sweep-strays.js";
 import { writeNew } from "../base/fs/write-atomic.js";
+import { FailureError } from "../messages/failure.js";
 
 const retryMs = 25;
 /** Most keep the lock for milliseconds: after this many looks at the same holder, a dead one's lock is taken. */

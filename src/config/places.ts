@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import type { Config, Layout } from "../messages/config.js";
-import { InvalidInputError } from "../messages/errors.js";
+import { InvalidInputError } from "../base/errors.js";
 import { homePaths } from "./paths.js";
 
 /** How much is kept for each conversation of outputs that are too long for the model. */

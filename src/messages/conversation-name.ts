@@ -1,4 +1,4 @@
-import { InvalidInputError } from "./errors.js";
+import { InvalidInputError } from "../base/errors.js";
 
 // Kept apart from the schemas: a list reads names without loading a schema library.
 

@@ -36,3 +36,18 @@ export const Failure = z.object({
   retryAfterMs: z.number().nonnegative().optional(),
 });
 export type Failure = z.infer<typeof Failure>;
+
+/** A failure on its way to someone who awaits: the one error class with a `Failure` inside. */
+export class FailureError extends Error {
+  override readonly name = "FailureError";
+  readonly failure: Failure;
+
+  constructor(failure: Failure, options?: ErrorOptions) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+
+  get code(): Failure["code"] {
+    return this.failure.code;
+  }
+}

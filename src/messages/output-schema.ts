@@ -1,5 +1,24 @@
 import * as z from "zod";
-import { schemaProblem } from "./schema-problem.js";
+import { isRecord } from "../base/is-record.js";
+
+/** Deeper than any API takes it; what refers to itself in memory ends here too. */
+const maxDepth = 20;
+
+const types = ["string", "number", "integer", "boolean", "null", "object", "array"];
+
+const saysWhat = ["type", "anyOf", "enum", "const", "$ref"];
+
+/** What no model can be held to, and what can be said instead. */
+const refused: Readonly<Record<string, string>> = {
+  oneOf: "say anyOf",
+  allOf: "write its parts into one schema",
+  not: "say what it is instead",
+  if: "say anyOf",
+  patternProperties: "name the properties",
+  dependentRequired: "say anyOf",
+  dependentSchemas: "say anyOf",
+  definitions: "say $defs",
+};
 
 /** So much of a schema goes out with every request of its turn. */
 export const maxSchemaChars = 100_000;
@@ -20,4 +39,99 @@ function sizeProblem(schema: Readonly<Record<string, unknown>>): ReturnType<type
     return { path: [], text: "cannot be written as JSON" };
   }
   return { path: [], text: `a schema may have at most ${maxSchemaChars} characters` };
+}
+
+type Path = readonly (string | number)[];
+
+type Schema = Readonly<Record<string, unknown>>;
+
+interface SchemaProblem {
+  readonly path: Path;
+  readonly text: string;
+}
+
+/** The first thing that keeps a schema from being enforced by all three wire APIs. */
+function schemaProblem(root: Schema): SchemaProblem | undefined {
+  if (root["type"] !== "object") return { path: ["type"], text: 'the schema of an answer is of type "object"' };
+  return problemAt(root, [], isRecord(root["$defs"]) ? root["$defs"] : {});
+}
+
+function problemAt(schema: unknown, path: Path, defs: Schema): SchemaProblem | undefined {
+  if (path.length > maxDepth * 2) return { path: [], text: `it is more than ${maxDepth} levels deep` };
+  if (!isRecord(schema)) return { path, text: "expected a schema, which is an object" };
+  const no = Object.keys(refused).find((key) => Object.hasOwn(schema, key));
+  if (no !== undefined) return { path: [...path, no], text: `models cannot be held to it; ${refused[no]}` };
+  if (!saysWhat.some((key) => Object.hasOwn(schema, key))) return { path, text: "it does not say which type" };
+  return (
+    refProblem(schema, path, defs) ??
+    typeProblem(schema, path) ??
+    enumProblem(schema, path) ??
+    objectProblem(schema, path) ??
+    partsProblem(schema, path, defs)
+  );
+}
+
+function refProblem({ $ref: ref }: Schema, path: Path, defs: Schema): SchemaProblem | undefined {
+  if (ref === undefined) return undefined;
+  const name = typeof ref === "string" ? /^#\/\$defs\/([^/]+)$/.exec(ref)?.[1] : undefined;
+  if (name !== undefined && Object.hasOwn(defs, name)) return undefined;
+  return { path: [...path, "$ref"], text: "expected #/$defs/… with the name of a schema that is there" };
+}
+
+function typeProblem({ type }: Schema, path: Path): SchemaProblem | undefined {
+  if (type === undefined || types.includes(type as string)) return undefined;
+  const at = [...path, "type"];
+  if (!Array.isArray(type) || type.length === 0 || !type.every((one) => types.includes(one as string))) {
+    return { path: at, text: `expected one of ${types.join(", ")}` };
+  }
+  const isPlain = !type.includes("object") && !type.includes("array");
+  return isPlain ? undefined : { path: at, text: "an object or an array or something else is said with anyOf" };
+}
+
+function enumProblem({ enum: values }: Schema, path: Path): SchemaProblem | undefined {
+  if (values === undefined || (Array.isArray(values) && values.length > 0)) return undefined;
+  return { path: [...path, "enum"], text: "expected a list of values" };
+}
+
+/** A model can only be held to an object when it knows all that will stand in it. */
+function objectProblem(schema: Schema, path: Path): SchemaProblem | undefined {
+  if (schema["type"] !== "object") return undefined;
+  const { properties, required } = schema;
+  if (!isRecord(properties)) return { path: [...path, "properties"], text: "expected the properties of the object" };
+  if (schema["additionalProperties"] !== false) {
+    return { path: [...path, "additionalProperties"], text: "expected false: an object has the properties it names" };
+  }
+  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  const left = Object.keys(properties).find((name) => !needed.includes(name));
+  if (left !== undefined) {
+    return { path: [...path, "required"], text: `expected "${left}" too: what may be absent is null instead` };
+  }
+  const unknown = needed.find((name) => typeof name !== "string" || !Object.hasOwn(properties, name));
+  return unknown === undefined ? undefined : { path: [...path, "required"], text: "it names what is no property" };
+}
+
+function partsProblem(schema: Schema, path: Path, defs: Schema): SchemaProblem | undefined {
+  const { properties = {}, $defs = {}, items, anyOf } = schema;
+  if (schema["type"] === "array" && items === undefined) {
+    return { path: [...path, "items"], text: "expected the schema of what the array has" };
+  }
+  if (anyOf !== undefined && (!Array.isArray(anyOf) || anyOf.length === 0)) {
+    return { path: [...path, "anyOf"], text: "expected a list of schemas" };
+  }
+  const parts: (readonly [Path, unknown])[] = [
+    ...entriesAt(properties, [...path, "properties"]),
+    ...entriesAt($defs, [...path, "$defs"]),
+    ...(items === undefined ? [] : [[[...path, "items"], items] as const]),
+    ...((anyOf as unknown[] | undefined) ?? []).map((part, index) => [[...path, "anyOf", index], part] as const),
+  ];
+  for (const [at, part] of parts) {
+    const problem = problemAt(part, at, defs);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function entriesAt(schemas: unknown, path: Path): (readonly [Path, unknown])[] {
+  if (!isRecord(schemas)) return [[path, schemas]];
+  return Object.entries(schemas).map(([name, schema]) => [[...path, name], schema] as const);
 }

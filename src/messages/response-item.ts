@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { typesOf, unknownVariant } from "./unknown-type.js";
+import { isRecord } from "../base/is-record.js";
 
 /** One part of a message. Codex drops a line whose part has another `type` than these. */
 export const ContentPart = z.discriminatedUnion("type", [
@@ -155,4 +156,50 @@ export function isOutput(item: ResponseItem): item is OutputItem {
     item.type === "custom_tool_call_output" ||
     item.type === "tool_search_output"
   );
+}
+
+/** What an item says, for whoever looks for words in it; empty for what has no words. */
+export function itemText(item: ResponseItem): string {
+  switch (item.type) {
+    case "message":
+      return partsText(item.content);
+    case "reasoning":
+      return [...item.summary, ...(item.content ?? [])].map(({ text }) => text).join("\n");
+    case "function_call":
+      return `${item.name} ${item.arguments}`;
+    case "custom_tool_call":
+      return `${item.name} ${item.input}`;
+    case "local_shell_call":
+      return `shell ${JSON.stringify(item.action)}`;
+    case "web_search_call":
+      return webSearchText(item.action);
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return typeof item.output === "string" ? item.output : partsText(item.output);
+    default:
+      return "";
+  }
+}
+
+export function partsText(parts: Exclude<ToolOutputContent, string>): string {
+  return parts.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n");
+}
+
+/** What a web search looked for, as Codex puts it: a query, an address, or a text in a page. Empty if unknown. */
+export function webSearchQuery(action: unknown): string {
+  if (!isRecord(action)) return "";
+  const { query, queries, url, pattern } = action;
+  if (typeof query === "string" && query !== "") return query;
+  if (Array.isArray(queries)) return queries.filter((one) => typeof one === "string").join(", ");
+  if (typeof pattern === "string") return typeof url === "string" ? `'${pattern}' in ${url}` : `'${pattern}'`;
+  return typeof url === "string" ? url : "";
+}
+
+/** The same as a short sentence without its subject. */
+export function webSearchText(action: unknown): string {
+  const query = webSearchQuery(action);
+  if (query === "") return "Searched the web";
+  const type = isRecord(action) ? action["type"] : undefined;
+  if (type === "open_page") return `Opened the web page ${query}`;
+  return type === "find_in_page" ? `Looked for ${query}` : `Searched the web for: ${query}`;
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parsed } from "../messages/parse.js";
+import { parsed } from "../base/parse.js";
 import { TokenUsage } from "../messages/token-usage.js";
 
 const count = z.number().int().nonnegative();

@@ -1,9 +1,8 @@
 import { withCodexParts } from "../messages/codex-parts.js";
-import { FailureError } from "../messages/errors.js";
-import type { Failure, FailureCode } from "../messages/failure.js";
+import { type Failure, type FailureCode, FailureError } from "../messages/failure.js";
 import { isRecord } from "../base/is-record.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
-import { check } from "../messages/parse.js";
+import { check } from "../base/parse.js";
 import { type ContentPart, type MessageItem, messageText, ResponseItem } from "../messages/response-item.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";

@@ -2,7 +2,7 @@ import type { Failure } from "../messages/failure.js";
 import { isRecord } from "../base/is-record.js";
 import { ModelEvent } from "../messages/model.js";
 import type { ResponseItem } from "../messages/response-item.js";
-import { check } from "../messages/parse.js";
+import { check } from "../base/parse.js";
 import { cutAnswer } from "./failures/incomplete-answer.js";
 import { ReadyStream } from "./transport/ready-stream.js";
 import { itemOverheadBytes } from "./transport/stream-bounds.js";

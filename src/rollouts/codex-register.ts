@@ -1,7 +1,7 @@
 import { basename, sep } from "node:path";
 import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
 import { isRecord } from "../base/is-record.js";
-import { jsonOrUndefined } from "../messages/parse.js";
+import { jsonOrUndefined } from "../base/parse.js";
 import { appendToIndex, readIndex, readIndexSync } from "./list/index-file.js";
 import type { RolloutName } from "./list/layout-files.js";
 import { idOfName } from "./layout.js";

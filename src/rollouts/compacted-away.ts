@@ -1,5 +1,4 @@
-import { itemText } from "../messages/item-text.js";
-import type { ResponseItem } from "../messages/response-item.js";
+import { type ResponseItem, itemText } from "../messages/response-item.js";
 import type { RolloutLine } from "../messages/rollout-line.js";
 import { isRealUserMessage } from "../messages/user-message.js";
 import { applyToHistory } from "./file/history.js";

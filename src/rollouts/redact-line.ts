@@ -1,6 +1,6 @@
 import { isRecord } from "../base/is-record.js";
 import { mask, type OnSecret, type TextRedactor } from "../messages/redaction.js";
-import { jsonOrUndefined } from "../messages/parse.js";
+import { jsonOrUndefined } from "../base/parse.js";
 
 /** What holds a line together, is sealed, or means nothing to people: never a place for a secret of ours. */
 const structure = new Set(

@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { ConversationNotFoundError, InvalidInputError } from "../messages/errors.js";
+import { ConversationNotFoundError, InvalidInputError } from "../base/errors.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { RolloutLine } from "../messages/rollout-line.js";
 import { applyToHistory } from "./file/history.js";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { InvalidInputError } from "../messages/errors.js";
+import { InvalidInputError } from "../base/errors.js";
 import { isRecord } from "../base/is-record.js";
 import { type ToolOutput, ToolSpec } from "../messages/tool.js";
 import type { Tool, ToolContext, ToolScope } from "./tool.js";

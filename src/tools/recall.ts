@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { counted } from "../base/text/counted.js";
-import { itemText } from "../messages/item-text.js";
-import type { ResponseItem } from "../messages/response-item.js";
+import { type ResponseItem, itemText } from "../messages/response-item.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
 import type { EarlierItem } from "./tool.js";

@@ -1,5 +1,5 @@
-import { InvalidInputError } from "../messages/errors.js";
-import { check } from "../messages/parse.js";
+import { InvalidInputError } from "../base/errors.js";
+import { check } from "../base/parse.js";
 import { ToolSpec } from "../messages/tool.js";
 import { addKnowledge } from "./add-knowledge.js";
 import { applyPatch } from "./apply-patch.js";

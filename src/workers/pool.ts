@@ -1,6 +1,5 @@
 import { MessageChannel } from "node:worker_threads";
-import { FailureError } from "../messages/errors.js";
-import type { Failure } from "../messages/failure.js";
+import { type Failure, FailureError } from "../messages/failure.js";
 import { jobFailed, type JobOutcome, type JobTable, type Task } from "./job.js";
 import { type ThreadOptions, openPiscina, type OpenPiscina } from "./open-piscina.js";
 import { pack, unpack } from "./pack.js";

@@ -1,6 +1,6 @@
-import { FailureError } from "../messages/errors.js";
 import { type JobBodies, jobFailed, type JobTable, type Task, type TaskOutcome } from "./job.js";
 import { pack, unpack } from "./pack.js";
+import { FailureError } from "../messages/failure.js";
 
 /** Makes a thread a pool's: what it gives is the default export of the thread's entry file. */
 export function serveJobs<Jobs extends JobTable>(bodies: JobBodies<Jobs>): (task: Task) => Promise<TaskOutcome> {

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import type { StoredLines, StoredState } from "../../src/actors/conversation/store/store.js";
-import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { CorruptedRolloutError } from "../../src/base/errors.js";
 import type { ModelRequest } from "../../src/messages/model.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { anthropicRequest } from "../../src/providers/messages/request-body.js";

@@ -7,7 +7,7 @@ import { fileStore } from "../../src/actors/conversation/store/file-store.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import { loadInThreads } from "../../src/actors/conversation/store/load-in-threads.js";
 import type { StoredState } from "../../src/actors/conversation/store/store.js";
-import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { type CpuPool, openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { writeLargeRollout } from "../support/large-rollout.js";
 import { copyBeginnings, sourceRollouts } from "./fuzz-sources.js";

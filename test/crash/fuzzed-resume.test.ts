@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { ConversationError } from "../../src/messages/errors.js";
+import { ConversationError } from "../../src/base/errors.js";
 import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import { secret, sourceRollouts } from "./fuzz-sources.js";

@@ -1,4 +1,4 @@
-import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { CorruptedRolloutError } from "../../src/base/errors.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { readRollout } from "../../src/rollouts/file/read.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConversationNotFoundError, EmptyRolloutError, InvalidInputError } from "../../src/messages/errors.js";
+import { ConversationNotFoundError, EmptyRolloutError, InvalidInputError } from "../../src/base/errors.js";
 import type { ExportedConversation } from "../../src/rollouts/formats/export/export-lines.js";
 import { createMockRecorder } from "../support/mock-recorder.js";
 import { openManager } from "../support/open-conversation.js";

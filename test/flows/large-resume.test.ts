@@ -7,7 +7,7 @@ import { fileStore } from "../../src/actors/conversation/store/file-store.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import { loadInThreads } from "../../src/actors/conversation/store/load-in-threads.js";
 import type { StoredState } from "../../src/actors/conversation/store/store.js";
-import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/messages/errors.js";
+import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/base/errors.js";
 import { maxLineDepth } from "../../src/rollouts/file/line-object.js";
 import { type CpuPool, openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { nested } from "../support/faulty-jobs.js";

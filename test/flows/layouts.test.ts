@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { CodexLocks } from "../../src/actors/rollout-writer/codex-lock.js";
 import type { Layout } from "../../src/messages/config.js";
 import { bareId } from "../../src/messages/conversation-id.js";
-import { CodexLockError, ConversationInUseError } from "../../src/messages/errors.js";
+import { CodexLockError, ConversationInUseError } from "../../src/base/errors.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { issueWords } from "../../src/messages/issue-words.js";
+import { issueWords } from "../../src/base/issue-words.js";
 
 const either = z.discriminatedUnion("type", [
   z.object({ type: z.literal("a") }),

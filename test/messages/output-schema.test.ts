@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { maxSchemaChars, OutputSchema } from "../../src/messages/output-schema.js";
-import { check } from "../../src/messages/parse.js";
+import { check } from "../../src/base/parse.js";
 
 const objectOf = (properties: Readonly<Record<string, unknown>>, more: object = {}) => ({
   type: "object",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Failure } from "../../src/messages/failure.js";
-import { check, jsonValue } from "../../src/messages/parse.js";
+import { check, jsonValue } from "../../src/base/parse.js";
 
 test("broken JSON is reported without its text, which may hold a secret", () => {
   expect(() => jsonValue('{"key": sk-secret}', "config")).toThrow(/^config: invalid JSON( at position 8)?$/);

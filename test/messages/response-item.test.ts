@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { check } from "../../src/messages/parse.js";
+import { check } from "../../src/base/parse.js";
 import { ResponseItem } from "../../src/messages/response-item.js";
 
 test("an item of a type nobody knows yet is kept with every key", () => {

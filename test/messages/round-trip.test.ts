@@ -5,7 +5,7 @@ import { Config } from "../../src/messages/config.js";
 import { Event, EventMsg } from "../../src/messages/event.js";
 import { Failure } from "../../src/messages/failure.js";
 import { ModelEvent, ModelRequest } from "../../src/messages/model.js";
-import { check } from "../../src/messages/parse.js";
+import { check } from "../../src/base/parse.js";
 import { ResponseItem } from "../../src/messages/response-item.js";
 import { RolloutCommand, OpenOutcome, RolloutEvent, SaveOutcome } from "../../src/messages/rollout-command.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";

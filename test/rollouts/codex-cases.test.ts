@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
-import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
 import { normalized } from "../../src/providers/normalize/normalized.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
-import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { type ResponseItem, messageText } from "../../src/messages/response-item.js";
 import { readRollout } from "../../src/rollouts/file/read.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

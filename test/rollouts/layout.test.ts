@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { ConversationNotFoundError, InvalidInputError } from "../../src/messages/errors.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../src/base/errors.js";
 import { findById, findConversation } from "../../src/rollouts/list/find-conversation.js";
 import { besideRollout, idOfName, newRolloutPath, projectFolder } from "../../src/rollouts/layout.js";
 import { rolloutsIn, rolloutsInSync } from "../../src/rollouts/list/layout-files.js";

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { InvalidInputError } from "../../src/messages/errors.js";
+import { InvalidInputError } from "../../src/base/errors.js";
 import { listRollouts } from "../../src/rollouts/list/list-rollouts.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

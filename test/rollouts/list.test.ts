@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ConversationNotFoundError, InvalidInputError } from "../../src/messages/errors.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../src/base/errors.js";
 import { bundle } from "../../scripts/bundle.mjs";
 import { findConversation as find } from "../../src/rollouts/list/find-conversation.js";
 import { listConversations as listAsync } from "../../src/rollouts/list/list.js";

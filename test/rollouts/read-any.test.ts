@@ -7,7 +7,7 @@ import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import { loadInThreads } from "../../src/actors/conversation/store/load-in-threads.js";
 import { apply, type ConversationState, emptyState } from "../../src/actors/conversation/state/state.js";
-import { CorruptedRolloutError } from "../../src/messages/errors.js";
+import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
 import { openCpuPool } from "../../src/workers/open-cpu-pool.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";

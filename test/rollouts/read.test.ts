@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ConversationNotFoundError, CorruptedRolloutError, InvalidInputError } from "../../src/messages/errors.js";
+import { ConversationNotFoundError, CorruptedRolloutError, InvalidInputError } from "../../src/base/errors.js";
 import type { Compacted, OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
 import { maxLineBytes, maxLineDepth } from "../../src/rollouts/file/line-object.js";

@@ -1,4 +1,4 @@
-import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/messages/errors.js";
+import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/base/errors.js";
 import type { RolloutTurn } from "../../src/rollouts/turns.js";
 import type { TurnRecorder } from "../../src/actors/rollout-writer/turn-recorder.js";
 

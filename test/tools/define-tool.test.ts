@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { InvalidInputError } from "../../src/messages/errors.js";
+import { InvalidInputError } from "../../src/base/errors.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { call, toolContext } from "./tool-context.js";
 

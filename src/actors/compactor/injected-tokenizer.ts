@@ -1,6 +1,6 @@
 import { estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
-import { FailureError } from "../../messages/errors.js";
 import { failed, messageOf } from "../runtime/failures.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Counts tokens; without one the count is an estimate. */
 export interface Tokenizer {

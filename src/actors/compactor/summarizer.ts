@@ -1,6 +1,5 @@
 import { estimateItemTokens, estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
 import { extractSummary } from "../../compaction/summary/extract-summary.js";
-import { FailureError } from "../../messages/errors.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Access, Credential } from "../../providers/credential.js";
 import type { Provider } from "../../providers/provider.js";
@@ -10,6 +9,7 @@ import { ioPoolLimits, type IoPool } from "../../workers/open-io-pool.js";
 import { summarizeInThread } from "../../workers/summarize-in-thread.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import { summarize, type SummaryOutcome, type SummaryRequest } from "../../workers/summarize.js";
+import { FailureError } from "../../messages/failure.js";
 
 export type { SummaryOutcome, SummaryRequest };
 

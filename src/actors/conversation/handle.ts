@@ -6,10 +6,10 @@ import {
 import { codexItems, type PlainItem, plainItems } from "../../messages/codex-parts.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
 import { conversationName } from "../../messages/conversation-name.js";
-import { FailureError, InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 import type { Event } from "../../messages/event.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
-import { check } from "../../messages/parse.js";
+import { check } from "../../base/parse.js";
 import { type ResponseItem, ResponseItem as ResponseItemSchema } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { Op } from "../../messages/submission.js";
@@ -32,6 +32,7 @@ import type { Settings } from "./state/settings.js";
 import { ended, refused, turnItems } from "./state/turn-items.js";
 import type { ActiveTurn } from "./turn/active-turn.js";
 import type { UndoReport } from "./turn/undo-changes.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;

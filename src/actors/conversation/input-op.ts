@@ -2,7 +2,7 @@ import { realpath, readFile, stat } from "node:fs/promises";
 import { resolve, extname } from "node:path";
 import { systemReason } from "../../base/system-error.js";
 import { isInside, realRootOf } from "../../config/project/project.js";
-import { InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { Op } from "../../messages/submission.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";

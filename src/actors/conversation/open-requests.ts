@@ -1,5 +1,4 @@
-import { isApprovalMsg } from "../../messages/approval-msg.js";
-import type { Event } from "../../messages/event.js";
+import { type Event, isApprovalMsg } from "../../messages/event.js";
 
 /** The events that asked for an approval, as long as there is no answer: what a reader that fell behind must still see. */
 export class OpenRequests<E> {

@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 import { isDeeperThan, maxLineDepth } from "../../rollouts/file/line-object.js";
 
 /**

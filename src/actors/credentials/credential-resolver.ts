@@ -1,11 +1,11 @@
 import { loginFacts, type LoginName } from "../../config/providers/logins.js";
 import { providerOfAuth } from "../../config/providers/pick-provider.js";
 import { apiKey, keyVariable, type KeySources } from "../../config/providers/vendors.js";
-import { FailureError } from "../../messages/errors.js";
 import type { Access, LoginToken } from "../../providers/credential.js";
 import type { TokenReply } from "./credentials.js";
 import type { OpenCredentials } from "./open-credentials.js";
 import type { AccessOptions } from "./access-options.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Where requests get what proves who asks, for all conversations of a manager. */
 export class CredentialResolver {

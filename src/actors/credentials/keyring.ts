@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { FailureError } from "../../messages/errors.js";
+import { FailureError } from "../../messages/failure.js";
 
 type Env = Readonly<NodeJS.ProcessEnv>;
 

@@ -1,5 +1,4 @@
 import type { LoginFacts } from "../../config/providers/logins.js";
-import { FailureError } from "../../messages/errors.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import type { BorrowedPlaces, FoundTokens } from "./borrowed-tokens.js";
 import { findTokens, rootOf } from "./find-tokens.js";
@@ -7,6 +6,7 @@ import { endedLogin, noLogin, refreshTokens } from "./token-endpoint.js";
 import { answeredTokens, fingerprint } from "./token-claims.js";
 import type { TokenStore } from "./token-file.js";
 import { systemReason } from "../../base/system-error.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** A token is renewed so long before it ends, so that none ends on its way. */
 const marginMs = 5 * 60_000;

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { FailureError } from "../../messages/errors.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** A token file is a few thousand bytes. */
 const maxBytes = 1024 * 1024;

@@ -1,6 +1,5 @@
 import type { LoginFacts } from "../../config/providers/logins.js";
-import { FailureError } from "../../messages/errors.js";
-import type { Failure } from "../../messages/failure.js";
+import { type Failure, FailureError } from "../../messages/failure.js";
 import { TokenAnswer } from "../../messages/tokens.js";
 import { codeOfStatus, isPassing } from "../../providers/failures/retryable.js";
 import { wireFailure } from "../../providers/failures/wire-failure.js";

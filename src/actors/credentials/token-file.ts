@@ -4,11 +4,11 @@ import { withFileLock } from "../../config/file-lock.js";
 import type { LoginName } from "../../config/providers/logins.js";
 import { makeDirectory } from "../../base/fs/make-directory.js";
 import { writeAtomic } from "../../base/fs/write-atomic.js";
-import { FailureError } from "../../messages/errors.js";
 import { McpLogin, TokenFile, type TokenSet } from "../../messages/tokens.js";
 import { readPrivate } from "./read-private.js";
-import { jsonOrUndefined } from "../../messages/parse.js";
+import { jsonOrUndefined } from "../../base/parse.js";
 import { systemReason } from "../../base/system-error.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** A token is renewed under the lock, over a network: a living process may keep it for so long. */
 const holdMs = 60_000;

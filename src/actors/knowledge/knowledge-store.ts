@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { makeDirectory } from "../../base/fs/make-directory.js";
 import { KnowledgeEntry } from "../../messages/knowledge.js";
-import { check } from "../../messages/parse.js";
+import { check } from "../../base/parse.js";
 import { openFolder } from "../../tools/files/open-folder.js";
 import { readKnowledgeFile } from "./read-knowledge.js";
 import { appendEntries } from "./write-knowledge.js";

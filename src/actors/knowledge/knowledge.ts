@@ -1,11 +1,11 @@
 import { buildKnowledgeSection } from "../../context/knowledge-section.js";
-import { FailureError } from "../../messages/errors.js";
 import type { KnowledgeEntry, NewKnowledge } from "../../messages/knowledge.js";
 import { failureWords } from "../../tools/failure-words.js";
 import type { Actor } from "../runtime/actor.js";
 import { KnownKnowledge } from "./known-knowledge.js";
 import { ProjectStore, type ProjectStoreParts } from "./project-store.js";
 import type { ReadKnowledge } from "./read-knowledge.js";
+import { FailureError } from "../../messages/failure.js";
 
 export type KnowledgeOp =
   | { readonly type: "section"; readonly budgetTokens: number }

@@ -1,5 +1,4 @@
 import { findProjectRoot } from "../../config/project/project.js";
-import { FailureError } from "../../messages/errors.js";
 import type { NewKnowledge } from "../../messages/knowledge.js";
 import type { Ref } from "../runtime/actor.js";
 import { spawn } from "../runtime/spawn.js";
@@ -11,6 +10,7 @@ import {
   type KnowledgeSection,
 } from "./knowledge.js";
 import type { ProjectStoreParts } from "./project-store.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** How many projects are kept in mind; of those with nothing to do, the one asked for longest ago is let go of first. */
 const maxProjects = 64;

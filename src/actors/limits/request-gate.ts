@@ -1,6 +1,5 @@
-import type { Failure } from "../../messages/failure.js";
+import { type Failure, FailureError } from "../../messages/failure.js";
 import type { RequestLimits } from "../../messages/config.js";
-import { FailureError } from "../../messages/errors.js";
 import type { Ref } from "../runtime/actor.js";
 import { spawn } from "../runtime/spawn.js";
 import { limits, type LimitsOp } from "./limits.js";

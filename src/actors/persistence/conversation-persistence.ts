@@ -6,12 +6,7 @@ import { redactionRules } from "../../config/secrets/rules.js";
 import { createTextRedactor } from "../../config/secrets/text-redactor.js";
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
 import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
-import {
-  ConversationInUseError,
-  ConversationNotFoundError,
-  FailureError,
-  InvalidInputError,
-} from "../../messages/errors.js";
+import { ConversationInUseError, ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { type FlaggedMessage, isMessageComplete } from "../../rollouts/complete-message.js";
 import { conversationFiles } from "../../rollouts/list/conversation-files.js";
@@ -25,6 +20,7 @@ import { TrashBin } from "../retention/trash-bin.js";
 import { openOutbox } from "../rollout-writer/open-outbox.js";
 import type { RolloutOutbox } from "../rollout-writer/outbox.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
+import { FailureError } from "../../messages/failure.js";
 
 export interface PersistenceOptions {
   /** Where conversations live; `CODY_HOME` of `env`, else `~/.cody`, by default. */

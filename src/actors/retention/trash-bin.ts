@@ -3,7 +3,7 @@ import { homePaths } from "../../config/paths.js";
 import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFile } from "../../config/places.js";
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
 import type { TrashReason } from "../../messages/cleanup.js";
-import { ConversationInUseError, ConversationNotFoundError, FailureError } from "../../messages/errors.js";
+import { ConversationInUseError, ConversationNotFoundError } from "../../base/errors.js";
 import { NotDeletableError } from "../../rollouts/list/conversation-files.js";
 import { forgetInIndex } from "../../rollouts/list/index-file.js";
 import type { RolloutName } from "../../rollouts/list/layout-files.js";
@@ -21,6 +21,7 @@ import { openOwnerSocket, type OwnerSocket } from "../rollout-writer/owner-socke
 import { saveFailureReason } from "../rollout-writer/reason.js";
 import { appendAudit } from "./audit.js";
 import { forgetCopies } from "./forget-copies.js";
+import { FailureError } from "../../messages/failure.js";
 
 export interface TrashBinParts {
   readonly places: ConversationPlaces;

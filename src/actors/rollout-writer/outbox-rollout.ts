@@ -1,4 +1,3 @@
-import { FailureError } from "../../messages/errors.js";
 import type {
   LockOwner,
   OpenOutcome,
@@ -14,6 +13,7 @@ import { Deferred } from "../runtime/deferred.js";
 import { messageOf } from "../runtime/failures.js";
 import type { Rollout } from "./rollout.js";
 import { UnsavedLines } from "./unsaved-lines.js";
+import { FailureError } from "../../messages/failure.js";
 
 export type RolloutWriterRef = Ref<RolloutCommand, RolloutAnswers>;
 

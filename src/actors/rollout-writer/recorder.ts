@@ -7,13 +7,8 @@ import { createTextRedactor } from "../../config/secrets/text-redactor.js";
 import { withCodexParts } from "../../messages/codex-parts.js";
 import { labelledSummary } from "../../messages/codex-summary.js";
 import { isConversationId, shownId } from "../../messages/conversation-id.js";
-import {
-  ConversationInUseError,
-  ConversationNotFoundError,
-  EmptyRolloutError,
-  FailureError,
-} from "../../messages/errors.js";
-import { check } from "../../messages/parse.js";
+import { ConversationInUseError, ConversationNotFoundError, EmptyRolloutError } from "../../base/errors.js";
+import { check } from "../../base/parse.js";
 import { ResponseItem } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
@@ -28,6 +23,7 @@ import type { RolloutOutbox } from "./outbox.js";
 import { RecorderRollout } from "./recorder-rollout.js";
 import type { Rollout } from "./rollout.js";
 import type { CompactionRecord, TurnRecorder } from "./turn-recorder.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** How many refused turns of a conversation are known when they are given again; the oldest is forgotten first. */
 const maxRefused = 1_000;

@@ -1,5 +1,4 @@
-import { FailureError } from "../../messages/errors.js";
-import type { Failure } from "../../messages/failure.js";
+import { type Failure, FailureError } from "../../messages/failure.js";
 import type { Delivery } from "./thread-protocol.js";
 
 /** A call on its way to a thread and back. */

@@ -1,5 +1,4 @@
-import { FailureError } from "../../messages/errors.js";
-import type { Failure } from "../../messages/failure.js";
+import { type Failure, FailureError } from "../../messages/failure.js";
 import type { ActorEvent, SpawnOptions } from "./actor.js";
 import type { Envelope } from "./envelope.js";
 import { failed } from "./failures.js";

@@ -1,6 +1,6 @@
-import type { FailureError } from "../../messages/errors.js";
 import type { Message } from "./actor.js";
 import type { Linked } from "./linked-list.js";
+import type { FailureError } from "../../messages/failure.js";
 
 /** Who sent a message and wants to hear of it. */
 export interface Caller {

@@ -1,5 +1,4 @@
-import { FailureError } from "../../messages/errors.js";
-import type { Failure } from "../../messages/failure.js";
+import { type Failure, FailureError } from "../../messages/failure.js";
 
 export function failed(code: Failure["code"], message: string, retryable = false): Failure {
   return { code, message, retryable };

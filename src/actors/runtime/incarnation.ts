@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { FailureError } from "../../messages/errors.js";
-import type { Failure } from "../../messages/failure.js";
+import { type Failure, FailureError } from "../../messages/failure.js";
 import type { Context, Message, Run } from "./actor.js";
 import { Deferred } from "./deferred.js";
 import { Envelope } from "./envelope.js";

@@ -1,13 +1,13 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ResourceLimits } from "node:worker_threads";
-import { FailureError } from "../../messages/errors.js";
 import type { ActorEvent, AnswerOf, Answers, Message, Ref, SpawnOptions } from "./actor.js";
 import type { Call } from "./calls.js";
 import { defaultCapacity } from "./cell.js";
 import { failed } from "./failures.js";
 import { whenAborted } from "./spawn.js";
 import { ThreadCell } from "./thread-cell.js";
+import { FailureError } from "../../messages/failure.js";
 
 const defaultDeadlineMs = 30_000;
 

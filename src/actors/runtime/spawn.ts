@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
-import { FailureError } from "../../messages/errors.js";
 import type { Actor, AnswerOf, Answers, Message, Ref, SpawnOptions } from "./actor.js";
 import { Cell } from "./cell.js";
 import { Envelope } from "./envelope.js";
 import { failed } from "./failures.js";
 import type { Blueprint } from "./incarnation.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Starts an actor in this thread. */
 export function spawn<

@@ -1,5 +1,4 @@
-import type { Failure } from "../../messages/failure.js";
-import { FailureError } from "../../messages/errors.js";
+import { type Failure, FailureError } from "../../messages/failure.js";
 import type { ActorEvent } from "./actor.js";
 import { Calls, type Call } from "./calls.js";
 import { Deferred } from "./deferred.js";

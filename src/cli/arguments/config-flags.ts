@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ConfigFlags } from "../../config/load-config.js";
 import { Config } from "../../messages/config.js";
-import { issueWords } from "../../messages/issue-words.js";
+import { issueWords } from "../../base/issue-words.js";
 import { usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 

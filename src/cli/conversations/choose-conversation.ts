@@ -2,7 +2,7 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ActiveConversation, readAllActive } from "../../config/project/active-conversation.js";
 import { type ConversationPlaces, namedDirectories } from "../../config/places.js";
-import { ConversationNotFoundError } from "../../messages/errors.js";
+import { ConversationNotFoundError } from "../../base/errors.js";
 import { findById } from "../../rollouts/list/find-conversation.js";
 import { findSaved } from "../../rollouts/list/find-saved.js";
 import { rolloutId } from "../../rollouts/rollout-id.js";

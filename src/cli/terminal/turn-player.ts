@@ -1,13 +1,12 @@
 import type { Conversation } from "../../actors/conversation/handle.js";
 import type { ApprovalRequest } from "../../messages/approval.js";
-import { isApprovalMsg } from "../../messages/approval-msg.js";
-import { FailureError } from "../../messages/errors.js";
-import type { Event, EventMsg } from "../../messages/event.js";
+import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
 import type { Op } from "../../messages/submission.js";
 import type { Approver } from "./approval/approver.js";
 import { isKnowledgeRequest } from "./approval/refuse-approval.js";
 import { whenRequestIsOver } from "./approval/request-over.js";
 import type { Renderer } from "./render.js";
+import { FailureError } from "../../messages/failure.js";
 
 /**
  * `refused`: it ended well, but without something nobody could be asked about. `truncated`: the answer is not complete,

@@ -1,5 +1,5 @@
 import { type ResponseItem, type CallItem, isCall, isOutput } from "../../messages/response-item.js";
-import { jsonOrUndefined } from "../../messages/parse.js";
+import { jsonOrUndefined } from "../../base/parse.js";
 
 /** The files that tools were used on. */
 export interface CompactionDetails {

@@ -1,7 +1,7 @@
 import type * as JsoncParser from "jsonc-parser";
 import type { ErrorCode, YAMLError } from "yaml";
-import { InvalidInputError } from "../../messages/errors.js";
-import { jsonOrUndefined } from "../../messages/parse.js";
+import { InvalidInputError } from "../../base/errors.js";
+import { jsonOrUndefined } from "../../base/parse.js";
 import type { ConfigName } from "../settings/config-names.js";
 import type { ConfigEdit } from "./config-edits.js";
 

@@ -1,6 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 import { type ConfigFile, readConfigFile } from "./config-file.js";
 import { configNames } from "../settings/config-names.js";
 import { readTrust, realProjectRoot, type TrustLevel } from "../project/trust.js";

@@ -2,10 +2,10 @@ import { chmod, copyFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderEntry } from "../../messages/config.js";
-import { InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 import { isRecord } from "../../base/is-record.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
-import { check } from "../../messages/parse.js";
+import { check } from "../../base/parse.js";
 import { ownShape } from "../../messages/written-config.js";
 import { configEdits } from "./config-edits.js";
 import {

@@ -1,5 +1,5 @@
 import type { Config } from "../../messages/config.js";
-import { InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 import { type ConfigFile, configValue, parseConfig } from "../files/config-file.js";
 import type { ConfigName } from "../settings/config-names.js";
 import { type ProjectConfigFile, readProjectConfigFile } from "../files/project-config-file.js";

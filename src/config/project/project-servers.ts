@@ -1,6 +1,6 @@
-import { InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 import type { McpServerEntries } from "../../messages/mcp-config.js";
-import { check } from "../../messages/parse.js";
+import { check } from "../../base/parse.js";
 import { ownShape } from "../../messages/written-config.js";
 import { configValue } from "../files/config-file.js";
 import { readProjectConfigFile } from "../files/project-config-file.js";

@@ -1,6 +1,6 @@
 import type { Config } from "../../messages/config.js";
-import { InvalidInputError } from "../../messages/errors.js";
-import { issueWords } from "../../messages/issue-words.js";
+import { InvalidInputError } from "../../base/errors.js";
+import { issueWords } from "../../base/issue-words.js";
 import { mergedConfig } from "../files/merge-config.js";
 import { type ConfigKey, configKeys, nestedSetting, settingValue } from "./setting-keys.js";
 

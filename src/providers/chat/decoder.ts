@@ -1,5 +1,4 @@
 import { GrowingText } from "../../base/text/growing-text.js";
-import { FailureError } from "../../messages/errors.js";
 import type { FinishReason, ModelEvent, ModelRequest } from "../../messages/model.js";
 import type { ResponseItem, FunctionCallItem } from "../../messages/response-item.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
@@ -12,6 +11,7 @@ import { AlikeEvents } from "../transport/event-parser.js";
 import { itemOverheadBytes } from "../transport/stream-bounds.js";
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Here items are never told as such: they are what the deltas made when the answer is over. */
 export class ChatDecoder implements WireDecoder {

@@ -1,6 +1,5 @@
 import { isRecord } from "../../base/is-record.js";
-import { FailureError } from "../../messages/errors.js";
-import type { Failure, FailureCode } from "../../messages/failure.js";
+import { type Failure, type FailureCode, FailureError } from "../../messages/failure.js";
 import { AnswerError } from "./answer-error.js";
 import { failureText, type Hidden } from "./failure-text.js";
 import { codeOfStatus, isPassing } from "./retryable.js";

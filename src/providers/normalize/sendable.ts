@@ -1,6 +1,11 @@
 import { isRecord } from "../../base/is-record.js";
-import type { FunctionCallItem, MessageItem, ResponseItem } from "../../messages/response-item.js";
-import { webSearchQuery, webSearchText } from "../../messages/web-search.js";
+import {
+  type FunctionCallItem,
+  type MessageItem,
+  type ResponseItem,
+  webSearchQuery,
+  webSearchText,
+} from "../../messages/response-item.js";
 import type { ApiRules } from "./api-rules.js";
 import { sentOutput, sentParts } from "./content.js";
 import type { CustomItem, SentItem } from "./sent-item.js";

@@ -1,6 +1,5 @@
 import type { Responses } from "openai/resources/responses/responses";
 import { isRecord } from "../../base/is-record.js";
-import { FailureError } from "../../messages/errors.js";
 import type { ModelEvent, ModelRequest } from "../../messages/model.js";
 import { messageText, type ResponseItem, type ItemOrigin } from "../../messages/response-item.js";
 import { BufferedBytes } from "../buffered-bytes.js";
@@ -14,6 +13,7 @@ import { brace, bracket, colon, comma, endOfString, endOfValue, quote } from "..
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
 import { StreamedItems, type TextKind } from "./streamed-items.js";
+import { FailureError } from "../../messages/failure.js";
 
 const summaryText = (text: string) => ({ type: "summary_text" as const, text });
 

@@ -1,5 +1,5 @@
 import { isRecord } from "../../base/is-record.js";
-import { jsonOrUndefined } from "../../messages/parse.js";
+import { jsonOrUndefined } from "../../base/parse.js";
 import { GrowingText } from "../../base/text/growing-text.js";
 import { recordAt, textAt } from "../json-fields.js";
 

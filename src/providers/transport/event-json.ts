@@ -1,6 +1,6 @@
-import { FailureError } from "../../messages/errors.js";
 import { isRecord } from "../../base/is-record.js";
 import { brace, bracket, comma, endOfString, quote } from "./json-text.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Events of the wire APIs are some ten deep: arguments of tools travel as text. */
 const maxDepth = 100;

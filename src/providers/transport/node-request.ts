@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
-import { FailureError } from "../../messages/errors.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Resolves with the answer to a request when the headers are there. */
 export function answerOf(request: ClientRequest, connectTimeoutMs: number): Promise<IncomingMessage> {

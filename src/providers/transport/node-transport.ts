@@ -3,7 +3,6 @@ import { pipeline, type Readable } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import http from "node:http";
 import https from "node:https";
-import { FailureError } from "../../messages/errors.js";
 import { AnswerError } from "../failures/answer-error.js";
 import { createFetch } from "./http-fetch.js";
 import { answerOf } from "./node-request.js";
@@ -12,6 +11,7 @@ import { EventReader } from "./sse-reader.js";
 import { maxErrorBytes } from "./stream-bounds.js";
 import type { Answer, Transport } from "./transport.js";
 import { webPost } from "./web-post.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Every conversation has one request under way; more wait for a free connection. All may stay for the next turn. */
 const maxSocketsPerHost = 1_000;

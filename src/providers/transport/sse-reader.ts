@@ -1,8 +1,7 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceParser } from "eventsource-parser";
-import { FailureError } from "../../messages/errors.js";
-import type { Failure } from "../../messages/failure.js";
+import { type Failure, FailureError } from "../../messages/failure.js";
 import { ended, ReadyStream } from "./ready-stream.js";
 import type { ServerEvent, StreamBounds } from "./transport.js";
 

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { CorruptedRolloutError } from "../../messages/errors.js";
+import { CorruptedRolloutError } from "../../base/errors.js";
 import { isRecord } from "../../base/is-record.js";
 import { HistoryBase } from "../../messages/rollout-line.js";
 import { rolloutFinder } from "../list/find-rollout.js";

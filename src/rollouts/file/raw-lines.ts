@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import { maxLineBytes } from "./line-object.js";
 
 const chunkBytes = 256 * 1024;

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { CorruptedRolloutError } from "../../messages/errors.js";
+import { CorruptedRolloutError } from "../../base/errors.js";
 import type { OwnLine, RolloutLine } from "../../messages/rollout-line.js";
 import { checkLine } from "./check-line.js";
 import { FormReader } from "../formats/lines/form-reader.js";

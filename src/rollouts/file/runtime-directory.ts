@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 
 /** Node cuts longer socket paths off at 107 bytes without a word. */
 const maxSocketPathBytes = 100;

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
-import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
 
 const maxNamed = 5;

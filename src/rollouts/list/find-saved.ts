@@ -1,4 +1,4 @@
-import { ConversationNotFoundError, InvalidInputError } from "../../messages/errors.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import { ambiguous, findConversation } from "./find-conversation.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
 import { readNames } from "./name-index.js";

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { isRecord } from "../../base/is-record.js";
 import type { Head } from "./head.js";
-import { jsonOrUndefined } from "../../messages/parse.js";
+import { jsonOrUndefined } from "../../base/parse.js";
 
 /** What one list said about a file, by its name below the directory. */
 export interface KnownFile {

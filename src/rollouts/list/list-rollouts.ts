@@ -1,6 +1,6 @@
 import { basename, join, resolve } from "node:path";
 import { bareId } from "../../messages/conversation-id.js";
-import { InvalidInputError } from "../../messages/errors.js";
+import { InvalidInputError } from "../../base/errors.js";
 import { cursorText, parsedCursor } from "./cursor.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
 import { type LineObject, readLineBytes, withoutMark } from "../file/line-object.js";

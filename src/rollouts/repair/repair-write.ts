@@ -1,6 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { FailureError } from "../../messages/errors.js";
 import { syncDirectory } from "../file/file-system.js";
 import { withoutMark } from "../file/line-object.js";
 import { openRegularFile } from "../file/raw-lines.js";
@@ -10,6 +9,7 @@ import type { RepairFiles } from "./repair-files.js";
 import { allLines, type FileLine } from "./repair-lines.js";
 import { needsRepair, type RolloutPlace, type RolloutScan, scanFile } from "./repair-scan.js";
 import { judged, type Rescued, type Verdict } from "./repair-verdict.js";
+import { FailureError } from "../../messages/failure.js";
 
 const newline = Buffer.from("\n");
 

@@ -2,7 +2,6 @@ import { type FileHandle, utimes } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { isUtf8 } from "node:buffer";
 import { isRecord } from "../../base/is-record.js";
-import { FailureError } from "../../messages/errors.js";
 import type { SecretKind, TextRedactor } from "../../messages/redaction.js";
 import { syncDirectory } from "../file/file-system.js";
 import { readLineBytes, withoutMark } from "../file/line-object.js";
@@ -11,6 +10,7 @@ import { isUnchanged, writeReplacement } from "../file/replacement.js";
 import { redactLine } from "../redact-line.js";
 import type { RepairFiles } from "../repair/repair-files.js";
 import { allLines } from "../repair/repair-lines.js";
+import { FailureError } from "../../messages/failure.js";
 
 const nothing: ScrubbedLine["found"] = { known: 0, named: 0, shaped: 0 };
 

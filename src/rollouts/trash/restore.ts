@@ -1,10 +1,11 @@
 import { dirname, join } from "node:path";
-import { FailureError, ConversationInUseError } from "../../messages/errors.js";
+import { ConversationInUseError } from "../../base/errors.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { isSameFile, moveFile, partialEnding } from "./move-file.js";
 import { entryName, placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 import { releaseLock, takeLock } from "../file/lock.js";
+import { FailureError } from "../../messages/failure.js";
 
 /** Brings a conversation back to where it was, byte for byte; refuses when something else lies there now. */
 export async function restore(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<void> {

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { ConversationInUseError } from "../../messages/errors.js";
+import { ConversationInUseError } from "../../base/errors.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { isSameFile, moveFile } from "./move-file.js";
 import { removeEmptyFolders } from "./move-to-trash.js";

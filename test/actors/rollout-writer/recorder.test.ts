@@ -17,11 +17,11 @@ import {
   ConversationNotFoundError,
   CorruptedRolloutError,
   EmptyRolloutError,
-  FailureError,
   InvalidInputError,
-} from "../../../src/messages/errors.js";
+} from "../../../src/base/errors.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { RolloutTurn } from "../../../src/rollouts/turns.js";
+import { FailureError } from "../../../src/messages/failure.js";
 
 let directory = "";
 let base = "";

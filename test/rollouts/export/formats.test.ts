@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { EmptyRolloutError } from "../../../src/messages/errors.js";
+import { EmptyRolloutError } from "../../../src/base/errors.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import { checkLine } from "../../../src/rollouts/file/check-line.js";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { BroadcastChannel, threadId } from "node:worker_threads";
-import { FailureError } from "../../../src/messages/errors.js";
 import { serveJobs } from "../../../src/workers/serve-jobs.js";
 import { type FaultyJobs, nested } from "../faulty-jobs.js";
+import { FailureError } from "../../../src/messages/failure.js";
 
 function began(name: string): BroadcastChannel {
   const channel = new BroadcastChannel(name);

@@ -1,8 +1,8 @@
 import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
-import type { ApprovalMsg } from "../../../messages/approval-msg.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Publish, Recording } from "../turn/recording.js";
 import type { ConversationState } from "../state/state.js";
+import type { ApprovalMsg } from "../../../messages/event.js";
 
 interface OpenRequest {
   readonly request: ApprovalRequest;

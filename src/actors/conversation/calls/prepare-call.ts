@@ -1,5 +1,5 @@
 import { isRecord } from "../../../base/is-record.js";
-import { jsonValue, parsed } from "../../../messages/parse.js";
+import { jsonValue, parsed } from "../../../base/parse.js";
 import { mask } from "../../../messages/redaction.js";
 import type { Tool } from "../../../tools/tool.js";
 import { messageOf } from "../../runtime/failures.js";

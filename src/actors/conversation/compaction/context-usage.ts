@@ -1,5 +1,5 @@
 import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../../messages/compaction-report.js";
-import { InvalidInputError } from "../../../messages/errors.js";
+import { InvalidInputError } from "../../../base/errors.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { isContextMessage } from "../../../messages/user-message.js";
 import { countedItem } from "../../../compaction/tokens/counted-item.js";

@@ -1,7 +1,7 @@
 import { strategies as builtIn } from "../../../compaction/strategy-for.js";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { Config } from "../../../messages/config.js";
-import { InvalidInputError } from "../../../messages/errors.js";
+import { InvalidInputError } from "../../../base/errors.js";
 import type { ManagerOptions } from "../open/manager-options.js";
 
 /** Ours and those that were injected, by name. A configured one that is not there is said at once, and not at the limit. */

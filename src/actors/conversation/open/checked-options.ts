@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Config } from "../../../messages/config.js";
 import { isRecord } from "../../../base/is-record.js";
-import { check } from "../../../messages/parse.js";
+import { check } from "../../../base/parse.js";
 import { StartSource } from "../../../messages/session-source.js";
 import type { ManagerOptions } from "./manager-options.js";
 

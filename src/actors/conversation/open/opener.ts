@@ -3,7 +3,7 @@ import { findProjectRoot, readGitInfo } from "../../../config/project/project.js
 import type { ConversationConfig, ResumeConfig } from "../../../messages/conversation-config.js";
 import { isConversationId, shownId } from "../../../messages/conversation-id.js";
 import { conversationName } from "../../../messages/conversation-name.js";
-import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../../messages/errors.js";
+import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../../base/errors.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { OwnLine, GitInfo } from "../../../messages/rollout-line.js";
 import { firstLine } from "../../../rollouts/first-line.js";

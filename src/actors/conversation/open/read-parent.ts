@@ -1,4 +1,4 @@
-import { EmptyRolloutError, InvalidInputError } from "../../../messages/errors.js";
+import { EmptyRolloutError, InvalidInputError } from "../../../base/errors.js";
 import type { CodyPayload, OwnLine } from "../../../messages/rollout-line.js";
 import { legacyLines } from "../../../rollouts/file/legacy-lines.js";
 import { TurnEnds } from "../../../rollouts/turn-ends.js";

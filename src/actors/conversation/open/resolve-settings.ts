@@ -3,7 +3,7 @@ import { choiceOf } from "../../../config/providers/provider-choice.js";
 import { resolveProvider, type ResolvedProvider } from "../../../config/providers/resolve-provider.js";
 import { type Config, WireApi } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
-import { InvalidInputError } from "../../../messages/errors.js";
+import { InvalidInputError } from "../../../base/errors.js";
 import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../../messages/policy.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { heldPolicies, type Policies, type SaidPolicies } from "./effective-policies.js";

@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { counted } from "../../../base/text/counted.js";
-import { InvalidInputError } from "../../../messages/errors.js";
+import { InvalidInputError } from "../../../base/errors.js";
 import type { OpenOutcome } from "../../../messages/rollout-command.js";
 import { visible } from "../../../base/text/visible.js";
 

@@ -13,7 +13,7 @@ import { defaultHistoryTurns, effectiveLimits } from "../../../config/settings/t
 import { type Config, ProviderName } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
-import { check } from "../../../messages/parse.js";
+import { check } from "../../../base/parse.js";
 import type { TextRedactor } from "../../../messages/redaction.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { SessionSource } from "../../../messages/session-source.js";

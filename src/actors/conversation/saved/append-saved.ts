@@ -1,4 +1,4 @@
-import { ConversationInUseError } from "../../../messages/errors.js";
+import { ConversationInUseError } from "../../../base/errors.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { fileTime, setTimeBack } from "../../../rollouts/keep-time.js";

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { v7 as uuidv7 } from "uuid";
 import { bareId, shownId } from "../../../messages/conversation-id.js";
-import { ConversationInUseError, FailureError, ImportError } from "../../../messages/errors.js";
+import { ConversationInUseError, ImportError } from "../../../base/errors.js";
 import type { OwnLine, ImportOrigin } from "../../../messages/rollout-line.js";
 import { firstLine } from "../../../rollouts/first-line.js";
 import { fieldsOf } from "../../../rollouts/formats/import/fields.js";
@@ -16,6 +16,7 @@ import type { Store } from "../store/store.js";
 import type { ImportOptions, ImportResult } from "./import-options.js";
 import { Carrying, folderOf } from "./imported-lines.js";
 import { namedLine } from "./rename-saved.js";
+import { FailureError } from "../../../messages/failure.js";
 
 export interface ImporterParts extends ImportIds {
   readonly store: Store;

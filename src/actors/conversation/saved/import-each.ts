@@ -1,4 +1,4 @@
-import { ConversationError, ImportError } from "../../../messages/errors.js";
+import { ConversationError, ImportError } from "../../../base/errors.js";
 import { findSources, isDirectory } from "../../../rollouts/formats/import/find-sources.js";
 import type { ImportOutcome } from "./import-options.js";
 

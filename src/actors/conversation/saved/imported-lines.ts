@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import { shortName } from "../../../messages/conversation-name.js";
-import { ImportError } from "../../../messages/errors.js";
+import { ImportError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { encodeLine } from "../../../rollouts/file/encode.js";
 import { Turns } from "../../../rollouts/formats/export/turns.js";

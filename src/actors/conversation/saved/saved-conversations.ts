@@ -1,6 +1,6 @@
 import { shownId } from "../../../messages/conversation-id.js";
 import { conversationName } from "../../../messages/conversation-name.js";
-import { InvalidInputError } from "../../../messages/errors.js";
+import { InvalidInputError } from "../../../base/errors.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import { exportFormats, isExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../../../rollouts/formats/export/export-lines.js";

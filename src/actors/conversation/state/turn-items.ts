@@ -1,8 +1,6 @@
-import { isApprovalMsg } from "../../../messages/approval-msg.js";
 import type { ApprovalRequest } from "../../../messages/approval.js";
-import { FailureError } from "../../../messages/errors.js";
-import type { Event } from "../../../messages/event.js";
-import { FailureCode } from "../../../messages/failure.js";
+import { type Event, isApprovalMsg } from "../../../messages/event.js";
+import { FailureCode, FailureError } from "../../../messages/failure.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { isPassing } from "../../../providers/failures/retryable.js";
 

@@ -4,7 +4,7 @@ import type { GitUser } from "../../../base/git/git-user.js";
 import { homePaths } from "../../../config/paths.js";
 import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFile } from "../../../config/places.js";
 import { bareId } from "../../../messages/conversation-id.js";
-import { ConversationNotFoundError, InvalidInputError, CodexLockError } from "../../../messages/errors.js";
+import { ConversationNotFoundError, InvalidInputError, CodexLockError } from "../../../base/errors.js";
 import type { TextRedactor } from "../../../messages/redaction.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";

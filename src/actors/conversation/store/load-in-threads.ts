@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { CorruptedRolloutError } from "../../../messages/errors.js";
+import { CorruptedRolloutError } from "../../../base/errors.js";
 import { checkLine } from "../../../rollouts/file/check-line.js";
 import { firstLine, partsBefore, type RolloutPart } from "../../../rollouts/file/history-base.js";
 import { replacesHistory } from "../../../rollouts/file/history.js";

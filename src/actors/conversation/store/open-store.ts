@@ -6,7 +6,7 @@ import { conversationPlaces, defaultBlobMegabytes } from "../../../config/places
 import type { LearningRedactor } from "../../../config/secrets/learning-redactor.js";
 import type { Config } from "../../../messages/config.js";
 import { isConversationId } from "../../../messages/conversation-id.js";
-import { InvalidInputError, ConversationNotFoundError, CorruptedRolloutError } from "../../../messages/errors.js";
+import { InvalidInputError, ConversationNotFoundError, CorruptedRolloutError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { lineObject } from "../../../rollouts/file/line-object.js";
 import { firstLine } from "../../../rollouts/first-line.js";

@@ -1,5 +1,5 @@
 import type { EventMsg } from "../../../messages/event.js";
-import { jsonOrUndefined } from "../../../messages/parse.js";
+import { jsonOrUndefined } from "../../../base/parse.js";
 import type { AdmittedCall } from "../calls/admit-call.js";
 import { calledWith } from "../calls/open-calls.js";
 

@@ -1,11 +1,11 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
-import { FailureError } from "../../../messages/errors.js";
 import { systemReason } from "../../../base/system-error.js";
 import type { McpLogin } from "../../../messages/tokens.js";
 import { TokenStore } from "../../credentials/token-file.js";
 import { within } from "../../../base/time/waiting.js";
 import { authFetch } from "./auth-fetch.js";
 import { loginOf } from "./login-of.js";
+import { FailureError } from "../../../messages/failure.js";
 
 export interface ServerLoginParts {
   /** As a person knows the server. */

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { TrashBin } from "../../../actors/retention/trash-bin.js";
 import { type ConversationPlaces, namedDirectories } from "../../../config/places.js";
-import { ConversationNotFoundError } from "../../../messages/errors.js";
+import { ConversationNotFoundError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { readHead } from "../../../rollouts/list/list.js";
 import { readNames } from "../../../rollouts/list/name-index.js";

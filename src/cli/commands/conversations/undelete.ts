@@ -1,5 +1,5 @@
 import { TrashBin } from "../../../actors/retention/trash-bin.js";
-import { ConversationNotFoundError, FailureError } from "../../../messages/errors.js";
+import { ConversationNotFoundError } from "../../../base/errors.js";
 import { shownConversation } from "../../../rollouts/list/shown-conversation.js";
 import type { TrashedConversation } from "../../../rollouts/trash/called.js";
 import { byteText } from "../../format/byte-text.js";
@@ -8,6 +8,7 @@ import { type CommandContext, printResult } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
 import { localTime } from "../../format/local-time.js";
 import { nowOf } from "../../terminal/now.js";
+import { FailureError } from "../../../messages/failure.js";
 
 /** Brings a conversation back from the trash; without an id it shows what is there. */
 export async function undeleteCommand(context: CommandContext): Promise<number> {

@@ -1,7 +1,7 @@
 import { onlooker } from "../../../actors/rollout-writer/process-identity.js";
 import { homePaths } from "../../../config/paths.js";
 import { codexSessions, conversationPlaces, type ConversationPlaces } from "../../../config/places.js";
-import { InvalidInputError } from "../../../messages/errors.js";
+import { InvalidInputError } from "../../../base/errors.js";
 import { runtimePlace } from "../../../rollouts/file/runtime-directory.js";
 import { storeEntries } from "../../../rollouts/repair/store-entries.js";
 import { exitCodes } from "../../command-error.js";

@@ -1,6 +1,6 @@
 import { CodexLocks } from "../../../actors/rollout-writer/codex-lock.js";
 import { openOwnerSocket } from "../../../actors/rollout-writer/owner-socket.js";
-import { CodexLockError, ConversationInUseError } from "../../../messages/errors.js";
+import { CodexLockError, ConversationInUseError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { releaseLock, takeLock } from "../../../rollouts/file/lock.js";
 import { runtimeDirectory } from "../../../rollouts/file/runtime-directory.js";

@@ -1,7 +1,7 @@
 import { onlooker } from "../../../actors/rollout-writer/process-identity.js";
 import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
 import { counted } from "../../../base/text/counted.js";
-import { ConversationInUseError } from "../../../messages/errors.js";
+import { ConversationInUseError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { lockHolder } from "../../../rollouts/file/lock.js";
 import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";

@@ -11,7 +11,7 @@ import { redactionRules } from "../../../config/secrets/rules.js";
 import { minSecretChars } from "../../../config/secrets/secret-forms.js";
 import { createTextRedactor, isNoMask } from "../../../config/secrets/text-redactor.js";
 import { SensitivePattern } from "../../../messages/config.js";
-import { ConversationInUseError } from "../../../messages/errors.js";
+import { ConversationInUseError } from "../../../base/errors.js";
 import { mask, type RedactionRules, type SecretKind } from "../../../messages/redaction.js";
 import { headCachePath } from "../../../rollouts/list/head-cache.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";

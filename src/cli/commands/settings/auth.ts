@@ -6,12 +6,12 @@ import { type LoginFacts, loginFacts, loginNames } from "../../../config/provide
 import { providerOfAuth, providerOfKey } from "../../../config/providers/pick-provider.js";
 import { keyVariable } from "../../../config/providers/vendors.js";
 import { AuthMethod } from "../../../messages/config.js";
-import { FailureError } from "../../../messages/errors.js";
 import { exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { localTime } from "../../format/local-time.js";
 import { loadSettings } from "../../load-settings.js";
 import { nowOf } from "../../terminal/now.js";
+import { FailureError } from "../../../messages/failure.js";
 
 const unknown = { account: null, plan: null, expiresAt: null, renewable: false, problem: null } as const;
 

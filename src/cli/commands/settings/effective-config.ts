@@ -13,7 +13,7 @@ import { configKeys, type ConfigValue } from "../../../config/settings/setting-k
 import { type LeafValue, settingLeaves } from "../../../config/settings/setting-leaves.js";
 import { configuredKeys, saidBaseUrl } from "../../../config/providers/vendors.js";
 import type { Config } from "../../../messages/config.js";
-import { InvalidInputError } from "../../../messages/errors.js";
+import { InvalidInputError } from "../../../base/errors.js";
 import type { McpServerEntries } from "../../../messages/mcp-config.js";
 import type { CommandContext } from "../../context.js";
 import { exportDirectory } from "../transfer/export-directory.js";

@@ -5,7 +5,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { systemReason } from "../../../base/system-error.js";
 import { shortened } from "../../../base/text/shortened.js";
 import { visible } from "../../../base/text/visible.js";
-import { jsonValue } from "../../../messages/parse.js";
+import { jsonValue } from "../../../base/parse.js";
 import type { LoggedRequest } from "../../../mock-llm/request-log.js";
 import { type MockScript, readScript } from "../../../mock-llm/script.js";
 import { type MockLlm, type MockLlmOptions, startMockLlm } from "../../../mock-llm/server.js";

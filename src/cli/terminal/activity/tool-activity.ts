@@ -4,13 +4,13 @@ import { shortened } from "../../../base/text/shortened.js";
 import { shownText, shownLine, ShownLines, lastLines, LineReader, linesOf } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
 import { callLine, commandLine, toolLine } from "../../../messages/call-line.js";
-import { changeLines, changeWords } from "../../../messages/change-lines.js";
+import { changeLines, changeWords } from "../change-lines.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { FileChanges } from "../../../messages/file-change.js";
 import type { Plan } from "../../../messages/plan.js";
-import { webSearchText } from "../../../messages/web-search.js";
 import { maxDeltaBytes, maxDeltas } from "../../../tools/exec/exec-events.js";
 import { nobodyThere } from "../approval/refuse-approval.js";
+import { webSearchText } from "../../../messages/response-item.js";
 
 const maxChars = 200;
 

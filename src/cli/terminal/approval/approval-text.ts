@@ -2,7 +2,7 @@ import { quotedCommand, quotedWord } from "../../../base/text/quoted-command.js"
 import { shortened } from "../../../base/text/shortened.js";
 import { isVisible, visible } from "../../../base/text/visible.js";
 import type { ApprovalRequest } from "../../../messages/approval.js";
-import { changeLines, changeWords } from "../../../messages/change-lines.js";
+import { changeLines, changeWords } from "../change-lines.js";
 import type { FileChange } from "../../../messages/file-change.js";
 import { cellsOf } from "../../format/cells.js";
 

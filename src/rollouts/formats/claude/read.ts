@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ImportError } from "../../../messages/errors.js";
+import { ImportError } from "../../../base/errors.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
 import { ClaudeReading } from "./transcript.js";

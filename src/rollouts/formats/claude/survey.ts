@@ -1,4 +1,4 @@
-import { ImportError } from "../../../messages/errors.js";
+import { ImportError } from "../../../base/errors.js";
 import { isRecord } from "../../../base/is-record.js";
 import type { LineObject } from "../../file/line-object.js";
 import { fieldsOf, saidText, textOf } from "../import/fields.js";

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { bareId } from "../../../messages/conversation-id.js";
-import { CorruptedRolloutError, ImportError } from "../../../messages/errors.js";
+import { CorruptedRolloutError, ImportError } from "../../../base/errors.js";
 import { formFacts } from "../lines/form-facts.js";
 import { FormReader } from "../lines/form-reader.js";
 import { partsBefore, type RolloutPart } from "../../file/history-base.js";

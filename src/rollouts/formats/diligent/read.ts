@@ -1,5 +1,5 @@
 import { isRecord } from "../../../base/is-record.js";
-import { ImportError } from "../../../messages/errors.js";
+import { ImportError } from "../../../base/errors.js";
 import {
   type ResponseItem,
   type ContentPart,

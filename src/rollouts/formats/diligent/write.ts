@@ -1,6 +1,5 @@
 import { isCodexSummary } from "../../../messages/codex-summary.js";
-import { itemText } from "../../../messages/item-text.js";
-import { messageText, type ResponseItem } from "../../../messages/response-item.js";
+import { messageText, type ResponseItem, itemText } from "../../../messages/response-item.js";
 import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
 import { tokensOf } from "../../cut-middle.js";
 import { applyToHistory } from "../../file/history.js";

@@ -1,4 +1,4 @@
-import { EmptyRolloutError } from "../../../messages/errors.js";
+import { EmptyRolloutError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { ExportFormat } from "./export-format.js";
 import { writeCodex } from "../codex/write.js";

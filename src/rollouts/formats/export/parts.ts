@@ -3,9 +3,9 @@ import {
   messageText,
   type ResponseItem,
   type ToolOutputContent,
+  webSearchText,
 } from "../../../messages/response-item.js";
 import { shortened } from "../../../base/text/shortened.js";
-import { webSearchText } from "../../../messages/web-search.js";
 import { isRealUserMessage } from "../../../messages/user-message.js";
 import { type Attachment, callOf, isAttachment, isOutput, thoughtsOf } from "../../history-messages.js";
 import type { TurnEntry } from "./turns.js";

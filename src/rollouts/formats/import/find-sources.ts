@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ImportError } from "../../../messages/errors.js";
+import { ImportError } from "../../../base/errors.js";
 
 /** Deeper folders are left alone: no program keeps its sessions there. */
 const maxDepth = 8;

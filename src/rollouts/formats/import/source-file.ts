@@ -1,5 +1,5 @@
 import { realpath, stat } from "node:fs/promises";
-import { ImportError } from "../../../messages/errors.js";
+import { ImportError } from "../../../base/errors.js";
 import { type LineObject, readLineBytes, withoutMark } from "../../file/line-object.js";
 import { rawBatches } from "../../file/raw-lines.js";
 import type { Losses } from "./losses.js";

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { isRecord } from "../../../base/is-record.js";
-import { ImportError } from "../../../messages/errors.js";
-import { jsonOrUndefined } from "../../../messages/parse.js";
+import { ImportError } from "../../../base/errors.js";
+import { jsonOrUndefined } from "../../../base/parse.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { isDeeperThan, maxLineDepth, withoutMark } from "../../file/line-object.js";
 import { codyExportRecords, isCodyExport } from "../../import/cody-export.js";

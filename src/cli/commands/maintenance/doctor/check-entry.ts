@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { saveFailureReason } from "../../../../actors/rollout-writer/reason.js";
-import { ConversationNotFoundError } from "../../../../messages/errors.js";
+import { ConversationNotFoundError } from "../../../../base/errors.js";
 import type { LockOwner } from "../../../../messages/rollout-command.js";
 import { blobFolder, blobHash, isBlobName } from "../../../../rollouts/file/blobs.js";
 import { isOwnerDead, readLock, shownOwner } from "../../../../rollouts/file/lock-owner.js";

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseConfig, readConfigFile } from "../../../../config/files/config-file.js";
 import { homePaths } from "../../../../config/paths.js";
-import { InvalidInputError } from "../../../../messages/errors.js";
+import { InvalidInputError } from "../../../../base/errors.js";
 import { checkRights } from "./check-rights.js";
 import type { StoreFinding } from "./finding.js";
 import { isLeftTemporary } from "./left-temporary.js";

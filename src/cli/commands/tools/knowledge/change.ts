@@ -1,7 +1,7 @@
 import { KnownKnowledge } from "../../../../actors/knowledge/known-knowledge.js";
 import { activeKnowledge } from "../../../../context/rank-knowledge.js";
 import { type KnowledgeEntry, NewKnowledge } from "../../../../messages/knowledge.js";
-import { check } from "../../../../messages/parse.js";
+import { check } from "../../../../base/parse.js";
 import { visible } from "../../../../base/text/visible.js";
 import { ageOf, counted } from "../../../format/age.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";

@@ -2,13 +2,13 @@ import { ProjectStore } from "../../../../actors/knowledge/project-store.js";
 import { findProjectRoot } from "../../../../config/project/project.js";
 import { redactionRules } from "../../../../config/secrets/rules.js";
 import { createTextRedactor } from "../../../../config/secrets/text-redactor.js";
-import { FailureError } from "../../../../messages/errors.js";
 import type { KnowledgeEntry } from "../../../../messages/knowledge.js";
 import { failureWords } from "../../../../tools/failure-words.js";
 import { CommandError, exitCodes } from "../../../command-error.js";
 import type { CommandContext } from "../../../context.js";
 import { loadSettings } from "../../../load-settings.js";
 import { nowOf } from "../../../terminal/now.js";
+import { FailureError } from "../../../../messages/failure.js";
 
 /** What is known of the project the command is run in. */
 export async function openProjectStore(context: CommandContext): Promise<ProjectStore> {

@@ -1,4 +1,4 @@
-import type { FileChange } from "./file-change.js";
+import type { FileChange } from "../../messages/file-change.js";
 
 /** What becomes of one file, as lines with a sign before each; of one that goes only how long it was. */
 export function changeLines(change: FileChange): string[] {

@@ -1,20 +1,3 @@
-import type { Failure } from "./failure.js";
-
-/** A failure on its way to someone who awaits: the one error class with a `Failure` inside. */
-export class FailureError extends Error {
-  override readonly name = "FailureError";
-  readonly failure: Failure;
-
-  constructor(failure: Failure, options?: ErrorOptions) {
-    super(failure.message, options);
-    this.failure = failure;
-  }
-
-  get code(): Failure["code"] {
-    return this.failure.code;
-  }
-}
-
 /** Something is wrong with one conversation; the id stands as its caller wrote it. */
 export abstract class ConversationError extends Error {
   abstract readonly code: string;
