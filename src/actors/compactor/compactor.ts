@@ -12,7 +12,7 @@ export interface CompactorOptions {
   readonly counts: TokenCounts;
 }
 
-/** A summary that was made before it was needed, of what stood before `cut`; `last` is the item in front of it. */
+/** A summary made ahead of time of the items before `cut`; `last` is the item just before it. */
 export interface Prepared {
   readonly cut: number;
   readonly last: ResponseItem;
@@ -46,7 +46,7 @@ interface Preparation {
   isRunning: boolean;
 }
 
-/** Counts, summarizes, and keeps what was summarized ahead of time. All of its work is done in the pools. */
+/** Counts tokens, summarizes, and keeps summaries made ahead of time. The pools do all of its work. */
 export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions> = {
   name: "compactor",
   start: ({ cpu, summarizer, counts }) => {
@@ -79,13 +79,13 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions> =
           uncounted.map((item) => countedItem(item).text),
           model,
         );
-        // What cannot be counted stays an estimate.
+        // Items that cannot be counted keep their estimate.
         if (!outcome.ok) return;
         for (const [index, item] of uncounted.entries()) counts.set(item, model, outcome.value[index] ?? 0);
       },
       summarize: ({ by, request }, signal) => summarizer.summarize(by, request, signal),
       extract: ({ items, previousSummary }) => summarizer.extract(items, previousSummary),
-      // Not awaited: nobody asked for its end, and the mailbox has a bound.
+      // Not awaited: no caller waits for its end, and the mailbox is bounded.
       prepare: (op) => void prepare(op),
       prepared: async ({ conversationId, wait }) => {
         const preparation = preparations.get(conversationId);

@@ -2,15 +2,15 @@ import { estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
 import { failed, messageOf } from "../runtime/failures.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** Counts tokens; without one the count is an estimate. */
+/** Counts tokens. Without a tokenizer, token counts are estimates. */
 export interface Tokenizer {
-  /** At once and for any text; what is no count of tokens is estimated instead, and told once. */
+  /** Must be synchronous and accept any text. An invalid count is replaced by an estimate, with one warning. */
   countTokens(text: string): number;
 }
 
 const maxReasonChars = 200;
 
-/** What an injected tokenizer says of a text, in whole tokens; throws a `FailureError` when that is no count. */
+/** Returns the injected tokenizer's count of a text, in whole tokens; throws a `FailureError` when it is invalid. */
 export function countedBy(tokenizer: Tokenizer, text: string): number {
   const tokens = answered(tokenizer, text);
   const whole = Math.ceil(tokens);
@@ -18,7 +18,7 @@ export function countedBy(tokenizer: Tokenizer, text: string): number {
   throw notCounted(`gave ${tokens}`);
 }
 
-/** One whose answers can be trusted: a count that cannot be used would stand in the rollout and stop every compaction. */
+/** Wraps a tokenizer so that its counts are always valid: an invalid one in the rollout would stop every compaction. */
 export function forgiving(tokenizer: Tokenizer, warn: (message: string) => void): Tokenizer {
   let isTold = false;
   return {

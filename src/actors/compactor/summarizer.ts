@@ -15,10 +15,10 @@ export type { SummaryOutcome, SummaryRequest };
 
 type WireTarget = Extract<SummaryTarget, { kind: "wire" }>;
 
-/** Who summarizes: what a thread can reach, or a provider that was injected and lives in this one. */
+/** The model that summarizes: one that a worker thread can reach, or an injected provider in this thread. */
 export type SummaryBy =
   | Exclude<SummaryTarget, WireTarget>
-  /** A thread is told the credential of one request; where it comes from stays here. */
+  /** A thread receives the credential for one request only; the source of credentials stays in this thread. */
   | (Omit<WireTarget, "credential" | "origin"> & { readonly access: Access })
   | { readonly kind: "provider"; readonly provider: Provider };
 
@@ -27,7 +27,6 @@ function providerOf(by: SummaryBy): string {
   return by.kind === "wire" ? by.provider : by.kind;
 }
 
-/** Where summaries are made. */
 export class Summarizer {
   readonly #cpu: CpuPool;
   readonly #io: IoPool;
@@ -39,7 +38,7 @@ export class Summarizer {
     this.#gate = gate;
   }
 
-  /** Asks a model when it is this request's turn. Never throws: what happens is an outcome. */
+  /** Asks a model when the request limits allow it. Never throws: failures are outcomes. */
   async summarize(by: SummaryBy, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
     const { conversationId, items } = request;
     const provider = providerOf(by);
@@ -54,7 +53,7 @@ export class Summarizer {
     return outcome;
   }
 
-  /** It takes no longer in this thread than in another. */
+  /** A request in this thread has the same deadline as one in a worker thread. */
   async #ask(by: SummaryBy, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
     if (by.kind === "wire") return await this.#askOverWire(by, request, signal);
     if (by.kind === "offline") return await summarizeInThread(this.#io, by, request, signal);
@@ -66,7 +65,7 @@ export class Summarizer {
     return { status: "failed", failure: { code: "deadline", message, retryable: false }, truncatedCount: 0 };
   }
 
-  /** Once more with another token, where the server has refused one. */
+  /** Asks again with a renewed token if the server has refused the first. */
   async #askOverWire(
     { access, ...target }: Extract<SummaryBy, { kind: "wire" }>,
     request: SummaryRequest,
@@ -85,10 +84,10 @@ export class Summarizer {
     }
   }
 
-  /** Takes what can be taken from a history without a model. */
+  /** Extracts a summary from a history without a model. */
   async extract(items: readonly ResponseItem[], previousSummary: string | undefined): Promise<string> {
     const outcome = await this.#cpu.run("extract_summary", { items, previousSummary });
-    // What no thread can do is done here: it is the last resort.
+    // If the worker thread fails, extract in this thread, because this is the last resort.
     return outcome.ok ? outcome.value.text : extractSummary(items, previousSummary);
   }
 }

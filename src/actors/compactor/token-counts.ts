@@ -6,18 +6,18 @@ import type { Tokenizer } from "./injected-tokenizer.js";
 
 type Counts = WeakMap<ResponseItem, number>;
 
-/** How many tokens items have: the exact number where they were counted, an estimate until then. Kept while the item lives. */
+/** The token counts of items: exact where they were counted, estimated until then. Kept as long as the item exists. */
 export class TokenCounts {
   readonly #tokenizer: Tokenizer | undefined;
   readonly #exact: Readonly<Record<Encoding, Counts>> = { cl100k_base: new WeakMap(), o200k_base: new WeakMap() };
   readonly #estimated: Counts = new WeakMap();
 
-  /** An injected tokenizer counts where it is asked. */
+  /** An injected tokenizer counts directly in this thread. */
   constructor(tokenizer?: Tokenizer) {
     this.#tokenizer = tokenizer;
   }
 
-  /** Whether somebody else says what a text counts. */
+  /** Whether an injected tokenizer does the counting. */
   get isInjected(): boolean {
     return this.#tokenizer !== undefined;
   }
@@ -26,19 +26,19 @@ export class TokenCounts {
     return this.#exact[encodingOf(model)].get(item) ?? this.#estimate(item);
   }
 
-  /** Those that have no exact count yet. */
+  /** Returns the items without an exact count. */
   uncounted(items: readonly ResponseItem[], model: string): ResponseItem[] {
     if (this.#tokenizer !== undefined) return [];
     const exact = this.#exact[encodingOf(model)];
     return items.filter((item) => !exact.has(item));
   }
 
-  /** `tokens` is the count of its text. */
+  /** `tokens` is the count of the item's text, without its images. */
   set(item: ResponseItem, model: string, tokens: number): void {
     this.#exact[encodingOf(model)].set(item, tokens + countedItem(item).images * imageTokens);
   }
 
-  /** For texts that are no items. */
+  /** Counts a text that is not an item. */
   ofText(text: string): number {
     return this.#tokenizer?.countTokens(text) ?? estimateTokens(text);
   }

@@ -5,13 +5,13 @@ import { mergeDeltas } from "./deltas.js";
 import { eventWeight } from "./event-weight.js";
 import { OpenRequests } from "./open-requests.js";
 
-/** The events of many conversations in one order; each keeps the number it has in its own conversation. */
+/** An event numbered over all conversations; it keeps its number within its own conversation as well. */
 interface NumberedEvent {
   readonly seq: number;
   readonly event: Event;
 }
 
-/** One stream of the events of all conversations. It costs nothing before somebody reads it. */
+/** One stream of the events of all conversations. It costs nothing until it is first read. */
 export class AllEvents {
   readonly #requests: OpenRequests<NumberedEvent>;
   #queue: EventQueue<NumberedEvent> | undefined;
@@ -28,12 +28,12 @@ export class AllEvents {
     this.#queue.publish(next);
   }
 
-  /** From now on. */
+  /** Returns a reader of all events from now on. */
   reader(): AsyncIterableIterator<Event> {
     return unnumbered(this.#opened().reader({}));
   }
 
-  /** Whoever reads, or comes later, is at the end. */
+  /** Ends all current and future readers. */
   close(): void {
     this.#opened().close();
   }
@@ -41,7 +41,7 @@ export class AllEvents {
   #opened(): EventQueue<NumberedEvent> {
     this.#queue ??= new EventQueue<NumberedEvent>({
       merge,
-      // Nobody reads from a number on.
+      // No reader starts at an earlier number.
       replay: 0,
       weigh: ({ event }) => eventWeight(event),
       lagged,
@@ -60,7 +60,7 @@ function lagged(from: number, to: number): NumberedEvent {
   return { seq: to, event: { id: "", seq: to, conversation_id: "", msg: { type: "lagged", from, to } } };
 }
 
-/** No generator: one that waits for an event cannot be left before that has come. */
+/** Not a generator: one that waits for an event could not be left before the event comes. */
 function unnumbered(reader: EventReader<NumberedEvent>): AsyncIterableIterator<Event> {
   return {
     next: async () => {

@@ -4,7 +4,7 @@ import type { Op } from "../../messages/submission.js";
 import type { InlineInput } from "../../messages/user-input.js";
 import type { UndoReport } from "./turn/undo-changes.js";
 
-/** The ops of the public protocol, with local images already read, and what only the handle may say. */
+/** The ops of the public protocol, with local images already read, and ops that only the handle may send. */
 export type ConversationOp =
   | Exclude<Op, { type: "user_input" | "user_turn" }>
   | InputOp
@@ -16,7 +16,7 @@ export type ConversationOp =
 export type InputOp = Inlined<Extract<Op, { type: "user_input" }>> | Inlined<Extract<Op, { type: "user_turn" }>>;
 type Inlined<T> = Omit<T, "items"> & { readonly items: readonly InlineInput[] };
 
-/** The submission's id, or why the answer was rejected: no such approval request is open. */
+/** The submission's id, or the reason why the answer was rejected: no such approval request is open. */
 export type ApprovalAnswer =
   | { readonly status: "answered"; readonly submissionId: string }
   | { readonly status: "rejected"; readonly message: string };

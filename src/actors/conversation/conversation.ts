@@ -18,7 +18,7 @@ import { type Publish, Recording } from "./turn/recording.js";
 import { takeBack, type UndoReport } from "./turn/undo-changes.js";
 import type { TurnParts, TurnWorld } from "./turn/turn-world.js";
 
-/** How many inputs may wait while a turn runs. */
+/** Maximum number of inputs that wait while a turn runs. */
 export const maxQueuedInputs = 32;
 
 const megabyte = 1_000_000;
@@ -38,11 +38,14 @@ const tooMany: Refusal = {
 export interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
   readonly rollout: Rollout;
-  /** The folder a resumed or forked conversation was in, as its rollout records it. */
+  /** The folder of a resumed or forked conversation, as recorded in its rollout. */
   readonly recordedCwd: string | undefined;
-  /** Whether a turn that waited for an approval goes on: a copy, or what is not saved, would be played by two. */
+  /**
+   * Whether a turn that waits for approval continues. Not for a copy or an unsaved conversation: two processes would
+   * play it.
+   */
   readonly goesOn: boolean;
-  /** When its file is longer, nothing new begins. */
+  /** Above this file length no new work begins. */
   readonly maxFileBytes: number;
 }
 
@@ -60,11 +63,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const approvals = new Approvals(cell.state, rollout, recording, publish);
     const world: TurnWorld = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
-    /** The settings were changed, and no turn has been played with them. */
+    /** Whether the settings were changed and no turn has used them yet. */
     let unplayed = false;
     let shuttingDown = false;
     let onTurnEnded: (() => void) | undefined;
-    /** Who waits for what becomes of a change, by submission. */
+    /** Resolvers of callers that wait for the outcome of a change, by submission. */
     const askers = new Map<string, (outcome: CompactionOutcome) => void>();
 
     function refuse(message: string, submissionId: string, code?: FailureCode): void {
@@ -92,7 +95,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       askers.delete(submissionId);
     }
 
-    /** A turn that waits for a person outlives its process; any other is over. */
+    /** A turn that waits for the user survives its process; any other turn is closed. */
     function settleOpenTurn(): void {
       const leftOver = options.goesOn ? callsLeftOver(cell.state) : [];
       recording.closeOpenTurn(cell.turn, leftOver);
@@ -130,7 +133,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       answerChange(submissionId, { status: "kept", reason });
     }
 
-    /** Resolves when it has come to it and is done, for who asks; who only tells hears of it by events. */
+    /** Resolves with the outcome once the queued change is done, for an ask; a tell is answered by events only. */
     function ask(work: QueuedChange): Promise<CompactionOutcome> {
       return new Promise((resolve) => {
         askers.set(work.submissionId, resolve);
@@ -138,7 +141,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       });
     }
 
-    /** Not while a turn runs: it may be writing the very files. */
+    /** Refused while a turn runs, because it may be writing the same files. */
     function undo(submissionId: string): UndoReport | Promise<UndoReport> {
       if (turn !== undefined || shuttingDown) {
         const report = { success: false, message: "Nothing was taken back: a turn is running" };
@@ -165,7 +168,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       if (op.approval_policy === "on-failure") publish({ type: "warning", message: onFailureNotice }, id);
     };
 
-    /** A change outlives the process before the next turn, too. While a turn runs, its own settings are the last ones. */
+    /**
+     * Records a change of settings before the next turn, so that it survives the process. While a turn runs, its own
+     * settings are the recorded ones.
+     */
     function rememberSettings(id: string): void {
       if (turn !== undefined || !unplayed) return;
       unplayed = false;
@@ -199,7 +205,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       exec_approval: answer,
       patch_approval: answer,
       replace_history: ({ items }, _signal, id) => {
-        // The record of what a turn does is in the history it would lose.
+        // The history records what the running turn does, so it must not be lost.
         if (cell.state.openTurn !== undefined) return "busy";
         recording.line({ type: "cody", payload: { type: "history_replaced", items: [...items] } }, id);
         return "replaced";
@@ -211,7 +217,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       clear_history: (_op, _signal, id) => {
         if (cell.state.openTurn !== undefined) return "busy";
         recording.line({ type: "cody", payload: { type: "history_replaced", items: [] } }, id);
-        // Counting goes on from the last count, so it begins anew with one of nothing.
+        // Counting continues from the last count, so a zero count restarts it.
         const info = { total_token_usage: noTokens, last_token_usage: noTokens };
         recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
         return "cleared";
@@ -258,7 +264,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       },
       turn_ended: ({ failure }) => {
         turn = undefined;
-        // The turn's own code failed, not the world: that ends the incarnation, and the next one closes the turn.
+        // A bug in the turn's code, not an external failure: it ends the incarnation, and the next one closes the turn.
         if (failure !== undefined) throw new Error(failure.message);
         cell.playing = undefined;
         onTurnEnded?.();
@@ -270,7 +276,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
   },
 };
 
-/** The input a crashed incarnation was playing, if it did not come as far as a turn that could be closed. */
+/** Returns the input that a crashed incarnation was playing, unless its turn got far enough to be closed. */
 export function lostInput({ playing, turn }: ConversationCell): QueuedWork | undefined {
   if (playing === undefined) return undefined;
   return turn?.submissionId === playing.submissionId && hasEnded[turn.status.status] ? undefined : playing;
@@ -297,7 +303,7 @@ function sessionConfigured(options: ConversationOptions): EventMsg {
   };
 }
 
-/** Why nothing new can be begun; the code says whether it is of use to try again. */
+/** The reason why no new work can begin; the code shows whether a retry is useful. */
 interface Refusal {
   readonly code: FailureCode;
   readonly reason: string;

@@ -3,16 +3,16 @@ import type { EventRuns } from "../runtime/replay.js";
 
 type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoning_delta" | "tool_call_delta" }>;
 
-/** Two deltas of one item in a row are one longer delta to a reader that has not read the first. */
+/** Merges two consecutive deltas of one item into a longer one, for a reader that has not read the first. */
 export function mergeDeltas(older: Event, newer: Event): Event | undefined {
   const text = textBehind(older, newer);
   return text === undefined || !isDelta(older.msg) ? undefined : withText(newer, newer.seq, older.msg.delta + text);
 }
 
-/** Most events are deltas, and the event around a delta takes ten times its memory. */
+/** Stores runs of deltas as texts: most events are deltas, and an event takes ten times the memory of its text. */
 export const deltaRuns: EventRuns<Event> = { text: textBehind, event: withText };
 
-/** The text of a delta, if it goes on with the item of another one. */
+/** Returns the text of a delta if it continues the item of another delta. */
 function textBehind(older: Event, newer: Event): string | undefined {
   const a = older.msg;
   const b = newer.msg;

@@ -1,7 +1,7 @@
 import type { Event } from "../../messages/event.js";
 import type { FileChange } from "../../messages/file-change.js";
 
-/** How many characters an event holds that nobody else does; items and messages are in history anyway. */
+/** Returns the number of characters that only the event holds; items and messages are in the history anyway. */
 export function eventWeight({ msg }: Event): number {
   switch (msg.type) {
     case "exec_command_output_delta":

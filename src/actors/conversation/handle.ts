@@ -34,23 +34,23 @@ import type { ActiveTurn } from "./turn/active-turn.js";
 import type { UndoReport } from "./turn/undo-changes.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** Decides about what needs approval; when it throws, the turn is stopped and `processMessage` rejects. */
+/** Decides on approval requests; if it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
 
 const nobody: Approve = () => ({ denied: { rejection: "it needs approval, and nobody is there to give it" } });
 
-/** A conversation in the caller's hands: submissions in, events out. */
+/** The caller's handle to a conversation: submissions in, events out. */
 export class Conversation implements AsyncDisposable {
   readonly id: string;
-  /** Where it is saved; null when it is not. */
+  /** The path of the rollout; null when the conversation is not saved. */
   readonly rolloutPath: string | null;
-  /** What a person should know before the first turn, such as that no key was found. */
+  /** A notice for the user before the first turn, for example that no key was found. */
   readonly notice: string | undefined;
-  /** Its turns and messages, by the names of what they are. */
+  /** The conversation's turns and messages. */
   readonly history: ConversationHistory;
   readonly #parts: HandleParts;
   readonly #own: EventReader<Event>;
-  /** Submissions wait for the one before: an image takes time to read, and must not be overtaken. */
+  /** Each submission waits for the one before, so that an image that takes time to read is not overtaken. */
   #submitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: HandleParts) {
@@ -67,46 +67,48 @@ export class Conversation implements AsyncDisposable {
     this.#own = parts.queue.reader({ since: 0 });
   }
 
-  /** How it is called, if it is. */
+  /** The conversation's name, if it has one. */
   get name(): string | undefined {
     return this.#parts.cell.state.named?.name;
   }
 
-  /** Calls it something else: 1 to 100 printable characters. Resolves when the name is on disk, or cannot be put there. */
+  /** Sets the name: 1 to 100 printable characters. Resolves when the name is on disk or could not be saved. */
   async rename(name: string): Promise<SaveOutcome> {
     await this.#parts.ref.ask({ type: "rename", name: conversationName(name) });
     const saved = await this.flush();
     return saved.status === "saved" ? await this.#parts.onRenamed() : saved;
   }
 
-  /** Whether it stays when old conversations are cleaned up. */
+  /** Whether it is kept when old conversations are cleaned up. */
   get pinned(): boolean {
     return this.#parts.cell.state.pin?.pinned ?? false;
   }
 
-  /** Says whether it stays when old conversations are cleaned up; `pin` is about what the model is told. */
+  /**
+   * Sets whether it is kept when old conversations are cleaned up; not to be confused with `pin`, which pins a message.
+   */
   async setPinned(pinned: boolean): Promise<SaveOutcome> {
     await this.#parts.ref.ask({ type: "set_pinned", pinned });
     const saved = await this.flush();
     return saved.status === "saved" ? await this.#parts.onPinned() : saved;
   }
 
-  /** Tells whoever listens something that is about more than this conversation. */
+  /** Publishes a warning that concerns more than this conversation. */
   warn(message: string): void {
     this.#parts.warn(message);
   }
 
-  /** The settings the next turn runs with. */
+  /** The settings of the next turn. */
   get settings(): Settings {
     return this.#parts.cell.settings;
   }
 
-  /** How many turns have begun, since its first line. */
+  /** Number of turns begun since its first line. */
   get turns(): number {
     return this.#parts.cell.state.turns;
   }
 
-  /** Tokens of the last model call and of all; null before the first. */
+  /** Tokens of the last model call and in total; null before the first. */
   get usage(): TokenUsageInfo | null {
     return this.#parts.cell.state.usage;
   }
@@ -116,25 +118,25 @@ export class Conversation implements AsyncDisposable {
     return this.#parts.cell.turn;
   }
 
-  /** The turn that has begun and not ended; right after a resume, one that waited for an approval and goes on. */
+  /** The turn that has begun and not ended; right after a resume, one that waits for an approval and continues. */
   get openTurn(): { readonly turnId: string } | undefined {
     const open = this.#parts.cell.state.openTurn;
     return open === undefined ? undefined : { turnId: open.id };
   }
 
-  /** Whether a call waits for a person. */
+  /** Whether a call waits for the user's approval. */
   awaitsApproval(callId: string): boolean {
     return isUnanswered(this.#parts.cell.state.approvals.get(callId));
   }
 
   /**
-   * Puts user input, or any other op, into the queue; resolves with the id its events will carry. Rejects with a
-   * `FailureError` when it answers an approval request that is not open.
+   * Queues user input or any other op; resolves with the id that its events will carry. Rejects with a `FailureError`
+   * when it answers an approval request that is not open.
    */
   async submit(input: string | readonly UserInput[] | Op): Promise<string> {
     const op = inlined(check(Op, asOp(input), "submission"), this.settings.cwd);
     const submitted = this.#submitted.then(async () => await this.#send(await op));
-    // Whoever waits for the next one does not care whether this one was refused.
+    // The next submission does not depend on whether this one was refused.
     this.#submitted = submitted.catch(() => undefined);
     return await submitted;
   }
@@ -146,7 +148,7 @@ export class Conversation implements AsyncDisposable {
     return answer.submissionId;
   }
 
-  /** The next event nobody has taken yet; rejects when the conversation has ended. */
+  /** Returns the next unread event; rejects when the conversation has ended. */
   async nextEvent(): Promise<Event> {
     const result = await this.#own.next();
     if (result.done === true) throw ended(this.id);
@@ -154,8 +156,8 @@ export class Conversation implements AsyncDisposable {
   }
 
   /**
-   * The events nobody has taken yet, from `session_configured` on: one place in the queue, shared with `nextEvent` and
-   * kept when a loop is left. With `since` it is a reader of its own that starts at that number.
+   * Iterates over unread events, starting with `session_configured`. The position is shared with `nextEvent` and kept
+   * when a loop is left. With `since` it is a separate reader that starts at that number.
    *
    * A reader that is far behind misses events and gets `lagged` instead. With `lossless` it misses none: the model's
    * answer is read only as fast as the events are, until the loop is left.
@@ -169,24 +171,24 @@ export class Conversation implements AsyncDisposable {
     return reader;
   }
 
-  /** The items are the conversation's own: copy before you change one. */
+  /** The items belong to the conversation: copy one before changing it. */
   getHistory(): ResponseItem[];
-  /** With `content: "text"` every text part has the type `text`, as the seed documents have it. */
+  /** With `content: "text"` every text part has the type `text`, as in the seed documents. */
   getHistory(options: { readonly content: "text" }): PlainItem[];
   getHistory(options?: { readonly content: "text" }): ResponseItem[] | PlainItem[] {
     const history = this.#parts.cell.state.history;
     return options === undefined ? [...history] : plainItems(history);
   }
 
-  /** What the model is told before history: the system prompt as an item. */
+  /** Returns the system prompt, which precedes the history, as an item. */
   getInitialContext(): ResponseItem[] {
     const text = this.#parts.instructions(this.settings);
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text }] }];
   }
 
   /**
-   * Replaces history and nothing else; the rollout keeps every line. System messages become developer messages. Rejects
-   * while a turn runs.
+   * Replaces the history and nothing else; the rollout keeps every line. System messages become developer messages.
+   * Rejects while a turn runs.
    */
   async replaceHistory(items: readonly (ResponseItem | PlainItem)[]): Promise<void> {
     if (!Array.isArray(items)) throw new InvalidInputError("history: expected an array of items");
@@ -202,9 +204,9 @@ export class Conversation implements AsyncDisposable {
   }
 
   /**
-   * Runs one turn; resolves with its items when it has ended, and rejects when it was refused or has failed. What needs
-   * approval is asked of `approve`, and refused without it: who answers from the events uses `submit`. With an
-   * `outputSchema` the last answer is JSON that fits it.
+   * Runs one turn; resolves with its items when it has ended, and rejects when it was refused or has failed. Approval
+   * requests go to `approve` and are denied without it; to answer them from the events, use `submit`. With an
+   * `outputSchema` the last answer is JSON that matches it.
    */
   async processMessage(
     input: string | readonly UserInput[],
@@ -219,18 +221,18 @@ export class Conversation implements AsyncDisposable {
     }
   }
 
-  /** Whatever `approve` does, the request is answered: nobody else would. */
+  /** Always answers the request, even if `approve` throws, because nothing else would. */
   async #answer(request: ApprovalRequest, approve: Approve): Promise<void> {
     let decision: ReviewDecision = "abort";
     try {
       decision = check(ReviewDecisionSchema, await approve(request), "decision");
     } finally {
-      // The turn may have ended meanwhile: then there is no request left to answer, and `turnItems` sees its end.
+      // The turn may have ended meanwhile: then no request is open, and `turnItems` sees the end.
       await this.submit({ type: "exec_approval", id: request.approval_id, decision }).catch(ignoreClosedRequest);
     }
   }
 
-  /** Resolves when everything recorded so far is on disk, or cannot be put there now. */
+  /** Resolves when everything recorded so far is on disk, or could not be saved. */
   async flush(): Promise<SaveOutcome> {
     return await this.#parts.rollout.flush();
   }
@@ -239,7 +241,7 @@ export class Conversation implements AsyncDisposable {
     await this.submit({ type: "interrupt" });
   }
 
-  /** Replaces old items by a summary now; resolves when that is done, or why it was not. */
+  /** Replaces old items with a summary now; resolves with the outcome. */
   async compact(
     options: { readonly instructions?: string; readonly strategy?: string } = {},
   ): Promise<CompactionOutcome> {
@@ -247,27 +249,27 @@ export class Conversation implements AsyncDisposable {
     return await this.#parts.ref.ask(op);
   }
 
-  /** Goes back to the history before the last compaction, with what was said since. */
+  /** Restores the history before the last compaction, plus the items since. */
   async undoCompaction(): Promise<CompactionOutcome> {
     return await this.#parts.ref.ask({ type: "undo_compaction" });
   }
 
-  /** Makes the files what they were before the last turn that changed some; not while a turn runs. */
+  /** Restores the files to their state before the last turn that changed any; refused while a turn runs. */
   async undo(): Promise<UndoReport> {
     return await this.#parts.ref.ask({ type: "undo" });
   }
 
-  /** Tells the model something that outlives every compaction. */
+  /** Adds a message that survives every compaction. */
   async pin(text: string): Promise<void> {
     await this.submit({ type: "pin", text });
   }
 
-  /** What `compact` would do, without asking a model. Rejects for a strategy that is not there. */
+  /** Returns what `compact` would do, without asking a model. Rejects for an unknown strategy. */
   async previewCompaction(options: { readonly strategy?: string } = {}): Promise<CompactionPreview> {
     return await this.#parts.previewCompaction(options.strategy);
   }
 
-  /** The summary the conversation's model makes of some items; empty when it made none. Nothing is changed by it. */
+  /** Returns a summary of some items by the conversation's model; empty when it made none. Nothing is changed. */
   async summarize(items: readonly (ResponseItem | PlainItem)[]): Promise<string> {
     const outcome = await this.#parts.summarize(codexItems(jsonCopy(items, "items")));
     if (outcome.status === "done") return outcome.text;
@@ -275,7 +277,7 @@ export class Conversation implements AsyncDisposable {
     throw refused("context_overflow", "the items are more than the model takes");
   }
 
-  /** What the model sees now, item by item. */
+  /** Returns the model's current context, item by item. */
   async contextUsage(): Promise<ContextUsage> {
     return await this.#parts.contextUsage();
   }
@@ -285,12 +287,12 @@ export class Conversation implements AsyncDisposable {
     return this.#parts.servers;
   }
 
-  /** Resolves when it has ended, if it is ending. */
+  /** Resolves when the conversation has ended; undefined unless it is ending. */
   get ending(): Promise<void> | undefined {
     return this.#parts.ending();
   }
 
-  /** Ends the running turn, saves, lets go of the rollout and ends the events. */
+  /** Ends the running turn, saves, releases the rollout and ends the events. */
   shutdown(): Promise<void> {
     return this.#parts.onShutdown();
   }
@@ -301,7 +303,7 @@ export class Conversation implements AsyncDisposable {
   }
 }
 
-/** Codex reads no system messages from a rollout; a developer message tells the model the same. */
+/** Codex reads no system messages from a rollout; a developer message has the same effect. */
 function storable(item: ResponseItem): ResponseItem {
   return item.type === "message" && item.role === "system" ? { ...item, role: "developer" } : item;
 }
@@ -310,7 +312,7 @@ function ignoreClosedRequest(error: unknown): void {
   if (!(error instanceof FailureError) || error.code !== "invalid_request") throw error;
 }
 
-/** What a handle is made of; only the manager makes one. */
+/** The parts of a handle; only the manager creates one. */
 interface HandleParts {
   readonly id: string;
   readonly rollout: Rollout;
@@ -326,9 +328,9 @@ interface HandleParts {
   previewCompaction(strategy: string | undefined): Promise<CompactionPreview>;
   contextUsage(): Promise<ContextUsage>;
   summarize(items: readonly ResponseItem[]): Promise<SummaryOutcome>;
-  /** Puts its new name where lists look for it. */
+  /** Adds the new name to the index used by lists. */
   onRenamed(): Promise<SaveOutcome>;
-  /** Puts it where lists look for it whether it is pinned. */
+  /** Adds the pin state to the index used by lists. */
   onPinned(): Promise<SaveOutcome>;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;

@@ -9,7 +9,7 @@ import type { InlineInput, UserInput } from "../../messages/user-input.js";
 import type { ConversationOp } from "./conversation-op.js";
 import { jsonCopy } from "./size-limit.js";
 
-/** The largest image a submission may bring. */
+/** Maximum size of an image in a submission. */
 const maxImageBytes = 20 * 1024 * 1024;
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -20,21 +20,21 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
-/** What was given, as the op it stands for; nothing of it has been checked. */
+/** Wraps the input in an op, without validating it. */
 export function asOp(input: string | readonly UserInput[] | Op): unknown {
   if (typeof input === "string") return { type: "user_input", items: [{ type: "text", text: input }] };
   return Array.isArray(input) ? { type: "user_input", items: input } : input;
 }
 
 export function withSchema(input: string | readonly UserInput[], schema: OutputSchema | undefined): Op {
-  // Another op has no turn of its own to wait for.
+  // Other ops have no turn to wait for.
   if (typeof input === "object" && !Array.isArray(input))
     throw new InvalidInputError("input: expected a text or a list");
   const op = asOp(input) as Extract<Op, { type: "user_input" }>;
   return schema === undefined ? op : { ...op, final_output_json_schema: schema };
 }
 
-/** Images are read where they enter: what a turn has seen must not depend on a file that may change. */
+/** Reads local images when they are submitted, because a turn must not depend on a file that may change. */
 export async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
   if (op.type !== "user_input" && op.type !== "user_turn") return op;
   const items = await Promise.all(
@@ -48,7 +48,7 @@ export async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
   return { ...op, ...copy, ...outside };
 }
 
-/** Whether an image is the web's, or a file outside the project. */
+/** Whether an image is from the web, or from a file outside the project. */
 async function isAnyOutside(items: readonly UserInput[], cwd: string): Promise<boolean> {
   if (items.some((item) => item.type === "image" && /^https?:/i.test(item.image_url))) return true;
   const paths = items.flatMap((item) => (item.type === "local_image" ? [item.path] : []));
@@ -58,7 +58,6 @@ async function isAnyOutside(items: readonly UserInput[], cwd: string): Promise<b
   return root === undefined || found.some((path) => path === undefined || !isInside(root, path));
 }
 
-/** Reads an image file into a data URL. */
 async function readLocalImage(path: string, cwd: string): Promise<InlineInput> {
   const mediaType = mediaTypes[extname(path).toLowerCase()];
   if (mediaType === undefined) throw new InvalidInputError(`image ${path}: give a png, jpeg, gif or webp file`);

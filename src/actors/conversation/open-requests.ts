@@ -1,6 +1,6 @@
 import { type Event, isApprovalMsg } from "../../messages/event.js";
 
-/** The events that asked for an approval, as long as there is no answer: what a reader that fell behind must still see. */
+/** The events of unanswered approval requests, which a reader that fell behind must still see. */
 export class OpenRequests<E> {
   readonly #eventOf: (entry: E) => Event;
   readonly #isOpen: (conversationId: string, callId: string) => boolean;
@@ -15,7 +15,7 @@ export class OpenRequests<E> {
     if (isApprovalMsg(this.#eventOf(entry).msg)) this.#asked = [...this.all(), entry];
   }
 
-  /** Those that are still open. */
+  /** Returns the requests that are still open. */
   all(): readonly E[] {
     this.#asked = this.#asked.filter((entry) => {
       const { conversation_id, msg } = this.#eventOf(entry);

@@ -2,14 +2,14 @@ import { InvalidInputError } from "../../base/errors.js";
 import { isDeeperThan, maxLineDepth } from "../../rollouts/file/line-object.js";
 
 /**
- * The most bytes of JSON one submission may become. A reader takes a longer line for damage, so what is not refused
- * here could be saved and never be read again.
+ * Maximum JSON bytes of one submission. A reader takes a longer line for damage, so a larger submission could be saved
+ * but never read again.
  */
 export const maxSubmissionBytes = 48 * 1024 * 1024;
-/** The same for how deep it is: it stands some levels deep in its line. */
+/** Maximum depth of a submission, which is nested some levels deep in its line. */
 const maxSubmissionDepth = maxLineDepth - 10;
 
-/** A copy made of JSON alone; throws for what JSON cannot hold and for what is too large to be read back. */
+/** Returns a JSON copy; throws for values that JSON cannot represent and for values too large to be read back. */
 export function jsonCopy<T extends object>(value: T, what: string): T {
   const text = jsonText(value, what);
   if (Buffer.byteLength(text) > maxSubmissionBytes) {

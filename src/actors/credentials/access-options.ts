@@ -5,8 +5,8 @@ export interface AccessOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: Pick<Config, "providers" | "logins">;
   readonly now: () => number;
-  /** Something a person should know, although all goes on. */
+  /** Reports a problem to the user that does not stop the work. */
   readonly warn: (message: string) => void;
-  /** Told of every token and key that is found, so that none is written to the disk elsewhere. */
+  /** Called with every token and key that is found, so that it can be redacted wherever text is written to disk. */
   readonly learn: (secret: string) => void;
 }

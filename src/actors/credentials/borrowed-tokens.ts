@@ -13,19 +13,19 @@ export interface BorrowedPlaces {
   readonly keyring: Keyring;
 }
 
-/** Where they are for who has this environment. */
+/** Locates the credentials of other programs for this environment. */
 export function borrowedPlaces(env: BorrowedPlaces["env"], homedir: () => string): BorrowedPlaces {
   const homes = { codexHome: codexHome({ env, homedir }), claudeHome: claudeHome({ env, homedir }) };
   return { env, ...homes, keyring: new Keyring(env) };
 }
 
-/** Tokens and where they are, as a person is told. */
+/** Tokens, with a description of their location for the user. */
 export interface FoundTokens {
   readonly tokens: TokenSet;
   readonly source: string;
 }
 
-/** The tokens another program keeps, which are only ever read; undefined where there are none we understand. */
+/** Reads the tokens of another program and never changes them; undefined when there are none in a known format. */
 export async function borrowedTokens(login: LoginName, places: BorrowedPlaces): Promise<FoundTokens | undefined> {
   return login === "chatgpt" ? await codexTokens(places) : await claudeTokens(places);
 }
@@ -49,7 +49,7 @@ async function codexTokens({ codexHome: home }: BorrowedPlaces): Promise<FoundTo
   };
 }
 
-/** One that was made for programs comes first, as in Claude Code; then its file; then its entry in the keychain. */
+/** Uses Claude Code's order: the environment variable for programs, then its file, then its keychain entry. */
 async function claudeTokens({ env, claudeHome: home, keyring }: BorrowedPlaces): Promise<FoundTokens | undefined> {
   const given = env["CLAUDE_CODE_OAUTH_TOKEN"]?.trim() ?? "";
   if (given !== "") return { source: "CLAUDE_CODE_OAUTH_TOKEN", tokens: { accessToken: given } };
@@ -72,7 +72,7 @@ function claudeTokensIn(text: string | undefined): TokenSet | undefined {
   };
 }
 
-/** Whatever is no JSON counts as nothing: the file is another program's to mend. */
+/** Invalid JSON counts as no tokens: the file belongs to another program, and we cannot repair it. */
 function valueOf(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);

@@ -7,7 +7,7 @@ import type { OpenCredentials } from "./open-credentials.js";
 import type { AccessOptions } from "./access-options.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** Where requests get what proves who asks, for all conversations of a manager. */
+/** Resolves the credentials of requests, for all conversations of a manager. */
 export class CredentialResolver {
   readonly #options: AccessOptions;
   readonly #keys: KeySources;
@@ -18,7 +18,7 @@ export class CredentialResolver {
     this.#keys = { env: options.env, providers: options.config.providers };
   }
 
-  /** How a provider is told who asks: with the token of a login where one was chosen, else with a key. */
+  /** Chooses the credential for a provider: the token of a login if one was chosen, otherwise an API key. */
   accessTo({ provider, login }: { readonly provider: string; readonly login?: LoginName }): Access {
     if (login === undefined) {
       return { origin: keyOrigin(provider, this.#keys), credential: (signal) => this.#key(provider, signal) };
@@ -36,7 +36,7 @@ export class CredentialResolver {
     await (await this.#credentials)?.stop();
   }
 
-  /** Loaded on first use: most have a key, and need none of it. */
+  /** Loaded on first use: most users have a key and never need it. */
   async #ref(): Promise<OpenCredentials["ref"]> {
     this.#credentials ??= import("./open-credentials.js").then(({ openCredentials }) => openCredentials(this.#options));
     return (await this.#credentials).ref;

@@ -12,7 +12,7 @@ export interface CredentialsOptions extends Omit<KeeperParts, "facts" | "warn"> 
 
 export type CredentialsOp =
   | { readonly type: "token"; readonly login: LoginName }
-  /** Another one than a server has just refused. */
+  /** Asks for a token that differs from the one a server has just refused. */
   | { readonly type: "renew"; readonly login: LoginName; readonly refused: string }
   | { readonly type: "kept_key"; readonly provider: string };
 
@@ -27,7 +27,7 @@ export type TokenReply =
 
 export type CredentialsMsg = { readonly type: "warning"; readonly message: string };
 
-/** Keeps the tokens of logins and what the keyring said, for all conversations of a process. */
+/** Caches the tokens of logins and the keys from the keyring, for all conversations of a process. */
 export const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, CredentialsMsg> = {
   name: "credentials",
   start: ({ logins, ...parts }, { publish }) => {
@@ -46,7 +46,7 @@ export const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOp
       renew: ({ login, refused }) => replyOf(login, keeperOf(login).renewed(refused)),
       kept_key: async ({ provider }) => {
         const key = keys.get(provider) ?? (await parts.places.keyring.key(provider));
-        // A keyring that was locked may be open the next time.
+        // A missing key is not cached: a locked keyring may be unlocked next time.
         if (key === undefined) return undefined;
         parts.learn(key);
         keys.set(provider, key);

@@ -3,7 +3,7 @@ import { type BorrowedPlaces, borrowedTokens, type FoundTokens } from "./borrowe
 import { fingerprint } from "./token-claims.js";
 import type { TokenStore } from "./token-file.js";
 
-/** The tokens that are kept by now: cody's own, unless another program has newer ones than those they came from. */
+/** Returns cody's own tokens, unless another program has newer ones than those ours were derived from. */
 export async function findTokens(
   login: LoginName,
   store: TokenStore,
@@ -15,7 +15,7 @@ export async function findTokens(
   return isBehind ? borrowed : { tokens: own, source: store.path };
 }
 
-/** Which tokens of another program ours come from. */
+/** Identifies the tokens of another program that ours were derived from. */
 export function rootOf({ tokens }: FoundTokens): string {
   return fingerprint(tokens.refreshToken ?? tokens.accessToken);
 }

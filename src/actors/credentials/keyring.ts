@@ -3,15 +3,15 @@ import { FailureError } from "../../messages/failure.js";
 
 type Env = Readonly<NodeJS.ProcessEnv>;
 
-/** A person may have to unlock it first. */
+/** Long enough for a person to unlock the keyring. */
 const deadlineMs = 60_000;
 const maxBytes = 64 * 1024;
 const service = "cody";
-/** What the program needs to find the keyring of this user, and nothing else. */
+/** The only environment variables passed to the keyring program, which needs them to find the user's keyring. */
 const passedOn = ["PATH", "HOME", "USER", "LOGNAME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"];
 const passedOnToo = ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "LANG"];
 
-/** The keyring of the operating system, through the program that comes with it. Secrets go through pipes only. */
+/** Accesses the operating system's keyring through its command-line program. Secrets are passed through pipes only. */
 export class Keyring {
   readonly #env: Env;
   readonly #platform: NodeJS.Platform;
@@ -22,21 +22,21 @@ export class Keyring {
     this.#platform = platform;
   }
 
-  /** The key of a provider; undefined when there is none, or no keyring. */
+  /** Returns a provider's key; undefined when there is no such key or no keyring. */
   async key(provider: string): Promise<string | undefined> {
     return this.#platform === "darwin"
       ? await this.#word("security", ["find-generic-password", "-s", service, "-a", provider, "-w"])
       : await this.#word("secret-tool", ["lookup", "service", service, "account", provider]);
   }
 
-  /** What Claude Code keeps where it has a keychain; elsewhere it has a file. */
+  /** Returns Claude Code's credentials from the macOS keychain; on other systems Claude Code uses a file. */
   async claudeCredentials(): Promise<string | undefined> {
     if (this.#platform !== "darwin") return undefined;
     return await this.#word("security", ["find-generic-password", "-s", "Claude Code-credentials", "-w"]);
   }
 
   async keep(provider: string, key: string): Promise<void> {
-    // An argument could be read by everybody in the list of processes.
+    // The key is not passed as an argument, because any user can read those in the process list.
     const [program, args, input] =
       this.#platform === "darwin"
         ? ["security", ["-i"], `add-generic-password -U -s ${service} -a ${provider} -w ${quoted(key)}\n`]
@@ -52,7 +52,7 @@ export class Keyring {
     return ok && text.trim() !== "" ? text.trim() : undefined;
   }
 
-  /** Its own words are not passed on: they may quote what it was given. */
+  /** The program's error output is discarded, because it may quote the secret. */
   #run(program: string, args: readonly string[], input: string): Promise<{ ok: boolean; text: string }> {
     return new Promise((resolve) => {
       const options = { env: this.#env, timeout: deadlineMs, maxBuffer: maxBytes, killSignal: "SIGKILL" } as const;
@@ -63,7 +63,7 @@ export class Keyring {
   }
 }
 
-/** For the one line `security` reads; keys have visible characters only. */
+/** Quotes a key for the one input line that `security` reads; keys contain only visible characters. */
 function quoted(key: string): string {
   return `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }

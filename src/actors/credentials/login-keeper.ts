@@ -8,12 +8,12 @@ import type { TokenStore } from "./token-file.js";
 import { systemReason } from "../../base/system-error.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** A token is renewed so long before it ends, so that none ends on its way. */
+/** Tokens are renewed this long before they expire, so that none expires in transit. */
 const marginMs = 5 * 60_000;
-/** After a server could not renew a token that is still good, it is not asked again for so long. */
+/** Pause before another renewal attempt after one has failed for a token that is still valid. */
 const restMs = 30_000;
 const deadlineMs = 20_000;
-/** A renewal that has the lock is over by then: the server has answered or not, and the answer is written. */
+/** Upper bound for a renewal under the lock, including writing its result. */
 export const renewalMs = deadlineMs + 5_000;
 
 export interface KeeperParts {
@@ -22,30 +22,30 @@ export interface KeeperParts {
   readonly places: BorrowedPlaces;
   readonly fetch: typeof fetch;
   readonly now: () => number;
-  /** Something a person should know, although all goes on. */
+  /** Reports a problem to the user that does not stop the work. */
   readonly warn: (message: string) => void;
-  /** Told of every token that is found or given. */
+  /** Called with every token that is found or received. */
   readonly learn: (secret: string) => void;
-  /** Given every renewal, from before the server is asked until its answer is written. */
+  /** Called with every renewal before the server is contacted; it settles when the result is written. */
   readonly onRenewal: (renewal: Promise<TokenSet>) => void;
 }
 
-/** The tokens of one login. Whoever needs one gets the same; they are renewed once, whoever asks in whatever process. */
+/** The tokens of one login. All callers get the same tokens, which are renewed only once across processes. */
 export class LoginKeeper {
   readonly #parts: KeeperParts;
   #held: TokenSet | undefined;
-  /** Whether what is held could not be written, and is newer than what is in the file. */
+  /** Whether `#held` could not be written and is newer than the file. */
   #isUnsaved = false;
   #renewing: Promise<TokenSet> | undefined;
   #notBefore = 0;
-  /** The fingerprint of a refresh token that was refused for good, and why. */
+  /** The fingerprint of a permanently refused refresh token, and the reason. */
   #refused: { readonly fingerprint: string; readonly reason: string } | undefined;
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
   }
 
-  /** One that is good for a while. Rejects with a `FailureError` when there is none. */
+  /** Returns tokens that are valid for a while. Rejects with a `FailureError` when there are none. */
   async tokens(): Promise<TokenSet> {
     this.#held ??= (await this.#find())?.tokens;
     if (this.#held === undefined) throw noLogin(this.#parts.facts);
@@ -54,14 +54,14 @@ export class LoginKeeper {
     try {
       return await this.#renew(undefined);
     } catch (error) {
-      // It is good for a little while yet: nobody need hear of it before.
+      // The held token is still valid for a little while, so the failure is not reported yet.
       if (!(error instanceof FailureError) || this.#hasEnded(held)) throw error;
       this.#notBefore = this.#parts.now() + restMs;
       return held;
     }
   }
 
-  /** Others than those with this access token, which a server has refused. */
+  /** Returns tokens other than the refused access token. */
   async renewed(refused: string): Promise<TokenSet> {
     const held = this.#held;
     if (held !== undefined && held.accessToken !== refused && this.#isFresh(held)) return held;
@@ -80,7 +80,7 @@ export class LoginKeeper {
 
   async #renewOnce(refused: string | undefined): Promise<TokenSet> {
     const isUsable = ({ accessToken }: TokenSet): boolean => accessToken !== refused;
-    // Most often another process has done it by now, and nobody needs the lock.
+    // Most often another process has renewed them already, and the lock is not needed.
     const found = await this.#newest();
     if (found !== undefined && isUsable(found.tokens) && this.#isFresh(found.tokens)) return this.#hold(found.tokens);
     return await this.#parts.store.locked(async () => {
@@ -91,7 +91,7 @@ export class LoginKeeper {
     });
   }
 
-  /** Only under the lock: a refresh token that is used twice ends the login on many a server. */
+  /** Call only under the lock: on many servers, using a refresh token twice ends the login. */
   async #refresh(current: FoundTokens): Promise<TokenSet> {
     const { facts, store } = this.#parts;
     const { tokens } = current;
@@ -106,7 +106,7 @@ export class LoginKeeper {
       const root = current.source === store.path ? tokens.root : rootOf(current);
       return await this.#save(root === undefined ? next : { ...next, root });
     }
-    // The program whose tokens these are may have renewed them beside us, without our lock.
+    // The program that owns these tokens may have renewed them at the same time, without our lock.
     const again = await this.#newest();
     if (again !== undefined && again.tokens.accessToken !== tokens.accessToken && this.#isFresh(again.tokens)) {
       return this.#hold(again.tokens);
@@ -116,7 +116,7 @@ export class LoginKeeper {
     throw endedLogin(facts, outcome.reason);
   }
 
-  /** New tokens that cannot be written are used all the same, and written at the next chance. */
+  /** New tokens that cannot be written are used anyway and kept in memory as the newest ones. */
   async #save(tokens: TokenSet): Promise<TokenSet> {
     const { facts, store } = this.#parts;
     this.#held = tokens;
@@ -135,7 +135,7 @@ export class LoginKeeper {
     return tokens;
   }
 
-  /** What is in the files, unless what is held came after it and could not be written. */
+  /** Returns the tokens in the files, unless the held ones are newer and could not be written. */
   async #newest(): Promise<FoundTokens | undefined> {
     const found = await this.#find();
     const held = this.#held;

@@ -13,11 +13,11 @@ import type { AccessOptions } from "./access-options.js";
 
 export interface OpenCredentials {
   readonly ref: Ref<CredentialsOp, CredentialsAnswers>;
-  /** Waits for tokens that are just being renewed: an answer that nobody hears is a login that is lost. */
+  /** Waits for renewals in progress: if their answer were lost, the login would be lost too. */
   stop(): Promise<void>;
 }
 
-/** The actor that keeps tokens, with the connection it renews them over. */
+/** Starts the credentials actor, with the connection it uses to renew tokens. */
 export function openCredentials({ home, env, config, now, warn, learn }: AccessOptions): OpenCredentials {
   const renewals = new Set<Promise<TokenSet>>();
   const transport = createTransport(env);
@@ -39,7 +39,7 @@ export function openCredentials({ home, env, config, now, warn, learn }: AccessO
     ref,
     stop: async () => {
       await ref.stop();
-      // The actor gives up sooner than a slow server has answered and its answer is written.
+      // The actor's own stop is bounded more tightly than a slow server needs to answer.
       await within(Promise.allSettled(renewals), renewalMs);
       transport.close();
     },

@@ -2,10 +2,10 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { FailureError } from "../../messages/failure.js";
 
-/** A token file is a few thousand bytes. */
+/** Far above the few thousand bytes of a token file. */
 const maxBytes = 1024 * 1024;
 
-/** A text somebody else keeps, as it is; undefined when there is none that can be read. */
+/** Reads another program's file; undefined when there is none that can be read. */
 export async function readBorrowed(path: string): Promise<string | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -16,8 +16,8 @@ export async function readBorrowed(path: string): Promise<string | undefined> {
 }
 
 /**
- * A text that cody keeps for itself; undefined when there is none. One that others can read is closed to them; one that
- * is a link or belongs to somebody else is refused.
+ * Reads one of cody's own private files; undefined when it does not exist. A file that others can read gets mode 0600;
+ * a symbolic link or another user's file is refused.
  */
 export async function readPrivate(path: string): Promise<string | undefined> {
   try {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type TokenAnswer, TokenClaims, type TokenSet } from "../../messages/tokens.js";
 
-/** What a token that is a JWT says about itself; nothing for any other. */
+/** Returns the claims of a JWT; empty for any other token. */
 export function claimsOf(token: string | undefined): TokenClaims {
   const payload = token?.split(".")[1];
   if (payload === undefined) return {};
@@ -17,7 +17,7 @@ export function expiryOf(accessToken: string): number | undefined {
   return exp === undefined ? undefined : exp * 1_000;
 }
 
-/** Who a login is, as its id token says. */
+/** Returns the account data in an id token. */
 export function accountOf(idToken: string | undefined): Pick<TokenSet, "accountId" | "email" | "plan"> {
   const claims = claimsOf(idToken);
   const { chatgpt_account_id: accountId, chatgpt_plan_type: plan } = claims["https://api.openai.com/auth"] ?? {};
@@ -29,7 +29,7 @@ export function accountOf(idToken: string | undefined): Pick<TokenSet, "accountI
   };
 }
 
-/** The tokens there are after an answer: what is in it replaces what was there. Undefined when no token is in it. */
+/** Merges a server's answer into the previous tokens. Returns undefined when it contains no token. */
 export function answeredTokens(before: TokenSet | undefined, answer: TokenAnswer, nowMs: number): TokenSet | undefined {
   const accessToken = answer.access_token ?? before?.accessToken;
   if (accessToken === undefined || (answer.access_token === undefined && answer.refresh_token === undefined)) {
@@ -49,7 +49,7 @@ export function answeredTokens(before: TokenSet | undefined, answer: TokenAnswer
   };
 }
 
-/** Tells two refresh tokens apart and nothing else. */
+/** A hash that tells refresh tokens apart without revealing them. */
 export function fingerprint(refreshToken: string): string {
   return createHash("sha256").update(refreshToken).digest("base64url");
 }

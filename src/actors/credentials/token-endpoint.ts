@@ -4,13 +4,13 @@ import { TokenAnswer } from "../../messages/tokens.js";
 import { codeOfStatus, isPassing } from "../../providers/failures/retryable.js";
 import { wireFailure } from "../../providers/failures/wire-failure.js";
 
-/** `refused` is for good: asking again would not help, and might look like an attack. */
+/** `refused` is permanent: asking again would not help and might look like an attack. */
 export type TokenOutcome =
   | { readonly status: "answered"; readonly answer: TokenAnswer }
   | { readonly status: "refused"; readonly reason: string }
   | { readonly status: "failed"; readonly failure: Failure };
 
-/** Of the names a server may give a problem; others are not repeated, and might be the token itself. */
+/** The known form of error names. Other text is not repeated, because it might contain the token. */
 const errorName = /^[a-z_]{1,60}$/;
 const forGood = /^(?:invalid_grant|refresh_token_(?:expired|reused|invalidated)|token_expired|app_session_terminated)$/;
 
@@ -19,7 +19,7 @@ export interface TokenEndpoint {
   readonly deadlineMs: number;
 }
 
-/** Asks for new tokens with a refresh token. Never throws, and says nothing that it was given. */
+/** Requests new tokens with a refresh token. Never throws, and never repeats its secrets in an outcome. */
 export async function refreshTokens(
   facts: LoginFacts,
   refreshToken: string,
@@ -29,7 +29,7 @@ export async function refreshTokens(
   return await post(facts, { type: "application/json", body: JSON.stringify(body), secret: refreshToken }, endpoint);
 }
 
-/** Asks for the first tokens with what the browser has brought back. */
+/** Requests the first tokens with the authorization code from the browser. */
 export async function exchangeCode(
   facts: LoginFacts,
   grant: { readonly code: string; readonly verifier: string; readonly redirectUri: string },
@@ -82,7 +82,7 @@ function unanswered(status: number, name: string | undefined, title: string): To
   return { status: "failed", failure: { code, message, retryable: isPassing(code) } };
 }
 
-/** `{error: "name"}`, or `{error: {code: "name"}}`. */
+/** Accepts `{error: "name"}` and `{error: {code: "name"}}`. */
 function errorNameIn(value: unknown, secret: string): string | undefined {
   const error: unknown = typeof value === "object" && value !== null && "error" in value ? value.error : undefined;
   const name: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : error;

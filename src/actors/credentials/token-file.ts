@@ -10,10 +10,10 @@ import { jsonOrUndefined } from "../../base/parse.js";
 import { systemReason } from "../../base/system-error.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** A token is renewed under the lock, over a network: a living process may keep it for so long. */
+/** A live process may hold the lock this long, because it renews tokens over the network. */
 const holdMs = 60_000;
 
-/** cody's own tokens, in one file below its home that only its owner can read. */
+/** cody's own tokens, in one file in its home directory that only the owner can read. */
 export class TokenStore {
   readonly path: string;
   readonly #home: string;
@@ -35,13 +35,13 @@ export class TokenStore {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (error instanceof FailureError || code === undefined) throw error;
-      // What could not be written afterwards must not be renewed: the others would be left with what is used up.
+      // Do not renew tokens that cannot be written: other processes would be left with used-up ones.
       const message = `${this.path} cannot be changed (${systemReason(error)}), so no token was renewed`;
       throw new FailureError({ code: "not_saved", message, retryable: false }, { cause: error });
     }
   }
 
-  /** Only for who holds the lock. Without tokens those there are are taken out. */
+  /** Call only while holding the lock. Undefined tokens remove the existing ones. */
   async write(login: LoginName, tokens: TokenSet | undefined): Promise<void> {
     const file = (await this.#file()) ?? { version: 1, logins: {} };
     const { [login]: _, ...others } = file.logins;
@@ -49,13 +49,13 @@ export class TokenStore {
     await writeAtomic(this.path, `${JSON.stringify({ ...file, logins }, undefined, 2)}\n`);
   }
 
-  /** The login to the MCP server at this address, and at no other. */
+  /** Returns the login to the MCP server at exactly this URL. */
   async readMcp(url: string): Promise<McpLogin | undefined> {
     const { mcp = {} } = (await this.#file()) ?? {};
     return Object.hasOwn(mcp, url) ? McpLogin.safeParse(mcp[url]).data : undefined;
   }
 
-  /** Only for who holds the lock. Without a login the one there is is taken out. */
+  /** Call only while holding the lock. An undefined login removes the existing one. */
   async writeMcp(url: string, login: McpLogin | undefined): Promise<void> {
     const file = (await this.#file()) ?? { version: 1, logins: {} };
     const { [url]: _, ...others } = file.mcp ?? {};
@@ -63,7 +63,7 @@ export class TokenStore {
     await writeAtomic(this.path, `${JSON.stringify({ ...file, mcp }, undefined, 2)}\n`);
   }
 
-  /** All of them, also what cannot be read; says whether there was anything. */
+  /** Deletes the file, even if it is unreadable; returns whether it existed. */
   async forget(): Promise<boolean> {
     const isThere = await lstat(this.path).then(
       () => true,

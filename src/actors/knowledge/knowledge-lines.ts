@@ -2,15 +2,15 @@ import { KnowledgeEntry } from "../../messages/knowledge.js";
 
 const maxLineChars = 64 * 1024;
 
-/** A line of a knowledge file, with what it says if it is one. */
+/** A line of a knowledge file, with its entry if it is valid. */
 export interface KnowledgeLine {
   readonly text: string;
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly entry: KnowledgeEntry | undefined;
 }
 
-/** The lines of a file that hold something. What is no entry stays a line: it may be somebody's. */
+/** The non-empty lines of a file. A line without a valid entry is kept, because it may belong to someone. */
 export function knowledgeLines(text: string): KnowledgeLine[] {
   return text
     .split("\n")

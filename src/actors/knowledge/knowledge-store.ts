@@ -6,7 +6,7 @@ import { openFolder } from "../../tools/files/open-folder.js";
 import { readKnowledgeFile } from "./read-knowledge.js";
 import { appendEntries } from "./write-knowledge.js";
 
-/** Adds an entry to the knowledge in a directory, which is made if it is missing; durable when it resolves. */
+/** Appends an entry to the knowledge in a directory, which is created if missing; durable when it resolves. */
 export async function appendKnowledge(directory: string, entry: KnowledgeEntry): Promise<void> {
   const checked = check(KnowledgeEntry, entry, "knowledge");
   await makeDirectory(directory);
@@ -14,7 +14,7 @@ export async function appendKnowledge(directory: string, entry: KnowledgeEntry):
   await appendEntries(folder, [checked]);
 }
 
-/** All entries in a directory, oldest first; none when there is no file. Lines that are no entries are passed over. */
+/** Returns all entries in a directory, oldest first; none when there is no file. Invalid lines are skipped. */
 export async function readKnowledge(
   directory: string,
   onProblem: (problem: string) => void = () => undefined,
@@ -24,7 +24,7 @@ export async function readKnowledge(
   return [...entries];
 }
 
-/** The newest entries of them, newest first. */
+/** Returns the newest entries, newest first. */
 export async function readRecentKnowledge(
   directory: string,
   limit: number,

@@ -11,7 +11,7 @@ export type KnowledgeOp =
   | { readonly type: "section"; readonly budgetTokens: number }
   | { readonly type: "add"; readonly said: NewKnowledge; readonly sessionId: string };
 
-/** What a model is told; `version` changes with it. */
+/** The knowledge section of the prompt; `version` changes when the section does. */
 export interface KnowledgeSection {
   readonly section: string;
   readonly problems: readonly string[];
@@ -33,7 +33,7 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-/** Owns what is known of one project, for all conversations in it: the file is read when it has changed, and no more. */
+/** Owns the knowledge of one project for all its conversations; the file is read again only when it has changed. */
 export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> = {
   name: "knowledge",
   start: (parts) => {
@@ -51,7 +51,7 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
 
     async function section(budgetTokens: number): Promise<KnowledgeSection> {
       const { stamp, read } = await current();
-      // The order of entries depends on the time only for those that claim to be from the future.
+      // The date is part of the version, because entries dated in the future are ordered by the current time.
       const version = `${stamp} ${budgetTokens} ${parts.now().toISOString().slice(0, "YYYY-MM-DD".length)}`;
       if (told?.version === version) return told;
       const text = buildKnowledgeSection(read.entries, budgetTokens, parts.now());
@@ -59,7 +59,7 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
       return told;
     }
 
-    /** Many conversations may save at once: what waits is written together. */
+    /** Many conversations may save at once, so pending entries are written together. */
     async function write(): Promise<void> {
       while (waiting.length > 0) {
         const batch = waiting;
@@ -104,7 +104,7 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
   },
 };
 
-/** What is wrong with the disk is an answer; what is wrong with us ends the incarnation. */
+/** A disk error is an answer; a bug in our code ends the incarnation. */
 function settleFailed({ answer, fail }: Waiting, error: unknown): void {
   try {
     answer({ status: "not_saved", reason: notSavedReason(error) });

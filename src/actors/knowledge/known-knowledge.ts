@@ -1,7 +1,7 @@
 import { toldLine } from "../../context/told-text.js";
 import type { KnowledgeEntry } from "../../messages/knowledge.js";
 
-/** Entries by what they are called by: their id, or their text as a model is told it. */
+/** Entries indexed by id and by their text as shown to the model. */
 export class KnownKnowledge {
   readonly #ids = new Set<string>();
   readonly #byText = new Map<string, string>();
@@ -19,7 +19,7 @@ export class KnownKnowledge {
     return this.#ids.has(id);
   }
 
-  /** The newest that says the same. */
+  /** Returns the id of the newest entry with the same text. */
   saying(content: string): string | undefined {
     return this.#byText.get(toldLine(content));
   }

@@ -12,7 +12,7 @@ import {
 import type { ProjectStoreParts } from "./project-store.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** How many projects are kept in mind; of those with nothing to do, the one asked for longest ago is let go of first. */
+/** Maximum number of projects kept in memory; beyond it, the least recently used idle ones are dropped. */
 const maxProjects = 64;
 
 export interface ProjectKnowledgeParts extends Pick<ProjectStoreParts, "redactor" | "now"> {
@@ -21,26 +21,26 @@ export interface ProjectKnowledgeParts extends Pick<ProjectStoreParts, "redactor
 
 interface Owner {
   readonly actor: Ref<KnowledgeOp, KnowledgeAnswers>;
-  /** How many wait for its answer. */
+  /** Number of calls that wait for its answer. */
   asking: number;
 }
 
-/** The knowledge of every project that conversations of one manager are in: one actor for each. */
+/** The knowledge of every project that a manager's conversations belong to, with one actor per project. */
 export class ProjectKnowledge {
   readonly #parts: ProjectKnowledgeParts;
-  /** By the folder of their project, the one asked for longest ago first. */
+  /** Keyed by project folder, the least recently used first. */
   readonly #owners = new Map<string, Owner>();
 
   constructor(parts: ProjectKnowledgeParts) {
     this.#parts = parts;
   }
 
-  /** What a model in this project is told. */
+  /** Returns the knowledge section of the prompt for this project. */
   async section(root: string): Promise<KnowledgeSection> {
     return await this.#with(root, (actor) => actor.ask({ type: "section", budgetTokens: this.#parts.budgetTokens }));
   }
 
-  /** Saves something in the project a folder belongs to. */
+  /** Saves an entry in the project that a folder belongs to. */
   async add(cwd: string, said: NewKnowledge, sessionId: string): Promise<AddOutcome> {
     const root = await findProjectRoot(cwd);
     try {
@@ -74,7 +74,7 @@ export class ProjectKnowledge {
     return owner;
   }
 
-  /** One that has something to do stays: a second owner of its project would not know of what it is about to write. */
+  /** A busy owner stays: a second owner of its project would not know about its pending writes. */
   #letGo(): void {
     for (const [root, { actor, asking }] of this.#owners) {
       if (this.#owners.size <= maxProjects) return;

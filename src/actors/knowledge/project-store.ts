@@ -15,11 +15,11 @@ import { knowledgeStamp, readKnowledgeFile, type ReadKnowledge } from "./read-kn
 import { appendEntries, removeLines } from "./write-knowledge.js";
 
 const ownFolders = [".cody", "knowledge"];
-/** Ours, which is written, and another program's, which is only read. */
+/** cody's own folder, which is written, and another program's, which is only read. */
 const folders = [ownFolders, [".diligent", "knowledge"]];
 
 export interface ProjectStoreParts {
-  /** The folder of the project. */
+  /** The project folder. */
   readonly root: string;
   readonly redactor: TextRedactor;
   now(): Date;
@@ -27,7 +27,7 @@ export interface ProjectStoreParts {
 
 export interface SavedBy {
   readonly source: KnowledgeSource;
-  /** The conversation a model saved it in. */
+  /** The conversation in which the model saved it. */
   readonly sessionId?: string;
 }
 
@@ -36,7 +36,9 @@ export interface GoneKnowledge {
   readonly lines: number;
 }
 
-/** What is known of a project, in its own folder. Writing goes through no symbolic link and never leaves that folder. */
+/**
+ * A project's knowledge, stored in the project folder. Writing follows no symbolic link and never leaves that folder.
+ */
 export class ProjectStore {
   readonly #parts: ProjectStoreParts;
 
@@ -44,13 +46,13 @@ export class ProjectStore {
     this.#parts = parts;
   }
 
-  /** Changes whenever the knowledge does. */
+  /** Returns a stamp that changes whenever the knowledge does. */
   async stamp(): Promise<string> {
     const { root } = this.#parts;
     return (await Promise.all(folders.map((names) => knowledgeStamp(join(root, ...names))))).join(" ");
   }
 
-  /** All entries, each id once: where two files have it, ours counts. */
+  /** Returns all entries, each id once; if two files contain an id, ours wins. */
   async read(): Promise<ReadKnowledge> {
     const { root } = this.#parts;
     const files = await Promise.all(folders.map((names) => readKnowledgeFile(join(root, ...names), root)));
@@ -61,7 +63,7 @@ export class ProjectStore {
     return { entries: [...byId.values()], problems: files.flatMap(({ problems }) => problems) };
   }
 
-  /** The entry that something new becomes, without secrets. What says the same as a known one takes its place. */
+  /** Builds the entry for new knowledge, with secrets redacted. It supersedes an existing entry with the same text. */
   entryOf(said: NewKnowledge, known: KnownKnowledge, { source, sessionId }: SavedBy): KnowledgeEntry {
     const { type, confidence, tags } = said;
     const content = this.#redacted(said.content);
@@ -84,7 +86,7 @@ export class ProjectStore {
     await appendEntries(folder, entries);
   }
 
-  /** Takes over entries of another store; those whose id is known are left out. Gives those that were added. */
+  /** Adds entries of another store, except those with a known id. Returns the added ones. */
   async import(entries: readonly KnowledgeEntry[]): Promise<KnowledgeEntry[]> {
     const known = new Set((await this.read()).entries.map(({ id }) => id));
     const added = new Map(entries.filter(({ id }) => !known.has(id)).map((entry) => [entry.id, this.#clean(entry)]));
@@ -92,22 +94,25 @@ export class ProjectStore {
     return [...added.values()];
   }
 
-  /** Removes entries for good, and with each what it replaced: that must not come back. Gives the ids that are gone. */
+  /**
+   * Removes entries for good, together with the entries they replaced, which must not reappear. Returns the removed
+   * ids.
+   */
   async remove(ids: readonly string[]): Promise<string[]> {
     return (await this.#take((entries) => withReplaced(ids, entries), { keepsUnknown: true })).ids;
   }
 
-  /** Removes entries and nothing else, so that what they replaced counts again. Returns the ids that were removed. */
+  /** Removes only these entries, so that the ones they replaced count again. Returns the removed ids. */
   async undo(ids: readonly string[]): Promise<string[]> {
     return (await this.#take(() => new Set(ids), { keepsUnknown: true })).ids;
   }
 
-  /** Removes what a model is not told any more, and what `isStale` says, for good; lines that are no entries go too. */
+  /** Removes superseded entries, those that `isStale` selects, and invalid lines, for good. */
   async prune(isStale: (entry: KnowledgeEntry) => boolean): Promise<GoneKnowledge> {
     return await this.#take((entries) => prunable(entries, isStale), { keepsUnknown: false });
   }
 
-  /** What a prune would remove, of the entries that can be read. */
+  /** Returns the ids of the readable entries that a prune would remove. */
   async prunable(isStale: (entry: KnowledgeEntry) => boolean): Promise<string[]> {
     const { root } = this.#parts;
     const { entries } = await readKnowledgeFile(join(root, ...ownFolders), root);
@@ -139,7 +144,7 @@ export class ProjectStore {
   }
 
   #redacted(text: string): string {
-    // What stands for a secret may be longer than the secret.
+    // The placeholder for a secret may be longer than the secret.
     return this.#parts.redactor.redact(text, () => undefined).slice(0, maxKnowledgeChars);
   }
 }

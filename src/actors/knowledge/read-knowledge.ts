@@ -7,18 +7,18 @@ import { visible } from "../../base/text/visible.js";
 import { knowledgeLines } from "./knowledge-lines.js";
 
 export const knowledgeName = "knowledge.jsonl";
-/** Thirty times what a model is ever told of it, and little enough to be read whole. */
+/** Thirty times as much as a prompt ever contains, and small enough to be read whole. */
 export const maxKnowledgeBytes = 1024 * 1024;
 
 export interface ReadKnowledge {
   readonly entries: readonly KnowledgeEntry[];
-  /** What is wrong with the file, for a person. */
+  /** Problems with the file, for the user. */
   readonly problems: readonly string[];
 }
 
 const nothing: ReadKnowledge = { entries: [], problems: [] };
 
-/** What tells one state of a file from another without reading it. */
+/** Returns a stamp that distinguishes states of the file without reading it. */
 export async function knowledgeStamp(directory: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await lstat(join(directory, knowledgeName), { bigint: true });
@@ -28,7 +28,10 @@ export async function knowledgeStamp(directory: string): Promise<string> {
   }
 }
 
-/** Reads the file in a directory; whatever it is, this does not fail. With a root, the directory must lie right there. */
+/**
+ * Reads the file in a directory; file problems are returned, not thrown. With `root`, the directory must really lie
+ * below it.
+ */
 export async function readKnowledgeFile(directory: string, root?: string): Promise<ReadKnowledge> {
   const path = join(directory, knowledgeName);
   try {
@@ -54,7 +57,7 @@ interface FileEnd {
   readonly isWhole: boolean;
 }
 
-/** All of a file; of one that is too long, the whole lines at its end, which are the newest. */
+/** Reads the file; if it is too long, only the complete lines at its end, which are the newest. */
 async function readEnd(path: string): Promise<FileEnd> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

@@ -12,7 +12,7 @@ const lockName = `${knowledgeName}.lock`;
 const newline = 0x0a;
 const maxRewrittenBytes = 64 * maxKnowledgeBytes;
 
-/** Adds entries, all of them or none; they are durable when it resolves. One process at a time writes. */
+/** Appends all entries or none; they are durable when it resolves. Only one process writes at a time. */
 export async function appendEntries(folder: OpenFolder, entries: readonly KnowledgeEntry[]): Promise<void> {
   if (entries.length === 0) return;
   await withFileLock(folder.at(lockName), () => append(folder, entries.map(knowledgeLine).join("")));
@@ -26,11 +26,11 @@ async function append(folder: OpenFolder, lines: string): Promise<void> {
   try {
     const stats = await file.stat();
     refuseSpecialFile(stats);
-    // Another name of it may lie anywhere.
+    // Another hard link to the file may be anywhere.
     if (stats.nlink > 1) throw new FileProblem(`${knowledgeName} has another name`);
     const last = Buffer.alloc(1, newline);
     if (stats.size > 0) await file.read(last, 0, 1, stats.size - 1);
-    // Whoever wrote last may have died in the middle of a line.
+    // The last writer may have died in the middle of a line.
     const bytes = Buffer.from(last[0] === newline ? lines : `\n${lines}`);
     if (stats.size + bytes.length > maxKnowledgeBytes) {
       throw new FileProblem(`${knowledgeName} is full; make room with: cody knowledge prune`);
@@ -48,7 +48,7 @@ async function append(folder: OpenFolder, lines: string): Promise<void> {
   }
 }
 
-/** Takes lines out, by replacing the file whole; gives those that are gone. */
+/** Removes lines by replacing the whole file; returns the removed ones. */
 export async function removeLines(
   folder: OpenFolder,
   goes: (lines: readonly KnowledgeLine[]) => readonly KnowledgeLine[],

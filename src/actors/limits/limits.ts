@@ -3,7 +3,7 @@ import type { Actor } from "../runtime/actor.js";
 import { RequestQueue, type RequestQueueParts } from "./request-queue.js";
 
 export interface LimitsOptions extends Pick<RequestQueueParts, "now" | "later"> {
-  /** What is configured, by provider. */
+  /** The configured request limits, by provider. */
   readonly limits: Readonly<Record<string, RequestLimits>>;
 }
 
@@ -16,11 +16,11 @@ export type LimitsOp =
       readonly conversationId: string;
       readonly tokens: number;
     }
-  /** Told of every request that asked, also of one that was not answered. */
+  /** Sent for every request that asked to enter, including one that was never admitted. */
   | { readonly type: "leave"; readonly provider: string; readonly id: string; readonly tokens: number | undefined }
   | { readonly type: "hold"; readonly provider: string; readonly ms: number };
 
-/** Keeps the requests of all conversations within what their providers allow. */
+/** Keeps the requests of all conversations within the limits of their providers. */
 export const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
   name: "limits",
   start: ({ limits: configured, now, later }) => {

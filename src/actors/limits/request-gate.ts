@@ -4,25 +4,25 @@ import type { Ref } from "../runtime/actor.js";
 import { spawn } from "../runtime/spawn.js";
 import { limits, type LimitsOp } from "./limits.js";
 
-/** What a request says about itself. */
+/** A request that has to pass the limits of its provider. */
 export interface GatedRequest {
   readonly provider: string;
   readonly conversationId: string;
-  /** About how many tokens it will use; asked only where it matters. */
+  /** Estimates how many tokens the request will use; called only when the provider is limited. */
   tokens(): number;
 }
 
-/** A request's way past the limits: whoever entered leaves, whatever came of it. */
+/** Permission to send one request. The holder must call `leave` once, whether the request succeeded or failed. */
 export interface Passage {
   leave(tokens: number | undefined): void;
 }
 
-/** As many as may wait at once: every conversation there is, several times over. */
+/** Mailbox capacity of the limits actor: far more than the number of conversations that can wait at once. */
 const capacity = 100_000;
-/** What a server that is busy asks of one request is asked of all, up to here. */
+/** Upper bound for the pause that a busy server can impose on all requests to its provider. */
 const maxHoldMs = 5 * 60_000;
 
-/** Where requests wait for their turn. Those to a provider nothing is said about pass at once. */
+/** Makes requests wait until their provider's limits allow them. Providers without limits are never delayed. */
 export class RequestGate {
   readonly #ref: Ref<LimitsOp, Record<never, never>>;
   readonly #limited: Set<string>;
@@ -39,7 +39,7 @@ export class RequestGate {
     return this.#limited.has(provider);
   }
 
-  /** Undefined when the signal ended the wait. */
+  /** Returns undefined when the signal aborted the wait. */
   async enter(request: GatedRequest, signal: AbortSignal): Promise<Passage | undefined> {
     const { provider, conversationId } = request;
     if (!this.isLimited(provider)) return open;
@@ -53,13 +53,13 @@ export class RequestGate {
     } catch (error) {
       passage.leave(undefined);
       if (signal.aborted) return undefined;
-      // Who keeps order has failed: better without it than not at all.
+      // The limits actor has failed. Sending without limits is better than not sending at all.
       if (error instanceof FailureError) return open;
       throw error;
     }
   }
 
-  /** A server that is busy and says for how long is left alone by everybody. */
+  /** Pauses all requests to a provider when its server reports that it is busy and for how long. */
   heard(provider: string, { code, retryAfterMs }: Failure): void {
     if (retryAfterMs === undefined || (code !== "rate_limit" && code !== "overloaded")) return;
     this.hold(provider, retryAfterMs);
@@ -78,7 +78,7 @@ export class RequestGate {
 
 const open: Passage = { leave: () => undefined };
 
-/** After the end nobody waits. */
+/** Errors after the actor has stopped do not matter: no request waits any more. */
 function ignored(): void {}
 
 function later(ms: number, callback: () => void): () => void {

@@ -2,24 +2,24 @@ import type { RequestLimits } from "../../messages/config.js";
 
 const minuteMs = 60_000;
 
-/** A request that wants to be sent. */
+/** A request that waits to be sent. */
 export interface Waiting {
   readonly id: string;
   readonly conversationId: string;
-  /** About how many tokens it will use. */
+  /** The estimated number of tokens it will use. */
   readonly tokens: number;
   readonly enter: () => void;
 }
 
 export interface RequestQueueParts {
   readonly limits: RequestLimits;
-  /** A clock that only goes forward. */
+  /** A monotonic clock. */
   now(): number;
-  /** Calls back after so many milliseconds, until the returned function is called. */
+  /** Calls back after `ms` milliseconds unless the returned function is called first. */
   later(ms: number, callback: () => void): () => void;
 }
 
-/** Where the requests to one provider wait. Conversations take turns, so none waits behind all requests of another. */
+/** The queue of requests to one provider. Conversations take turns, so none waits behind all requests of another. */
 export class RequestQueue {
   readonly #parts: RequestQueueParts;
   readonly #waiting = new Map<string, Waiting[]>();
@@ -43,7 +43,7 @@ export class RequestQueue {
     this.#admit();
   }
 
-  /** A request is over, or is not wanted any more; `tokens` is what it used, where that is known. */
+  /** Removes a request that has ended or was cancelled; `tokens` is its actual usage, where known. */
   leave(id: string, tokens: number | undefined): void {
     const estimated = this.#running.get(id);
     if (estimated === undefined) this.#forgetWaiting(id);
@@ -52,7 +52,7 @@ export class RequestQueue {
     this.#admit();
   }
 
-  /** The provider wants nothing for a while. */
+  /** Admits no request for `ms` milliseconds. */
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, this.#parts.now() + ms);
   }
@@ -76,7 +76,7 @@ export class RequestQueue {
     }
   }
 
-  /** How long until a request may be sent; undefined when another must be over first. */
+  /** Milliseconds until a request may be sent; undefined when a running request must end first. */
   #waitMs({ tokens }: Waiting): number | undefined {
     if (this.#running.size >= (this.#parts.limits.concurrency ?? Number.POSITIVE_INFINITY)) return undefined;
     const now = this.#parts.now();
@@ -91,7 +91,7 @@ export class RequestQueue {
     this.#tokens?.take(tokens, now);
     this.#running.set(id, tokens);
     const others = (this.#waiting.get(conversationId) ?? []).slice(1);
-    // Whose turn it was comes last now.
+    // Re-inserting the conversation moves it to the end of the queue.
     this.#waiting.delete(conversationId);
     if (others.length > 0) this.#waiting.set(conversationId, others);
     enter();
@@ -113,7 +113,7 @@ export class RequestQueue {
   }
 }
 
-/** So many in a minute: what was not used is saved up, for a minute at most. */
+/** A token bucket that refills continuously and holds at most one minute's worth. */
 class Bucket {
   readonly #perMinute: number;
   #left: number;
@@ -125,20 +125,20 @@ class Bucket {
     this.#at = nowMs;
   }
 
-  /** How long until so many may be taken. More than there ever are may be taken when all are there. */
+  /** Milliseconds until `amount` is available. An amount above the bucket's size needs a full bucket. */
   waitMs(amount: number, nowMs: number): number {
     this.#fill(nowMs);
     const missing = Math.min(amount, this.#perMinute) - this.#left;
     return missing <= 0 ? 0 : Math.ceil((missing * minuteMs) / this.#perMinute);
   }
 
-  /** Also more than are left: then the next has to wait for them. A negative amount is given back. */
+  /** May take more than is left; later requests then wait for the debt. A negative amount is refunded. */
   take(amount: number, nowMs: number): void {
     this.#fill(nowMs);
     this.#left = Math.min(this.#perMinute, this.#left - amount);
   }
 
-  /** A clock that goes back gives nothing. */
+  /** A clock that jumps back adds nothing. */
   #fill(nowMs: number): void {
     const gained = (Math.max(0, nowMs - this.#at) * this.#perMinute) / minuteMs;
     this.#left = Math.min(this.#perMinute, this.#left + gained);

@@ -1,8 +1,8 @@
 import { counted } from "../../base/text/counted.js";
 
-/** Ends when its time is over or another signal ends; the time does not run while a person is asked. */
+/** Aborts when its time is over or another signal aborts; the time does not run while the user is being asked. */
 export class CallDeadline {
-  /** How long it is, in words. */
+  /** The deadline's length, in words. */
   readonly text: string;
   readonly signal: AbortSignal;
   readonly #timeout = new AbortController();
@@ -18,12 +18,12 @@ export class CallDeadline {
     this.#run();
   }
 
-  /** Whether the time was over before anything else. */
+  /** Whether the time ran out. */
   get isOver(): boolean {
     return this.#timeout.signal.aborted;
   }
 
-  /** Until what is returned is disposed of. */
+  /** Stops the clock until the returned object is disposed. */
   paused(): Disposable {
     this.#pauses += 1;
     if (this.#pauses === 1) {

@@ -4,26 +4,26 @@ import { CallToolResult, McpContent } from "../../messages/mcp.js";
 import type { ToolOutput } from "../../messages/tool.js";
 import { fitImage, maxImageBytes } from "../../tools/files/fit-image.js";
 
-/** In one result. */
+/** Maximum number of images per result. */
 const maxImages = 8;
 
-/** How much text of one result is looked at; the conversation cuts it further for the model. */
+/** Maximum text of one result; the conversation cuts it further for the model. */
 const maxTextChars = 1024 * 1024;
-/** How much of it is told in an event. */
+/** Maximum text of one result in an event. */
 const maxToldChars = 32 * 1024;
 const maxParts = 1_000;
 
-/** What a server answered to a call; undefined when that is no answer. */
+/** Parses a server's answer to a call; undefined when it is invalid. */
 export function callResult(answer: unknown): CallToolResult | undefined {
   return CallToolResult.safeParse({ content: [], ...Object(answer) }).data;
 }
 
-/** A result for the model: its texts, and its images as far as a model can be shown them. What is neither is named. */
+/** Converts a result for the model: its texts, and the images that a model can be shown. Other parts are only named. */
 export function resultOutput({ content, structuredContent, isError }: CallToolResult): ToolOutput {
   const images = new ResultImages();
   const parts = content.slice(0, maxParts).map((part) => partText(part, shownIn(images)));
   if (content.length > maxParts) parts.push(`[${counted(content.length - maxParts, "more part")} left out]`);
-  // Where there is text it says the same, by the protocol.
+  // By the protocol, text content repeats the structured content.
   const isTold = content.some(({ type }) => type === "text");
   if (!isTold && structuredContent !== undefined) parts.push(jsonText(structuredContent));
   const text = parts.join("\n");
@@ -35,7 +35,7 @@ export function resultOutput({ content, structuredContent, isError }: CallToolRe
   };
 }
 
-/** The same for an event: all of its parts, none of them long. */
+/** Converts a result for an event: all of its parts, shortened. */
 export function toldResult({ content, structuredContent, isError }: CallToolResult): CallToolResult {
   let left = maxToldChars;
   const told = content.slice(0, maxParts).map((part): McpContent => {
@@ -51,7 +51,7 @@ export function toldResult({ content, structuredContent, isError }: CallToolResu
   };
 }
 
-/** What is said of bytes besides what they are: whether they are shown. */
+/** Returns a note about binary content: whether, and why not, it is shown to the model. */
 type Shown = (base64: unknown, isImage: boolean) => string;
 
 const unmentioned: Shown = () => "";
@@ -89,7 +89,7 @@ function resourceText(resource: unknown, shown: Shown): string {
   return `[resource ${shortOf(uri)}, ${shortOf(mimeType)}, ${bytesOf(blob)}${shown(blob, isImage)}]`;
 }
 
-/** The messages of a prompt, one after another. */
+/** Returns the messages of a prompt as one text. */
 export function promptText(answer: unknown): string {
   const { messages } = Object(answer) as { readonly messages?: unknown };
   const parts = (Array.isArray(messages) ? messages : []).slice(0, maxParts).map((message) => {
@@ -115,7 +115,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** The images of a result that a model is shown. */
+/** The images of a result that are shown to the model. */
 class ResultImages {
   readonly #urls: string[] = [];
 
@@ -123,10 +123,10 @@ class ResultImages {
     return this.#urls;
   }
 
-  /** Says why it is not among them; undefined when it is. */
+  /** Returns the reason why the image is not added; undefined when it is. */
   add(base64: string): string | undefined {
     if (this.#urls.length === maxImages) return `there are more than ${maxImages} images`;
-    // Not decoded to be found too large.
+    // Checked before decoding.
     if (Buffer.byteLength(base64, "base64") > maxImageBytes) return `it is larger than ${maxImageBytes} bytes`;
     const image = fitImage(Buffer.from(base64, "base64"));
     if (!image.ok) return image.problem;

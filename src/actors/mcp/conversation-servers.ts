@@ -31,13 +31,13 @@ const ReadArguments = z.strictObject({ server: z.string(), uri: z.string().descr
 
 type Publish = (msg: EventMsg) => void;
 
-/** What a conversation has of its servers at one time. */
+/** The tools that a conversation's servers offer at one moment. */
 interface Offered {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly specs: readonly ToolSpec[];
 }
 
-/** The servers of one conversation: how they start, and their tools under names of its own. */
+/** The MCP servers of one conversation: their start, and their tools under names unique in the conversation. */
 export class ConversationServers {
   readonly #lease: Lease;
   readonly #own: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export class ConversationServers {
   #isStarted = false;
   #offered: Offered | undefined;
 
-  /** `own` are the tools a conversation has without servers. */
+  /** `own` are the conversation's tools that do not come from servers. */
   constructor(lease: Lease, own: { readonly names: Iterable<string>; readonly specs: () => readonly ToolSpec[] }) {
     this.#lease = lease;
     this.#own = new Set(own.names);
@@ -63,15 +63,15 @@ export class ConversationServers {
     return this.#lease.servers;
   }
 
-  /** Starts what has not been started; later calls only say who is told. */
+  /** Starts the servers on the first call; later calls only replace `publish`. */
   begin(publish: Publish): void {
     this.#publish = publish;
     this.#starting ??= this.#start();
   }
 
   /**
-   * Resolves when every server has been ready or has failed, or when the signal ends it. That is waited for once: later
-   * one that has failed is tried again beside the turn, and one that was lost is found again by the call that needs it.
+   * Resolves when every server is ready or has failed, or when the signal aborts. Only the first start is awaited:
+   * later, a failed server is retried beside the turn, and a lost one is reconnected by the call that needs it.
    */
   async ready(signal: AbortSignal): Promise<void> {
     if (this.#isStarted) for (const server of this.servers) server.retry();
@@ -82,12 +82,12 @@ export class ConversationServers {
     return this.#current().tools.get(name);
   }
 
-  /** All tools of the conversation as the model is told of them: the same list until something changes. */
+  /** The specs of all tools of the conversation; the same array until something changes. */
   get specs(): readonly ToolSpec[] {
     return this.#current().specs;
   }
 
-  /** What they have, asked for now. */
+  /** Asks the servers now for their resources, templates and prompts, and lists them with their tools. */
   async describe(signal: AbortSignal): Promise<McpServerTools> {
     const list = async (method: string, field: string, servers: readonly SharedServer[]) =>
       Object.fromEntries(
@@ -108,7 +108,7 @@ export class ConversationServers {
     return { tools: Object.fromEntries(tools), resources, resource_templates, prompts };
   }
 
-  /** What a prompt of a server says, as text. */
+  /** Returns the text of a server's prompt. */
   async prompt(
     server: string,
     name: string,
@@ -151,7 +151,7 @@ export class ConversationServers {
     if (state.status === "failed") this.#tell(name, { state: "failed", error: state.error });
   }
 
-  /** Each state once. */
+  /** Publishes each state only once. */
   #tell(server: string, status: McpStartupStatus): void {
     const before = this.#told.get(server);
     if (before?.state === status.state) return;
@@ -191,7 +191,7 @@ export class ConversationServers {
   }
 }
 
-/** Each server has a deadline of its own; this is for what goes wrong with those. */
+/** A safety net: each server has its own, shorter deadline. */
 const longestStartMs = 24 * 60 * 60 * 1_000;
 
 function listIn(answered: Answered, field: string): unknown[] {
@@ -199,7 +199,7 @@ function listIn(answered: Answered, field: string): unknown[] {
   return Array.isArray(listed) ? (listed as unknown[]) : [];
 }
 
-/** Codex's tools for what servers have to read. */
+/** Codex's tools for reading MCP resources. */
 function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] {
   const lister = (name: string, what: string, method: string, field: string): Tool<z.infer<typeof ListArguments>> =>
     defineTool({
@@ -254,13 +254,13 @@ function unknownServer(server: string): ToolOutput {
 
 type Args = Record<string, unknown>;
 
-/** A tool of a server as a conversation has it. That it says of itself that it changes nothing is not believed. */
+/** Wraps a server's tool for a conversation. A server's claim that a tool is read-only is not trusted. */
 function serverTool(name: string, server: SharedServer, listed: ListedTool): Tool<Args> {
   const { name: tool, description, revision } = listed;
   return {
     name,
     description,
-    // The server checks them: its schema is told to the model and never run here.
+    // The server validates arguments: its schema is shown to the model and never executed here.
     parameters: z.record(z.string(), z.unknown()),
     readOnly: false,
     revision,
@@ -289,7 +289,7 @@ function outcomeOf(server: string, answered: Answered): { output: ToolOutput; re
   return { output: { content: error, success: false }, result: { Err: error } };
 }
 
-/** A person is asked as for a command: they see who asks and for what, and say yes or no. */
+/** Asks the user as for a command: they see the server and its question, and answer yes or no. */
 async function elicit(server: string, { message, schema }: Elicited, context: ToolContext): Promise<ElicitationAnswer> {
   const values = valuesOfYes(schema);
   const asked = [`mcp__${server}`, message.slice(0, maxMessageChars), schemaText(schema)];

@@ -1,13 +1,13 @@
 import { isRecord } from "../../base/is-record.js";
 
-/** What a server asks a person for while it works at a call. */
+/** A server's question to the user during a call. */
 export interface Elicited {
   readonly message: string;
   readonly schema: unknown;
 }
 
 export interface ElicitationAnswer {
-  // The library wants what it may write to.
+  // The library requires a mutable type.
   [key: string]: unknown;
   action: "accept" | "decline" | "cancel";
   content?: Record<string, string | number | boolean | string[]>;
@@ -16,8 +16,8 @@ export interface ElicitationAnswer {
 type Value = string | number | boolean;
 
 /**
- * What a yes means as values: for each field its default, and for a field that is a question by itself the yes.
- * Undefined when something is required that a yes does not say.
+ * Converts a yes into values: the default of each field, and `true` for a boolean field without one. Undefined when a
+ * required field gets no value.
  */
 export function valuesOfYes(schema: unknown): Record<string, Value> | undefined {
   const { properties, required } = Object(schema) as { readonly properties?: unknown; readonly required?: unknown };

@@ -10,33 +10,33 @@ const schemaLists: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "pr
 
 const schemas: ReadonlySet<string> = new Set(["items", "additionalProperties", "not"]);
 
-/** A tool as its server describes it, made fit to be told to a model. */
+/** A tool as described by its server, sanitized for the model. */
 export interface ListedTool {
-  /** As the server calls it. */
+  /** The server's own name for the tool. */
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Of everything the server says of it: what was approved is approved for this alone. */
+  /** A hash of the server's whole description: an approval holds for this revision only. */
   readonly revision: string;
 }
 
 export interface ListedTools {
   readonly tools: readonly ListedTool[];
-  /** Those that are not among them, and why. */
+  /** The tools that were left out, and why. */
   readonly leftOut: readonly string[];
 }
 
-/** More would leave no room for anything else: OpenAI takes 128 tools in all. */
+/** More would leave no room for other tools: OpenAI accepts 128 in total. */
 export const maxTools = 100;
 const maxDescriptionChars = 4_000;
 const maxSchemaChars = 32_000;
 const maxNameChars = 300;
 const maxLeftOut = 20;
-/** Of all its pages together. */
+/** Maximum number of tools inspected over all pages. */
 const maxLooked = 10_000;
 const tooMany = `there are more than ${maxTools} tools; see enabled_tools`;
 
-/** What no wire API takes at the top of a schema; the server checks its arguments itself. */
+/** Keys that no wire API accepts at the top of a schema; the server validates its arguments itself. */
 const refusedKeys: ReadonlySet<string> = new Set([
   "$schema",
   "oneOf",
@@ -51,10 +51,7 @@ const refusedKeys: ReadonlySet<string> = new Set([
 
 type Wanted = Pick<McpServerEntry, "enabled_tools" | "disabled_tools">;
 
-/**
- * Collects, page by page, the tools of a server that can be used and are wanted; one that is wrong does not spoil the
- * others.
- */
+/** Collects the usable and enabled tools of a server, page by page; an invalid tool does not affect the others. */
 export class ToolList {
   readonly #wanted: Wanted;
   readonly #tools = new Map<string, ListedTool>();
@@ -65,7 +62,7 @@ export class ToolList {
     this.#wanted = wanted;
   }
 
-  /** Nothing that comes later would be taken. */
+  /** Whether all later tools would be ignored. */
   get isFull(): boolean {
     return this.#tools.size >= maxTools || this.#looked >= maxLooked;
   }
@@ -96,7 +93,7 @@ function isWanted(name: string, { enabled_tools: only, disabled_tools: not = [] 
   return (only === undefined || only.includes(name)) && !not.includes(name);
 }
 
-/** The tool, or what is wrong with it. */
+/** Returns the tool, or the problem with it. */
 function listedTool(raw: unknown): ListedTool | string {
   const { name, description = "", inputSchema } = Object(raw) as Readonly<Record<string, unknown>>;
   if (typeof name !== "string" || name === "" || name.length > maxNameChars) return "it has no fit name";
@@ -116,12 +113,12 @@ function listedTool(raw: unknown): ListedTool | string {
       revision: createHash("sha256").update(JSON.stringify(raw)).digest("base64"),
     };
   } catch {
-    // Too deep to be written again.
+    // Too deep to be serialized.
     return "its schema is too deep";
   }
 }
 
-/** The same schema where every array says what is in it, be it anything: OpenAI takes no tool with one that does not. */
+/** Adds `items` to every array schema without it, because OpenAI rejects tools with such a schema. */
 function withItems(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const told = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, partOf(key, value)]));
   const { type } = schema;

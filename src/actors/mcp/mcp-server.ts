@@ -15,23 +15,23 @@ import { type AskedElicitation, RunningCalls } from "./running-calls.js";
 import { type ServerOrder, serverOrder } from "./server-order.js";
 import { StderrLog } from "./transport/stderr-log.js";
 
-/** How things stand with a server. The tools of one that was lost are still offered: the next call finds it again. */
+/** The state of a server. The tools of a lost server are still offered: the next call reconnects it. */
 export type ServerState =
   | { readonly status: "starting" }
   | ({ readonly status: "ready" | "lost"; readonly offers: Connection["offers"] } & ListedTools)
   | { readonly status: "failed"; readonly error: string };
 
-/** What came of asking a server for something. */
+/** The outcome of a request to a server. */
 export type Answered = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
 
 export type McpServerOp =
   | { readonly type: "connect" }
   | {
       readonly type: "call";
-      /** Nobody else's: what the server asks meanwhile is asked under it. */
+      /** Unique: the server's questions during the call carry this id. */
       readonly callId: string;
       readonly tool: string;
-      /** What the caller has seen of the tool: another one is not called. */
+      /** The revision of the tool that the caller knows; a different one is not called. */
       readonly revision: string;
       readonly arguments: Readonly<Record<string, unknown>>;
     }
@@ -50,30 +50,30 @@ export type McpServerMsg =
 export interface McpServerOptions {
   readonly name: string;
   readonly entry: McpServerEntry;
-  /** The project it works for. */
+  /** The project that the server works for. */
   readonly root: string;
-  /** Where logins to servers are kept. */
+  /** The directory where server logins are stored. */
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string) => void;
-  /** Takes out of all it says, and of what we say of it, what nobody else should read. */
+  /** Redacts secrets in everything the server sends and in our messages about it. */
   readonly redactor: McpRedactor;
 }
 
 const defaultStartMs = 10_000;
 const defaultCallMs = 300_000;
-/** For what is no call of a tool. */
+/** Timeout of requests that are not tool calls. */
 const askMs = 30_000;
 const maxPages = 50;
-/** Between two lists, if a server says all the time that its tools have changed. */
+/** Minimum time between two listings, for a server that reports changes continuously. */
 const relistMs = 200;
 const maxErrorChars = 2_000;
-/** Connections are opened when somebody needs one, and not more often than this. */
+/** Connections are opened on demand, but not more often than this. */
 const budget = { restarts: 5, windowMs: 60_000 };
 
 type Own = { readonly type: "tried" };
 
-/** Owns the connection to one server, and finds it again when it was lost. */
+/** Owns the connection to one server and reconnects when it was lost. */
 export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, McpServerMsg, Own> = {
   name: "mcp",
   start: ({ name, entry, root, home, env, log, redactor }, context) => {
@@ -94,7 +94,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     let connecting: Promise<Connection> | undefined;
     let connection: Connection | undefined;
     let login: ServerLogin | undefined;
-    /** While the tools are listed again; a change meanwhile is one more reason to. */
+    /** Set while the tools are listed again; a change meanwhile causes another listing. */
     let listing: Promise<void> | undefined;
     let isListOld = false;
     let listedAt = -relistMs;
@@ -146,7 +146,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       }
     }
 
-    /** Loaded for servers on the network that have no other proof of who asks. */
+    /** Loaded only for network servers without other credentials. */
     async function loginFor(order: ServerOrder): Promise<ServerLogin | undefined> {
       if (order.type !== "url" || order.hasProof) return undefined;
       const { ServerLogin: Login } = await import("./login/server-login.js");
@@ -170,12 +170,12 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       return shortened(told(reason) + last, maxErrorChars);
     }
 
-    /** A part is enough: it may be as long as a message. */
+    /** Cut before redaction, because the reason may be as long as a message. */
     function told(reason: string): string {
       return shortened(redactor.text(shortened(reason, 4 * maxErrorChars)), maxErrorChars);
     }
 
-    /** A server has its own secrets, and may tell them to whoever asks. */
+    /** Redacts the answer, because a server has its own secrets and may return them to any caller. */
     async function request(open: Connection, ...asked: Parameters<Connection["request"]>): Promise<unknown> {
       return redactor.value(await open.request(...asked));
     }
@@ -218,7 +218,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       return found.listed;
     }
 
-    /** However often a server says that its tools have changed, they are listed once at a time. */
+    /** However often a server reports changes, only one listing runs at a time. */
     function relist(): void {
       isListOld = true;
       listing ??= new Promise<void>((resolve) => {
@@ -239,7 +239,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         isListOld = false;
         listedAt = performance.now();
         const bounds = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
-        // What cannot be listed cannot be known to be what it was.
+        // If listing fails, the tools cannot be known to be unchanged, so none is offered.
         const tools = await list(open, bounds).catch(() => ({ tools: [], leftOut: [] }));
         if (open === connection) become({ status: "ready", offers: open.offers, ...tools });
       }
@@ -252,7 +252,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     return {
       connect: async () => {
         await connected().catch((error: unknown) => {
-          // Out of budget: it was not even tried.
+          // Out of budget: no connection was attempted.
           if (state.status !== "failed") become({ status: "failed", error: told(messageOf(error)) });
         });
         return state;
@@ -262,7 +262,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         calls.begin(op.callId, deadline);
         const outcome = await answered(async () => {
           const open = await connected();
-          // What was approved may just have become something else.
+          // An approved tool may just have changed.
           await listing;
           if (revisionOf(op.tool) !== op.revision) throw new Error("the tool is not what it was; nothing was called");
           const params = { name: op.tool, arguments: op.arguments };
@@ -286,5 +286,5 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
 
 const nothing = (): void => undefined;
 
-/** Longer than any deadline of ours, which is what counts. */
+/** Longer than any of our own deadlines, which are the ones that count. */
 const noTimeoutMs = 2_000_000_000;

@@ -3,16 +3,16 @@ import type { McpServerEntries } from "../../messages/mcp-config.js";
 import { SharedServer } from "./shared-server.js";
 
 export interface McpServersOptions {
-  /** cody's own folder. */
+  /** cody's home directory. */
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string) => void;
 }
 
-/** The servers a conversation has while it is open. */
+/** The servers that a conversation uses while it is open. */
 export interface Lease {
   readonly servers: readonly SharedServer[];
-  /** The last conversation of a project that lets go of a server ends it. */
+  /** A server ends when the last conversation of its project releases it. */
   release(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ interface Used {
   users: number;
 }
 
-/** The servers of a manager: however many conversations a project has, each of its servers runs once. */
+/** The MCP servers of a manager: each server of a project runs once, shared by all its conversations. */
 export class McpServers {
   readonly #options: McpServersOptions;
   readonly #used = new Map<string, Used>();
@@ -34,7 +34,7 @@ export class McpServers {
   lease(root: string, entries: McpServerEntries): Lease {
     const wanted = Object.entries(entries).filter(([, { enabled }]) => enabled !== false);
     const redactor = new McpRedactor(entries, this.#options.env);
-    // Two projects, or two configurations of one name, must not meet in one process.
+    // Two projects, or two configurations of one name, must not share a process.
     const keys = wanted.map(([name, entry]) => {
       const key = JSON.stringify([root, name, entry]);
       const known = this.#used.get(key) ?? {
@@ -55,7 +55,7 @@ export class McpServers {
     };
   }
 
-  /** Waits for servers that are ending; nobody may have a lease any more. */
+  /** Waits for servers that are ending; no lease may be in use any more. */
   async close(): Promise<void> {
     await this.#release([...this.#used.keys()]);
     await Promise.all(this.#stopping);

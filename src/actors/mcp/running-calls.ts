@@ -1,7 +1,7 @@
 import type { CallDeadline } from "./call-deadline.js";
 import type { Elicited, ElicitationAnswer } from "./elicitation.js";
 
-/** What a server asks during a call, and under which number it is answered. */
+/** A server's question during a call, with the id for its answer. */
 export interface AskedElicitation extends Elicited {
   readonly id: number;
   readonly callId: string;
@@ -12,10 +12,10 @@ interface RunningCall {
   elicitations: number;
 }
 
-/** A server that is asked for more during one call is not asking in earnest. */
+/** A server that asks more often than this during one call is cut off. */
 const maxElicitations = 10;
 
-/** The calls that run on a server, and what it asks meanwhile. */
+/** The calls running on a server, and its questions during them. */
 export class RunningCalls {
   readonly #ask: (asked: AskedElicitation) => void;
   readonly #calls = new Map<string, RunningCall>();
@@ -34,7 +34,7 @@ export class RunningCalls {
     this.#calls.delete(callId);
   }
 
-  /** Only when there is no doubt whose call it is about: another conversation must not be asked. */
+  /** Asks only when exactly one call is running: otherwise the wrong conversation might be asked. */
   async elicit({ message, schema }: Elicited): Promise<ElicitationAnswer> {
     const [only, ...others] = this.#calls;
     if (only === undefined || others.length > 0) return { action: "decline" };

@@ -4,21 +4,21 @@ import { quotedWord } from "../../base/text/quoted-command.js";
 import type { Lease, McpServers, McpServersOptions } from "./mcp-servers.js";
 
 export interface ServerLeasesOptions extends McpServersOptions {
-  /** Those of the user, for every project. */
+  /** The user's configured servers, used in every project. */
   readonly configured: McpServerEntries;
 }
 
 export interface OpenedServers {
   /** Undefined when there are no servers. */
   readonly lease: Lease | undefined;
-  /** What a person should know. */
+  /** A notice for the user. */
   readonly notice: string | undefined;
 }
 
-/** Finds the servers of a conversation: the user's own, and those of its project once the user trusts that. */
+/** Finds the servers of a conversation: the user's own, and those of its project once the user trusts it. */
 export class ServerLeases {
   readonly #options: ServerLeasesOptions;
-  /** Conversations that are opened together look at their project once. */
+  /** Conversations that are opened together read their project's servers once. */
   readonly #looking = new Map<string, Promise<ProjectServers>>();
   #servers: Promise<McpServers> | undefined;
 
@@ -32,7 +32,7 @@ export class ServerLeases {
     const entries = { ...this.#options.configured, ...(isTrusted ? project.servers : {}) };
     const notice = isTrusted ? project.problem : untrustedNotice(project);
     if (Object.values(entries).every(({ enabled }) => enabled === false)) return { lease: undefined, notice };
-    // Loaded when there is something to start.
+    // Loaded only when there is a server to start.
     this.#servers ??= import("./mcp-servers.js").then(({ McpServers: Servers }) => new Servers(this.#options));
     return { lease: (await this.#servers).lease(project.root, entries), notice };
   }
@@ -50,7 +50,7 @@ export class ServerLeases {
   }
 }
 
-/** Who has said that they do not trust it knows. */
+/** A user who has explicitly distrusted the project needs no notice. */
 function untrustedNotice({ trust, servers, root }: ProjectServers): string | undefined {
   const names = Object.keys(servers);
   if (trust !== undefined || names.length === 0) return undefined;

@@ -3,20 +3,20 @@ import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { toolEnv } from "../../tools/exec/tool-env.js";
 import type { ServerCommand } from "./transport/server-process.js";
 
-/** How a server is reached. */
+/** The command or URL of a server. */
 export type ServerOrder =
   | ({ readonly type: "command" } & ServerCommand)
   | {
       readonly type: "url";
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
-      /** Whether the headers say who asks, so that no login is for it. */
+      /** Whether the headers authenticate us, so that no login is used. */
       readonly hasProof: boolean;
     };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Throws when our environment has not what the configuration says it has. */
+/** Throws when an environment variable named in the configuration is not set. */
 export function serverOrder(entry: McpServerEntry, root: string, env: Env): ServerOrder {
   if ("url" in entry) {
     return { type: "url", url: entry.url, headers: headersOf(entry, env), hasProof: hasProof(entry) };

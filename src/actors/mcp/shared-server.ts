@@ -18,7 +18,7 @@ const firstMs = 5_000;
 
 const longestMs = 5 * 60 * 1_000;
 
-/** Asks whoever the call is for. */
+/** Asks the user of the conversation that made the call. */
 export type Elicit = (request: Elicited) => Promise<ElicitationAnswer>;
 
 export interface ToolCall {
@@ -27,10 +27,10 @@ export interface ToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** How many calls may run at once; more wait. */
+/** Maximum number of calls at once; more wait. */
 const capacity = 4_096;
 
-/** One server as all conversations of a project see it: its actor, and how things stand with it. */
+/** One server, shared by all conversations of a project: its actor and its current state. */
 export class SharedServer {
   readonly name: string;
   readonly entry: McpServerEntry;
@@ -56,21 +56,21 @@ export class SharedServer {
     return this.#state;
   }
 
-  /** Calls back whenever something has changed, until what is returned is called. */
+  /** Calls back after every change, until the returned function is called. */
   listen(listener: () => void): () => void {
     const own = isolated("mcp", listener);
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
 
-  /** Never rejects; what went wrong is in the state. */
+  /** Never rejects; errors are in the state. */
   async connect(): Promise<ServerState> {
     return await this.#ref.ask({ type: "connect" }).catch((error: unknown): ServerState => {
       return { status: "failed", error: messageOf(error) };
     });
   }
 
-  /** Tries again, beside everything else, what has failed a while ago. */
+  /** Reconnects a server in the background once its retry pause is over. */
   retry(): void {
     if (this.#state.status === "failed" && this.#pause.isOver) void this.connect();
   }
@@ -95,7 +95,7 @@ export class SharedServer {
     }
   }
 
-  /** Resolves when nothing of the server lives any more. */
+  /** Resolves when the server's processes and connections have ended. */
   async stop(): Promise<void> {
     await this.#ref.stop();
   }
@@ -122,13 +122,13 @@ function cancel(): ElicitationAnswer {
   return { action: "cancel" };
 }
 
-/** How long what has failed is left alone: longer each time, until it works again. */
+/** The pause after a failure, doubled each time until the server works again. */
 export class RetryPause {
   readonly #now: () => number;
   #ms = 0;
   #until = -Infinity;
 
-  /** The clock must never go back. */
+  /** The clock must be monotonic. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }

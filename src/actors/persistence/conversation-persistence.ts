@@ -23,25 +23,25 @@ import type { Rollout } from "../rollout-writer/rollout.js";
 import { FailureError } from "../../messages/failure.js";
 
 export interface PersistenceOptions {
-  /** Where conversations live; `CODY_HOME` of `env`, else `~/.cody`, by default. */
+  /** cody's home directory; by default `CODY_HOME` of `env`, else `~/.cody`. */
   readonly home?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where the conversation is held; the process's working directory by default. */
+  /** Working directory recorded for the conversation; that of the process by default. */
   readonly cwd?: string;
   readonly provider?: string;
   readonly model?: string;
   readonly now?: () => Date;
 }
 
-/** How old a conversation is before it counts as old. */
+/** Days without a change after which a conversation counts as old, by default. */
 const defaultDays = 7;
 const dayMs = 24 * 60 * 60 * 1000;
 const folderName = /^(?!\.{1,2}$)[^/\0]{1,200}$/;
 
 /**
- * The messages of one project's conversations, for an agent that has a loop of its own. Conversations are rollouts in
- * the layout `project`, so that everything else that reads rollouts reads these. The session id may be empty for who
- * only looks or deletes.
+ * Stores the messages of one project's conversations, for an agent with its own loop. Conversations are rollouts in the
+ * layout `project`, so that every reader of rollouts can read them. The session id may be empty for a caller that only
+ * reads or deletes.
  */
 export class ConversationPersistence implements AsyncDisposable {
   readonly #sessionId: string;
@@ -61,7 +61,9 @@ export class ConversationPersistence implements AsyncDisposable {
     this.#directory = join(homePaths(this.#home).conversations, projectIdentifier);
   }
 
-  /** Adds messages to the conversation; resolves when they are on disk. Give it only new ones: it writes what it gets. */
+  /**
+   * Appends messages to the conversation; resolves when they are on disk. Pass only new ones: all of them are written.
+   */
   async persistMessages(
     messages: readonly (CoreMessage | (FlaggedMessage & { readonly content: unknown }))[],
   ): Promise<void> {
@@ -83,7 +85,7 @@ export class ConversationPersistence implements AsyncDisposable {
     throw new FailureError({ code: "not_saved", message, retryable: true });
   }
 
-  /** What was said in a conversation, in its own by default; nothing when there is none. */
+  /** Returns the messages of a conversation, by default its own; empty when it does not exist. */
   async loadConversation(sessionId: string = this.#sessionId): Promise<CoreMessage[]> {
     const rollout = await this.#find(sessionId);
     return rollout === undefined ? [] : coreMessages((await getRolloutHistory(rollout.path)).history);
@@ -102,7 +104,7 @@ export class ConversationPersistence implements AsyncDisposable {
       .toReversed();
   }
 
-  /** Those nothing was said in for so many days. */
+  /** Returns the conversations that have not changed for `days` days. */
   async getOldConversations(days: number = defaultDays): Promise<string[]> {
     if (!(days >= 0)) throw new InvalidInputError("days: expected a number from 0 on");
     const ids = await this.getAllConversations();
@@ -112,7 +114,7 @@ export class ConversationPersistence implements AsyncDisposable {
     return ids.filter((_, index) => (ages[index] ?? -1) >= days);
   }
 
-  /** How many bytes a conversation takes with all that belongs to it, and how many days ago it was last changed. */
+  /** Returns the total bytes of a conversation's files and the days since its last change. */
   async getConversationStats(sessionId: string): Promise<{ size: number; age: number }> {
     const rollout = await this.#find(sessionId);
     if (rollout === undefined) throw new ConversationNotFoundError(sessionId);
@@ -122,7 +124,7 @@ export class ConversationPersistence implements AsyncDisposable {
     return { size: files.reduce((sum, { bytes }) => sum + bytes, 0), age: Math.max(0, age) };
   }
 
-  /** Moves a conversation into the trash; what is wrong stands in the result. */
+  /** Moves a conversation into the trash; an error is reported in the result. */
   async deleteConversation(sessionId: string): Promise<ConversationDeleteResult> {
     const { successes, failures } = await this.deleteConversations([sessionId]);
     return (
@@ -154,7 +156,7 @@ export class ConversationPersistence implements AsyncDisposable {
     return cleanupResult(results);
   }
 
-  /** Saves what waits and lets go of the file and its lock. */
+  /** Saves pending lines and releases the file and its lock. */
   async close(): Promise<void> {
     await this.#outbox?.stop();
     this.#outbox = undefined;

@@ -19,8 +19,8 @@ export type DueTrash = Due & { readonly type: "trash"; readonly entry: TrashedCo
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * The conversations that are too old, or too many in their project, the oldest first. What is pinned or named stays,
- * and so does what cannot be told to be a conversation of ours; Codex's are none of our business.
+ * Returns the conversations that are too old, or too many in their project, the oldest first. Pinned and named ones are
+ * kept, and so are files that are not certain to be cody's conversations. Codex's are never touched.
  */
 export async function dueConversations(
   places: ConversationPlaces,
@@ -43,7 +43,7 @@ export async function dueConversations(
     .toSorted((a, b) => a.updatedAt - b.updatedAt);
 }
 
-/** What has been in the trash for as long as it was said to be there, the oldest first. */
+/** Returns the entries whose time in the trash is over, the oldest first. */
 export function dueTrash(entries: readonly TrashedConversation[], now: number): DueTrash[] {
   return entries
     .filter(({ until }) => Date.parse(until) <= now)
@@ -56,7 +56,7 @@ export function dueTrash(entries: readonly TrashedConversation[], now: number): 
     .toReversed();
 }
 
-/** What an index has lost still stands in the rollout; what cannot be read stays. */
+/** Reads the rollout itself, which still records a name or pin that an index has lost. Unreadable rollouts are kept. */
 export async function keptByItself({ id, path }: ConversationSummary): Promise<string | undefined> {
   let [pinned, named] = [false, false];
   try {
@@ -71,7 +71,7 @@ export async function keptByItself({ id, path }: ConversationSummary): Promise<s
   return pinned ? "it is pinned" : named ? "it has a name" : undefined;
 }
 
-/** Any file with the right ending is listed as a conversation; only what says when it began is one. */
+/** Any file with the right extension is listed; only one with a start time and directory is a conversation. */
 function isOurs({ createdAt, cwd, damaged }: ConversationSummary): boolean {
   return !damaged && createdAt !== undefined && cwd !== undefined;
 }
@@ -80,7 +80,7 @@ async function beyond(all: readonly ConversationSummary[], limit: number): Promi
   const folders = [...new Set(all.flatMap(({ cwd }) => cwd ?? []))];
   const roots = new Map(await Promise.all(folders.map(async (cwd) => [cwd, await findProjectRoot(cwd)] as const)));
   const counts = new Map<string, number>();
-  // The newest come first.
+  // `all` is sorted newest first.
   return all.filter(({ cwd = "" }) => {
     const root = roots.get(cwd) ?? "";
     const count = (counts.get(root) ?? 0) + 1;

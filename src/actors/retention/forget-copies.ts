@@ -3,8 +3,7 @@ import { homePaths } from "../../config/paths.js";
 import { forgetIndexed } from "../../rollouts/index/with-index.js";
 
 /**
- * Drops what is known of conversations where it is kept to be quick: in the index, and in what lists know. Says
- * whether nothing of them is left there.
+ * Deletes cached data of conversations: in the index, and in the caches of lists. Returns whether all of it is gone.
  */
 export async function forgetCopies(home: string, ids: readonly string[]): Promise<boolean> {
   if (ids.length === 0) return true;

@@ -1,40 +1,40 @@
 import type { Notice, RetentionState } from "./retention-state.js";
 
-/** Something whose time has come. */
+/** Something that retention will delete. */
 export interface Due {
   readonly key: string;
   readonly updatedAt: number;
-  /** The reason, where there is more than one to go. */
+  /** The reason, where there can be more than one. */
   readonly why?: string;
 }
 
 export interface RetentionPlan<T extends Due> {
-  /** Named now for the first time. */
+  /** Announced now for the first time. */
   readonly announced: readonly T[];
-  /** Named before, and it is not time yet. */
+  /** Announced before, but not yet ready to be deleted. */
   readonly pending: readonly T[];
-  /** Named before, often and long enough ago. */
+  /** Announced long enough ago and shown often enough to be deleted now. */
   readonly ripe: readonly T[];
-  /** What is remembered when all of it was really shown. */
+  /** The state to save once the notice has really been shown. */
   readonly next: RetentionState;
 }
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-/** Nothing goes within so many days of being named, */
+/** Minimum number of days between an announcement and the deletion. */
 export const noticeDays = 7;
-/** nor before it was shown again on so many other days: a clock that has jumped counts as one day, however far. */
+/** Minimum number of other days on which it must be shown again; a clock that jumps counts as one day. */
 export const minReminders = 3;
-/** So many are named at once: what is not named does not go. */
+/** Maximum number of announcements at once; what is not announced is not deleted. */
 export const maxNamed = 20;
-/** A day, for somebody who comes at about the same hour. */
+/** Counts as a day, for a user who comes at about the same hour. */
 const minGapMs = 20 * hourMs;
-/** After a longer time somebody was away, or the clock is wrong; both ways everything is said anew. */
+/** After a longer gap the user was away or the clock is wrong; either way everything is announced again. */
 const maxGapMs = 7 * dayMs;
-/** So far a clock may be set back without having been wrong. */
+/** A clock set back by no more than this is not considered wrong. */
 const toleratedMs = hourMs;
 
-/** Whether it is another day, or a time that cannot be: once a day is enough. */
+/** Whether retention should run: it runs once a day, and again when the clock is implausible. */
 export function isTimeToRun(state: Pick<RetentionState, "ranAt"> | undefined, now: number): boolean {
   if (state === undefined) return true;
   const gap = now - state.ranAt;
@@ -42,8 +42,8 @@ export function isTimeToRun(state: Pick<RetentionState, "ranAt"> | undefined, no
 }
 
 /**
- * What becomes of what is due. Two things must agree before anything goes: the clock, by which the notice is seven days
- * old, and the days on which it was shown, of which each is more than a day and less than a week after the last.
+ * Decides what to announce and what to delete. Two conditions must hold before anything is deleted: by the clock, the
+ * notice is seven days old; and it was shown on several days, each more than a day and less than a week after the last.
  */
 export function planRetention<T extends Due>(
   state: RetentionState | undefined,
@@ -56,14 +56,14 @@ export function planRetention<T extends Due>(
   const notices: Record<string, Notice> = {};
   for (const one of due) {
     const known = Object.hasOwn(before, one.key) ? before[one.key] : undefined;
-    // Who followed the advice against one reason has not heard of another.
+    // A user who acted against one reason has not been warned about another.
     if (known === undefined || known.updatedAt !== one.updatedAt || known.why !== one.why) {
       fresh.push(one);
       continue;
     }
     const notice = { ...known, reminders: known.reminders + 1 };
     if (notice.reminders >= minReminders && now - notice.since >= noticeDays * dayMs) {
-      // Its notice is used up: what is brought back, or could not go, is named anew.
+      // Its notice is used up: if it is restored, or cannot be deleted, it is announced again.
       ripe.push(one);
     } else {
       pending.push(one);

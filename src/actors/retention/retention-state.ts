@@ -3,29 +3,32 @@ import * as z from "zod";
 import { homePaths } from "../../config/paths.js";
 import { writeAtomic } from "../../base/fs/write-atomic.js";
 
-/** Since when somebody knows that something will go. Times are milliseconds since 1970, by whatever clock there was. */
+/**
+ * Records since when the user has known about a deletion. Times are in milliseconds since 1970, by the clock at the
+ * time.
+ */
 const Notice = z.object({
-  /** When it was named for the first time. */
+  /** When it was first announced. */
   since: z.number(),
-  /** On how many later days it was shown again. */
+  /** Number of later days on which it was shown again. */
   reminders: z.number().int().nonnegative(),
-  /** When the conversation was last changed; one that goes on is not what was announced. */
+  /** When the conversation was last changed; if it continues, the announcement no longer applies. */
   updatedAt: z.number(),
-  /** The reason that was given; for another one it is announced anew. */
+  /** The announced reason; a different one is announced again. */
   why: z.string().optional(),
 });
 export type Notice = z.infer<typeof Notice>;
 
 const RetentionState = z.object({
   version: z.literal(1),
-  /** When retention last ran before somebody's eyes. */
+  /** When retention last ran with its notice shown. */
   ranAt: z.number(),
-  /** By what goes: `conversation:<id>` or `trash:<folder>`. */
+  /** Keyed by what is deleted: `conversation:<id>` or `trash:<folder>`. */
   notices: z.record(z.string(), Notice),
 });
 export type RetentionState = z.infer<typeof RetentionState>;
 
-/** Undefined before the first run. What cannot be read says nothing, and then everything is announced anew. */
+/** Undefined before the first run. An unreadable state is ignored, so that everything is announced again. */
 export async function readRetention(home: string): Promise<RetentionState | undefined> {
   try {
     const { success, data } = RetentionState.safeParse(JSON.parse(await readFile(homePaths(home).retention, "utf8")));

@@ -15,14 +15,17 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 export interface RetentionRun extends TrashBinParts {
   readonly settings: RetentionSettings;
-  /** Shows a person what will go; false when nobody can be said to have seen it, and then nothing goes. */
+  /**
+   * Shows the user what will be deleted. When it returns false, the notice may not have been seen and nothing is
+   * deleted.
+   */
   show(notice: string): Promise<boolean>;
 }
 
 export interface RetentionReport {
-  /** `not_yet`: it has run today. `not_shown`: nobody saw the notice, so it counts for nothing. */
+  /** `not_yet`: it has run today. `not_shown`: the notice was not seen, so it does not count. */
   readonly status: "ran" | "not_yet" | "not_shown";
-  /** The ids that were named for the first time. */
+  /** The ids that were announced for the first time. */
   readonly announced: readonly string[];
   readonly trashed: CleanupResult;
   readonly removed: CleanupResult;
@@ -31,8 +34,8 @@ export interface RetentionReport {
 const nothing = { announced: [], trashed: cleanupResult([]), removed: cleanupResult([]) };
 
 /**
- * Cleans up by itself, once a day and never silently: what is due is named first, and goes into the trash when it was
- * named days ago and shown again since; what has been in the trash for long goes the same way for good.
+ * Cleans up automatically, once a day and never silently: due conversations are announced first, and are moved to the
+ * trash after they were announced days ago and shown again since. Old trash is removed for good in the same way.
  */
 export async function runRetention(run: RetentionRun): Promise<RetentionReport> {
   const { home } = run.places;
@@ -45,7 +48,7 @@ async function locked(run: RetentionRun): Promise<RetentionReport> {
   const { places, settings } = run;
   const now = run.now().getTime();
   const state = await readRetention(places.home);
-  // Somebody else was quicker.
+  // Another process was quicker.
   if (!isTimeToRun(state, now)) return { status: "not_yet", ...nothing };
   await using bin = await TrashBin.open(run);
   const due = [...(await dueConversations(places, settings, now)), ...dueTrash(await bin.list(), now)];
@@ -73,7 +76,7 @@ async function carriedOut(
   return { trashed, removed: await bin.remove(entries, "retention") };
 }
 
-/** Under its lock: somebody may have gone on in it, pinned or named it a moment ago. */
+/** Checked under the conversation's lock: it may have been continued, pinned or named a moment ago. */
 async function reasonToStay(due: DueConversation | undefined): Promise<string | undefined> {
   if (due === undefined) return "it was not announced";
   const { mtimeMs } = await lstat(due.conversation.path);
@@ -85,21 +88,21 @@ function idOf(due: DueConversation | DueTrash): string {
   return isTrash(due) ? due.entry.id : due.conversation.id;
 }
 
-/** All that a person must know today; empty when there is nothing to say. */
+/** The notice for today; empty when there is nothing to report. */
 function noticeText(
   { announced, pending, ripe, next }: RetentionPlan<DueConversation | DueTrash>,
   settings: RetentionSettings,
   now: number,
 ): string {
   const from = dayText(now + noticeDays * dayMs);
-  // Of several days the first.
+  // The earliest of several days.
   const dayOf = (due: readonly { key: string }[]): string =>
     dayText(Math.min(...due.map(({ key }) => next.notices[key]?.since ?? 0)) + noticeDays * dayMs);
   const [known, knownTrash] = [pending.filter(isConversation), pending.filter(isTrash)];
   const lines = [
     ...moving(announced.filter(isConversation), `From ${from}`, settings),
     ...removal(announced.filter(isTrash), `From ${from}`),
-    // All of them are named again: what is not named is not shown, and only what was shown may go.
+    // All of them are listed again, because only what was shown may be deleted.
     ...(known.length === 0 ? [] : moving(known, `As announced, from ${dayOf(known)}`, settings)),
     ...(knownTrash.length === 0 ? [] : removal(knownTrash, `As announced, from ${dayOf(knownTrash)}`)),
     ...gone(ripe.filter(isConversation)),
@@ -125,7 +128,7 @@ function reasonText(why: DueConversation["why"], settings: RetentionSettings): s
   return { old, many, "old and many": `${old}, and ${many}` }[why];
 }
 
-/** Only what helps: each setting by which one of these goes. */
+/** Suggests only the settings that cause one of these deletions. */
 function adviceText(due: readonly DueConversation[]): string {
   const reasons = new Set(due.map(({ why }) => why));
   const isBoth = reasons.has("old and many");

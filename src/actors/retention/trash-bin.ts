@@ -25,22 +25,22 @@ import { FailureError } from "../../messages/failure.js";
 
 export interface TrashBinParts {
   readonly places: ConversationPlaces;
-  /** For `XDG_RUNTIME_DIR`. */
+  /** Read for `XDG_RUNTIME_DIR`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => Date;
 }
 
-/** For how long what was deleted can be brought back. */
+/** Number of days during which a deleted conversation can be restored. */
 export const trashDays = 30;
 const dayMs = 24 * 60 * 60 * 1000;
 
 export interface DeleteOptions {
   readonly why: TrashReason;
-  /** Looked at when nobody can write the conversation any more; says why it must stay. */
+  /** Called when no other process can write the conversation any more; returns the reason to keep it, if any. */
   readonly keepIf?: (rollout: RolloutName) => Promise<string | undefined>;
 }
 
-/** Where deleted conversations are until they are removed for good. Whoever opens it closes it. */
+/** The trash, where deleted conversations stay until they are removed for good. The opener must close it. */
 export class TrashBin implements AsyncDisposable {
   readonly #parts: TrashBinParts;
   readonly #trash: string;
@@ -52,16 +52,16 @@ export class TrashBin implements AsyncDisposable {
     this.#socket = socket;
   }
 
-  /** Ends first what processes that died have begun. */
+  /** First finishes operations that were interrupted when their process died. */
   static async open(parts: TrashBinParts): Promise<TrashBin> {
-    // Its own owner: to it, what is open in this process is in use like what is open in another.
+    // A separate owner, so that a conversation open in this process counts as in use too.
     const socket = await openOwnerSocket(await runtimeDirectory(parts.env));
     const bin = new TrashBin(parts, socket);
     await settleTrash(nodeTrashFiles, bin.#trash, socket.owner);
     return bin;
   }
 
-  /** What is in the trash, the newest first. */
+  /** Lists the trash, newest first. */
   async list(): Promise<TrashedConversation[]> {
     const entries = await this.#entries();
     const indexes = await Promise.all(namedDirectories(this.#parts.places).map(({ names }) => readNames(names)));
@@ -69,26 +69,26 @@ export class TrashBin implements AsyncDisposable {
     return await Promise.all(entries.map((entry) => called(entry, names)));
   }
 
-  /** Who else is in a conversation, so that it would not be moved. */
+  /** Returns the process that holds a conversation and thereby prevents its deletion. */
   async holder({ path }: RolloutName): Promise<string | undefined> {
     return await lockHolder(path, this.#socket.owner);
   }
 
-  /** Moves conversations into the trash. What is wrong with one keeps none of the others. */
+  /** Moves conversations into the trash. An error with one does not stop the others. */
   async delete(rollouts: readonly RolloutName[], options: DeleteOptions): Promise<CleanupResult> {
     const results: ConversationDeleteResult[] = [];
     for (const rollout of rollouts) results.push(await this.#delete(rollout, options));
     const result = cleanupResult(results);
-    // What cannot be dropped now is dropped when the index finds that the file is gone.
+    // An index entry that cannot be dropped now is dropped when the index finds the file missing.
     await forgetCopies(this.#parts.places.home, idsOf(result));
     return result;
   }
 
-  /** Brings back the newest of this id, of the one that begins so, or of the one that has this whole name. */
+  /** Restores the newest entry with this id, id prefix or full name. */
   async restore(text: string): Promise<Trashed> {
     const entries = await this.list();
     const byId = entries.filter(({ id }) => id.startsWith(text) || bare(id).startsWith(text));
-    // The beginning of several ids may still be the name of one.
+    // A prefix of several ids may still be the name of one conversation.
     const found = isOne(byId) ? byId : await namedSo(entries, text.trim());
     const [entry] = found.length > 0 ? found : byId;
     if (entry === undefined) throw new ConversationNotFoundError(text);
@@ -102,7 +102,7 @@ export class TrashBin implements AsyncDisposable {
     return entry;
   }
 
-  /** Takes them out of the trash for ever, and out of the indexes beside where they were. */
+  /** Removes entries for good from the trash, and from the indexes next to their original location. */
   async remove(entries: readonly Trashed[], why: TrashReason): Promise<CleanupResult> {
     const results: ConversationDeleteResult[] = [];
     for (const entry of entries) {
@@ -132,7 +132,7 @@ export class TrashBin implements AsyncDisposable {
     return attempted(rollout.id, async () => {
       const directory = [places.directory, ...places.elsewhere].find((place) => rollout.path.startsWith(place + sep));
       if (directory === undefined) throw new NotDeletableError("it is not where conversations are kept");
-      // Codex's rollouts may begin in one another, and Codex has its own index of them.
+      // Codex's rollouts may start inside one another, and Codex has its own index of them.
       if (isCodexs(directory, places))
         throw new NotDeletableError("it is in Codex's directory: only Codex deletes there");
       const entry = await moveToTrash(nodeTrashFiles, {
@@ -150,7 +150,10 @@ export class TrashBin implements AsyncDisposable {
     });
   }
 
-  /** A name is part of what was said. Indexes are copies: who appends at this very moment is heard again on resuming. */
+  /**
+   * Names are conversation content, so they are removed too. Indexes are only copies: an entry appended at this very
+   * moment is restored from the rollout on resume.
+   */
   async #forget(ids: readonly string[]): Promise<void> {
     const { places } = this.#parts;
     const own = [places.directory, ...places.elsewhere].filter((directory) => !isCodexs(directory, places));
@@ -169,7 +172,7 @@ function isOne(entries: readonly Trashed[]): boolean {
   return new Set(entries.map(({ id }) => id)).size === 1;
 }
 
-/** Rollouts are read only when no index knows the name. */
+/** Reads rollouts only when no index has the name. */
 async function namedSo(entries: readonly TrashedConversation[], name: string): Promise<TrashedConversation[]> {
   const indexed = entries.filter((entry) => entry.name === name);
   if (indexed.length > 0) return indexed;
@@ -184,7 +187,7 @@ function idsOf({ successes }: CleanupResult): string[] {
 
 type Sizes = Pick<ConversationDeleteResult, "size" | "sizeFreed" | "hardLinked">;
 
-/** The size it had, or why it is still there. */
+/** Returns the size, or the reason why it could not be deleted. */
 async function attempted(sessionId: string, work: () => Promise<Sizes>): Promise<ConversationDeleteResult> {
   try {
     return { success: true, sessionId, ...(await work()) };

@@ -13,16 +13,16 @@ export interface BlobStoreOptions {
   readonly files: RepairFiles;
   readonly rolloutPath: string;
   readonly redactor: TextRedactor;
-  /** All that is kept for the conversation. */
+  /** Maximum total bytes kept for the conversation. */
   readonly maxBytes: number;
 }
 
-/** So much is redacted without a pause. */
+/** Number of characters redacted before the event loop gets a turn. */
 const pieceChars = 128 * 1024;
 const keyBegin = "-----BEGIN ";
 const keyEnd = "-----END ";
 
-/** Keeps beside a rollout what its conversation produced and the model never saw, without secrets and each once. */
+/** Stores, next to a rollout, outputs that the model did not see in full, redacted and each only once. */
 export class BlobStore {
   readonly #options: BlobStoreOptions;
   readonly #folder: string;
@@ -34,7 +34,9 @@ export class BlobStore {
     this.#folder = blobFolder(options.rolloutPath);
   }
 
-  /** Never rejects: an output that is not kept is no reason to end a turn. One after another, for the bound's sake. */
+  /**
+   * Never rejects: an output that cannot be kept must not end a turn. Calls run one at a time, so that the bound holds.
+   */
   keep(text: string): Promise<BlobOutcome> {
     const keeping = this.#before
       .then(() => this.#keep(text))
@@ -65,7 +67,7 @@ export class BlobStore {
   }
 }
 
-/** A long text line by line, so that nobody else waits for it. */
+/** Redacts a long text in pieces, so that the event loop is not blocked. */
 async function redacted(text: string, redactor: TextRedactor): Promise<string> {
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {
@@ -77,7 +79,7 @@ async function redacted(text: string, redactor: TextRedactor): Promise<string> {
   return pieces.join("");
 }
 
-/** Behind a line break, and not in the middle of a key that has several lines. */
+/** A piece ends after a line break, and not inside a multi-line key. */
 function pieceEnd(text: string, from: number): number {
   const lineEnd = endOfLine(text, from + pieceChars);
   const begin = text.lastIndexOf(keyBegin, lineEnd);

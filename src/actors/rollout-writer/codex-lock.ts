@@ -12,24 +12,24 @@ import { makeDurableDirectory } from "./make-directory.js";
 export type CodexLock =
   | { readonly status: "taken"; release(): Promise<void> }
   | { readonly status: "held" }
-  /** It cannot be known whether Codex is writing. */
+  /** It is unknown whether Codex is writing. */
   | { readonly status: "unavailable"; readonly reason: string };
 
 export interface CodexLocksOptions {
   readonly codexHome: string;
-  /** Where `flock` is looked for. */
+  /** The `PATH` used to find `flock`. */
   readonly searchPath: string | undefined;
 }
 
 const defaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
-/** Codex takes the lock on its locks for as long as it opens or removes one of them. */
+/** Codex holds the coordination lock only while it opens or removes a writer lock. */
 const pollMs = 50;
 const maxPolls = 60;
 
 /**
- * Codex's own locks: whoever writes one of its rollouts holds `thread-writer-locks/<id>.lock` with flock(2), and
- * `.coordination.lock` while that file is made or removed. Node cannot flock, so flock(1) does it on a descriptor of
- * ours: the lock belongs to the open file, and ends with us.
+ * Codex's own locks: the writer of a rollout holds `thread-writer-locks/<id>.lock` with flock(2), and
+ * `.coordination.lock` while that file is created or removed. Node cannot call flock, so flock(1) does it on a
+ * descriptor of ours: the lock belongs to the open file and ends with this process.
  */
 export class CodexLocks {
   readonly #directory: string;
@@ -44,7 +44,7 @@ export class CodexLocks {
     this.#searchPath = searchPath ?? defaultSearchPath;
   }
 
-  /** Whether a file is one that Codex could be writing, by whichever name. */
+  /** Whether Codex could be writing this file, also under another name. */
   async covers(path: string): Promise<boolean> {
     if (path.startsWith(this.#sessions + sep)) return true;
     if (!basename(path).startsWith("rollout-")) return false;
@@ -78,7 +78,7 @@ export class CodexLocks {
     }
   }
 
-  /** The file is removed only under the lock on the locks: nobody may be about to lock what is not there any more. */
+  /** The file is removed only under the coordination lock, so that no process locks a file that was just removed. */
   #release(fd: number, path: string): Promise<void> {
     return this.#lane.run(async () => {
       const coordination = await this.#coordination().catch(() => undefined);
@@ -89,7 +89,7 @@ export class CodexLocks {
     });
   }
 
-  /** A descriptor that holds the lock on the locks. */
+  /** Returns a descriptor that holds the coordination lock. */
   async #coordination(): Promise<number | Exclude<CodexLock, { status: "taken" }>> {
     const fd = await openLock(join(this.#directory, ".coordination.lock"));
     let outcome: FlockOutcome = "held";

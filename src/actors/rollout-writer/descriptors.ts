@@ -1,12 +1,12 @@
-/** Someone who keeps a file open for the next time and can do without. */
+/** Something that keeps a file open for its next use and can close it on request. */
 export interface Holder {
   letGo(): Promise<void>;
 }
 
-/** Bounds how many files stay open between two writes: the ones unused for longest are closed. */
+/** Bounds the number of files that stay open between writes: the least recently used are closed. */
 export class Descriptors {
   readonly #limit: number;
-  /** In the order in which they were last used. */
+  /** In order of last use. */
   readonly #idle = new Set<Holder>();
 
   constructor(limit: number) {
@@ -26,7 +26,7 @@ export class Descriptors {
     }
   }
 
-  /** When the process has run out of descriptors. */
+  /** Called when the process has run out of file descriptors. */
   async closeIdle(): Promise<void> {
     const holders = [...this.#idle];
     this.#idle.clear();

@@ -6,11 +6,11 @@ interface Syncing {
   next?: Promise<void>;
 }
 
-/** Makes new names in directories durable; many that come at once are served by one sync. */
+/** Makes new directory entries durable; one sync serves many that come at once. */
 export class DirectorySyncs {
   readonly #fileSystem: FileSystem;
   readonly #syncing = new Map<string, Syncing>();
-  /** Directories whose own names are durable, or are being made so. */
+  /** Directories whose own entry is durable, or is being made so. */
   readonly #named = new Map<string, Promise<void>>();
 
   constructor(fileSystem: FileSystem) {
@@ -22,7 +22,7 @@ export class DirectorySyncs {
     return makeDurableDirectory(this.#fileSystem, directory);
   }
 
-  /** Resolves when the directory's own name is durable and a sync that began after this call has ended. */
+  /** Resolves when the directory's own entry is durable and a sync that began after this call has ended. */
   async sync(directory: string): Promise<void> {
     await this.#name(directory);
     const syncing = this.#syncing.get(directory);

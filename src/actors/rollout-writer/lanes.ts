@@ -1,4 +1,4 @@
-/** Runs work in the order it came, at most `limit` at a time. */
+/** Runs tasks in the order they came, at most `limit` at a time. */
 export class Lanes {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ export class Lanes {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      // The lane goes from hand to hand, so nobody who comes now can slip in before those who wait.
+      // The lane passes directly to the next waiter, so that a newcomer cannot overtake those who wait.
       if (next === undefined) this.#running -= 1;
       else next();
     }

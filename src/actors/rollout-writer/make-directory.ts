@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { syncDirectory, type FileSystem } from "../../rollouts/file/file-system.js";
 
 /**
- * Makes a directory and those above it, each for this user alone whatever the umask; what exists stays as it is. Its
- * own name need not be durable yet: that is for who puts something into it.
+ * Creates a directory and its missing parents with mode 0700, whatever the umask; existing ones stay as they are. Its
+ * own entry need not be durable yet: the caller that puts something into it syncs it.
  */
 export async function makeDurableDirectory(fileSystem: FileSystem, path: string): Promise<void> {
   if (await isThere(fileSystem, path)) return;
@@ -13,17 +13,19 @@ export async function makeDurableDirectory(fileSystem: FileSystem, path: string)
   try {
     await fileSystem.mkdir(path, 0o700);
   } catch (error) {
-    // Somebody was faster.
+    // Another process created it first.
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
     throw error;
   }
   await fileSystem.chmod(path, 0o700);
 }
 
-/** It stands above what is ours: of others' directories some may not be read, and some have no sync (autofs). */
+/** Errors of directories above ours: some cannot be read, and some do not support sync (autofs). */
 const notOurs = new Set<string | undefined>(["EACCES", "EINVAL"]);
 
-/** Makes the name of a directory durable, whoever made it: that one may have died before it could. */
+/**
+ * Makes a directory's own entry durable, even if another process created it: that one may have died before its sync.
+ */
 export async function syncName(fileSystem: FileSystem, path: string): Promise<void> {
   try {
     await syncDirectory(fileSystem, dirname(path));

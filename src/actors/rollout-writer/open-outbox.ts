@@ -5,10 +5,10 @@ import { spawnThread } from "../runtime/spawn-thread.js";
 import { RolloutOutbox } from "./outbox.js";
 import { openOwnerSocket, type OwnerSocket } from "./owner-socket.js";
 
-/** What passes through the writer is short-lived; by default its garbage alone would take a third of our memory. */
+/** The writer's data is short-lived; with the default size its garbage alone would take a third of our memory. */
 const maxYoungGenerationSizeMb = 4;
 
-/** An outbox with a writer in its own thread; thread and socket are there from the first open until `stop`. */
+/** Creates an outbox whose writer has its own thread. Thread and socket exist from the first open until `stop`. */
 export function openOutbox(env: Readonly<Record<string, string | undefined>>): RolloutOutbox {
   let socket: Promise<OwnerSocket> | undefined;
   return new RolloutOutbox({

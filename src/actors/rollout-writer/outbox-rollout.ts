@@ -21,28 +21,28 @@ export interface OpenRequest {
   readonly conversationId: string;
   readonly path: string;
   readonly mode: "create" | "append";
-  /** What a line becomes on the disk. All that is written passes it, so it is where secrets are taken out. */
+  /** Encodes a line for the disk. Every written line passes through it, so this is where secrets are redacted. */
   readonly encode: LineEncoder;
-  /** Take it although its owner cannot be proved dead. */
+  /** Take the lock although its owner cannot be proved dead. */
   readonly force?: boolean;
 }
 
-/** What a rollout needs from the outbox it belongs to. */
+/** The part of the outbox that a rollout uses. */
 export interface Outgoing {
   readonly full: boolean;
   readonly failure: string | undefined;
   readonly deadlineMs: number;
   owner(): Promise<LockOwner>;
   writer(): RolloutWriterRef;
-  /** So many bytes more, or fewer, are waiting. */
+  /** Adds to the number of waiting bytes; negative when bytes were saved. */
   count(bytes: number): void;
   forget(rollout: OutboxRollout): void;
-  /** The writer did not say that it let go of this file. */
+  /** Called when the writer did not confirm that it closed this file. */
   closedUnanswered(path: string): void;
 }
 
 interface Waiter {
-  /** The number of the last line it asks about. */
+  /** The number of the last line it waits for. */
   readonly upTo: number;
   answer(outcome: SaveOutcome): void;
 }
@@ -57,18 +57,18 @@ export class OutboxRollout implements Rollout {
   readonly #waiters = new Set<Waiter>();
   readonly #opened = new Deferred<OpenOutcome>();
   /**
-   * Nothing is sent before the writer has answered: it must be known where the first of our lines begins. `unopened`
-   * means that the writer could not open it and goes on trying, `unreached` that the writer was never asked.
+   * Nothing is sent before the writer has answered, because the position of our first line must be known. `unopened`
+   * means that the writer could not open the file and keeps trying, `unreached` that the writer was never asked.
    */
   #state: "opening" | "open" | "unopened" | "unreached" | "closed" = "opening";
-  /** Counts the writers; what is heard about a call to an earlier one no longer matters. */
+  /** Counts the writers; answers from an earlier one are ignored. */
   #generation = 0;
   #sending: Promise<void> | undefined;
-  /** Whether the last thing the writer said is that it could not write. */
+  /** Whether the writer last reported that it could not write. */
   #failing = false;
-  /** Whether someone waits for what was added to be durable. */
+  /** Whether a caller waits for the added lines to become durable. */
   #wantsSync = false;
-  /** The secrets that were taken out since somebody asked: each counts once, however often it was said. */
+  /** The secrets redacted since the last `takeRedacted`; each counts once. */
   readonly #redacted = new Set<string>();
   #closing: Promise<SaveOutcome> | undefined;
 
@@ -116,7 +116,8 @@ export class OutboxRollout implements Rollout {
     const waiter: Waiter = { upTo: this.#lines.added, answer: (outcome) => answer.resolve(outcome) };
     this.#waiters.add(waiter);
     if (this.#state === "unreached") void this.#open();
-    // One that failed tries again when it is asked; otherwise the wish goes with the lines, and `saved` answers it.
+    // After a failure, a flush makes the writer try again; otherwise the sync request goes with the lines, and `saved`
+    // answers it.
     else if (this.#state !== "open" || this.#failing) void this.#askFlush();
     else this.#sendSync();
     const outcome = await this.#bounded<SaveOutcome>(answer.promise, (reason) => ({ status: "not_saved", reason }));
@@ -129,7 +130,9 @@ export class OutboxRollout implements Rollout {
     return this.#closing;
   }
 
-  /** The file is durable up to `bytes`; counted in bytes because an event of an earlier writer may come late. */
+  /**
+   * The file is durable up to `bytes`. The position is in bytes because an event of an earlier writer may arrive late.
+   */
   saved(bytes: number, lines: number): void {
     if (this.#state === "closed") return;
     if (this.#state === "unopened") this.#state = "open";
@@ -145,7 +148,7 @@ export class OutboxRollout implements Rollout {
     for (const waiter of this.#waiters) waiter.answer({ status: "not_saved", reason });
   }
 
-  /** There is a new writer, which knows nothing. */
+  /** A new writer has started without any state. */
   sendAgain(): void {
     if (this.#state !== "closed") void this.#open();
   }
@@ -172,18 +175,18 @@ export class OutboxRollout implements Rollout {
     if (this.#waiters.size > 0) void this.#askFlush();
   }
 
-  /** Without an owner there can be no lock; the next flush tries again. */
+  /** Without an owner no lock can be taken; the next flush tries again. */
   #unreached(reason: string): void {
     if (!this.#isClosed) this.#state = "unreached";
     this.#opened.resolve({ status: "not_saved", reason });
     for (const waiter of this.#waiters) waiter.answer({ status: "not_saved", reason });
   }
 
-  /** Undefined when the writer died over it: there will be a new one, or `giveUp`. */
+  /** Returns undefined when the writer died meanwhile: a new one will start, or `giveUp` is called. */
   async #askOpen(owner: LockOwner): Promise<OpenOutcome | undefined> {
     const { conversationId, path, mode, force = false } = this.#request;
     const { savedBytes } = this.#lines;
-    // A writer before this one may have made the file already.
+    // An earlier writer may have created the file already.
     const known = this.#generation > 1 && savedBytes !== undefined ? { acknowledgedBytes: savedBytes } : {};
     try {
       return await this.#outbox.writer().ask({ type: "open", conversationId, path, mode, owner, force, ...known });
@@ -214,7 +217,7 @@ export class OutboxRollout implements Rollout {
     return this.#state === "closed";
   }
 
-  /** Sends what was added since; everything at once after a new writer, which compares it with the file. */
+  /** Sends the lines added since the last send. A new writer gets all of them and compares them with the file. */
   #send(): void {
     if (this.#sending !== undefined || (this.#state !== "open" && this.#state !== "unopened")) return;
     this.#sending = this.#sendAll();
@@ -227,7 +230,7 @@ export class OutboxRollout implements Rollout {
 
   async #sendAll(): Promise<void> {
     try {
-      // In a microtask: what is appended in one go is sent in one go.
+      // Deferred to a microtask, so that lines appended together are sent together.
       await Promise.resolve();
       while (this.#state === "open" || this.#state === "unopened") {
         const lines = this.#lines.takeUnsent();
@@ -237,7 +240,7 @@ export class OutboxRollout implements Rollout {
         await this.#outbox.writer().tell({ type: "append", conversationId: this.conversationId, lines, sync });
       }
     } catch {
-      // The writer died; a new one gets everything again, or `giveUp` is called.
+      // The writer died; a new one gets all lines again, or `giveUp` is called.
     } finally {
       this.#sending = undefined;
     }
@@ -245,7 +248,7 @@ export class OutboxRollout implements Rollout {
 
   async #askFlush(): Promise<void> {
     const generation = this.#generation;
-    // What was appended before must be sent before.
+    // Lines appended earlier must be sent first.
     await this.#sending;
     if (this.#state === "opening" || this.#state === "closed" || generation !== this.#generation) return;
     const upTo = this.#lines.sentThrough;
@@ -264,7 +267,7 @@ export class OutboxRollout implements Rollout {
     const { deadlineMs } = this.#outbox;
     const deadline = new Deferred<T>();
     const reason = `the writer did not answer in ${deadlineMs / 1000} s`;
-    // It keeps the process alive: whoever waits for a save must hear of it.
+    // The timer keeps the process alive, because a caller that waits for a save must get an answer.
     const forget = startDeadline(deadlineMs, () => deadline.resolve(late(reason)), { unref: false });
     try {
       return await Promise.race([promise, deadline.promise]);

@@ -8,7 +8,7 @@ export interface RolloutOutboxOptions {
   readonly spawnWriter: (spawnOptions: SpawnOptions<RolloutEvent>) => RolloutWriterRef;
   /** Called once, before the first rollout is opened. */
   readonly owner: () => Promise<LockOwner>;
-  /** When this much is waiting, all conversations together, no new turn should begin. */
+  /** When this many bytes wait, over all conversations, no new turn should begin. */
   readonly limitBytes?: number;
   readonly deadlineMs?: number;
   /** Called when the writer has ended and no lock is held any more. */
@@ -19,13 +19,13 @@ const defaultLimitBytes = 64 * 1024 * 1024;
 const defaultDeadlineMs = 10_000;
 
 /**
- * Stands beside the reference to the writer and keeps every line until the writer has said that it is durable, so
- * that a new writer thread can be given what the old one had not yet written.
+ * Keeps every line until the writer has reported it as durable, so that a new writer thread can be given the lines that
+ * the old one had not written.
  */
 export class RolloutOutbox implements Outgoing {
   readonly #options: RolloutOutboxOptions;
   readonly #rollouts = new Map<string, OutboxRollout>();
-  /** Rollouts that were closed without an answer of the writer, which may have left their locks. */
+  /** Rollouts closed without the writer's answer; their locks may still exist. */
   readonly #perhapsLocked = new Set<string>();
   readonly #limitBytes: number;
   readonly deadlineMs: number;
@@ -40,13 +40,13 @@ export class RolloutOutbox implements Outgoing {
     this.deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
   }
 
-  /** Starts what the first `open` would start, for who knows that it will come and has other things to load. */
+  /** Starts the writer early, for a caller that will open a rollout soon and has other things to load. */
   start(): void {
     this.writer();
     this.owner().catch(() => undefined);
   }
 
-  /** The writer's thread starts with the first call. Never rejects: what is wrong stands in the outcome. */
+  /** The first call starts the writer's thread. Never rejects: the outcome reports problems. */
   async open(request: OpenRequest): Promise<{ outcome: OpenOutcome; rollout: Rollout }> {
     const { conversationId } = request;
     if (this.#failure !== undefined) {
@@ -63,12 +63,12 @@ export class RolloutOutbox implements Outgoing {
     return { outcome, rollout: unsavedRollout };
   }
 
-  /** Who else is writing a rollout. */
+  /** Returns the other process that is writing a rollout, if any. */
   async holder(path: string): Promise<string | undefined> {
     return await lockHolder(path, await this.owner());
   }
 
-  /** Saves what waits, closes every rollout and ends the writer. */
+  /** Saves waiting lines, closes every rollout and ends the writer. */
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.#rollouts.values(), (rollout) => rollout.close()));
     this.#failed("the writer was stopped");
@@ -87,7 +87,7 @@ export class RolloutOutbox implements Outgoing {
 
   owner(): Promise<LockOwner> {
     this.#owner ??= this.#options.owner().catch((error: unknown) => {
-      // Not for ever: a directory can be put right.
+      // The failure is not cached, because the directory may be repaired later.
       this.#owner = undefined;
       throw error;
     });
@@ -115,7 +115,7 @@ export class RolloutOutbox implements Outgoing {
     if (this.#rollouts.get(rollout.conversationId) === rollout) this.#rollouts.delete(rollout.conversationId);
   }
 
-  /** Nobody else could take them for as long as this process runs. */
+  /** Without this, no other process could take these locks while this process runs. */
   async #releaseLocks(): Promise<void> {
     if (this.#perhapsLocked.size === 0) return;
     const owner = await this.#owner?.catch(() => undefined);
@@ -140,7 +140,7 @@ export class RolloutOutbox implements Outgoing {
   }
 }
 
-/** For who does not want to be saved. */
+/** A rollout for conversations that are not saved. */
 export const unsavedRollout: Rollout = {
   path: null,
   full: false,

@@ -8,7 +8,7 @@ import { ownDirectory, socketPath } from "../../rollouts/file/runtime-directory.
 import { sweepSockets } from "../../rollouts/file/sweep-sockets.js";
 import { processIdentity } from "./process-identity.js";
 
-/** How often an owner looks whether its socket file is still there. */
+/** Interval at which an owner checks that its socket file still exists. */
 const defaultCheckMs = 30_000;
 
 export interface OwnerSocket {
@@ -17,15 +17,15 @@ export interface OwnerSocket {
 }
 
 /**
- * Listens for as long as this process lives: whoever finds one of our locks connects to learn whether we do. Held by
- * the main thread, so that a new writer thread keeps the locks of the old one.
+ * Listens for as long as this process lives: a process that finds one of our locks connects to learn whether we are
+ * alive. The main thread owns the socket, so that a new writer thread keeps the locks of the old one.
  */
 export async function openOwnerSocket(directory: string, checkMs = defaultCheckMs): Promise<OwnerSocket> {
   const token = randomBytes(16).toString("hex");
   const path = socketPath(directory, token);
   const listener = await SocketListener.open(path, checkMs);
   removeAtExit(path);
-  // Not awaited: nothing depends on it.
+  // Not awaited, because nothing depends on it.
   void sweepSockets(directory, Date.now()).catch(() => undefined);
   const owner: LockOwner = { token, ...(await processIdentity()), socket: path };
   return {
@@ -38,7 +38,7 @@ export async function openOwnerSocket(directory: string, checkMs = defaultCheckM
   };
 }
 
-/** Listens on a socket and makes its file again when something deleted it, such as a logout or a cleaner of /tmp. */
+/** Listens on a socket and recreates its file when something deleted it, such as a logout or a cleaner of /tmp. */
 class SocketListener {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
@@ -49,7 +49,8 @@ class SocketListener {
     this.#path = path;
     this.#server = server;
     this.#timer = setInterval(() => {
-      // A directory that cannot be made now is tried again; until then the pid in the lock tells that we live.
+      // If the directory cannot be created now, it is tried again; until then the pid in the lock shows that we are
+      // alive.
       this.#checking ??= this.#check()
         .catch(() => undefined)
         .finally(() => (this.#checking = undefined));
@@ -69,7 +70,7 @@ class SocketListener {
 
   async #check(): Promise<void> {
     if (this.#server !== undefined && (await exists(this.#path))) return;
-    // Closing removes the file of that name, so it comes first.
+    // Closing the server removes the file of that name, so it must come first.
     await this.#closeServer();
     await ownDirectory(dirname(this.#path));
     this.#server = await listen(this.#path);
@@ -91,16 +92,16 @@ function listen(path: string): Promise<Server> {
     server.once("error", reject);
     server.listen(path, () => {
       server.off("error", reject);
-      // A connection that could not be taken says nothing about the locks.
+      // A failed connection has no effect on the locks.
       server.on("error", () => {});
-      // It must never be the reason why a process does not end.
+      // The socket must never keep the process alive.
       server.unref();
       resolve(server);
     });
   });
 }
 
-/** Errors other than a missing file say nothing about the socket. */
+/** Only a missing file counts; other errors do not show that the socket is gone. */
 async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -110,7 +111,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** The sockets of this process, for a program that ends without closing them. */
+/** The sockets of this process, removed at exit if the program did not close them. */
 const open = new Set<string>();
 
 function removeAtExit(path: string): void {

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { commandOutput, processStartTime } from "../../rollouts/file/process-liveness.js";
 
-/** Identifies this process and its machine, so that others can find out whether it still runs. */
+/** Identifies this process and its machine, so that others can find out whether it is still running. */
 export async function processIdentity(): Promise<Omit<LockOwner, "token" | "socket">> {
   const [startTime, machine, namespace] = await Promise.all([
     processStartTime(process.pid),
@@ -19,21 +19,21 @@ async function pidNamespace(): Promise<string> {
   return await readlink("/proc/self/ns/pid").catch(() => "");
 }
 
-/** One that looks at the locks of others and has none: nothing is made for it. */
+/** An owner for a process that only inspects locks and has none, so it needs no socket. */
 export async function onlooker(): Promise<LockOwner> {
   return { token: "", socket: "", ...(await processIdentity()) };
 }
 
 type MachineIdentity = Pick<LockOwner, "host" | "bootId">;
 
-/** A machine id alone may be that of an image many machines were made from. */
+/** Combined with the host name, because machines made from one image share a machine id. */
 async function linuxIdentity(): Promise<MachineIdentity> {
   const [id, bootId] = await Promise.all([
     readFile("/etc/machine-id", "utf8").catch(() => ""),
     readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => ""),
   ]);
   if (id.trim() !== "") return { host: `${id.trim()} ${hostname()}`, bootId: bootId.trim() };
-  // Without a boot id, on other systems than Linux, the name is all that tells two machines apart.
+  // Without a boot id, on systems other than Linux, only the host name distinguishes machines.
   return { host: bootId === "" ? hostname() : "", bootId: bootId.trim() };
 }
 

@@ -1,6 +1,6 @@
 import { systemCode, systemReason } from "../../base/system-error.js";
 
-/** Something is wrong with the file that no errno names; the message is for people. */
+/** A problem with the file that has no errno; the message is for people. */
 export class RolloutFileError extends Error {
   override readonly name = "RolloutFileError";
 }
@@ -23,7 +23,7 @@ const words: Readonly<Record<string, string>> = {
   EISDIR: "not a regular file",
 };
 
-/** Why something could not be saved, in a few words and without a path. */
+/** Describes in a few words, without a path, why something could not be saved. */
 export function saveFailureReason(error: unknown): string {
   if (error instanceof RolloutFileError) return error.message;
   const code = systemCode(error);

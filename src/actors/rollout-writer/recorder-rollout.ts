@@ -10,23 +10,23 @@ import type { Rollout } from "./rollout.js";
 import type { CompactionRecord, TurnRecorder } from "./turn-recorder.js";
 
 const deadlineMs = 10_000;
-/** When so many turns wait for the recorder no new one should begin. */
+/** When this many records wait for the recorder, no new turn should begin. */
 const maxWaitingRecords = 1_000;
 
-/** A history that was replaced as a whole and is not recorded yet. */
+/** A history that was replaced as a whole and is not yet recorded. */
 interface Replacement {
   timestamp: string;
-  /** What `appendCompacted` is to record, in order. */
+  /** The records for `appendCompacted`, in order. */
   readonly compactions: CompactionRecord[];
-  /** How it was compacted; absent when it was replaced from outside. */
+  /** Details of the compaction; absent when the history was replaced from outside. */
   notes: CompactionNotes | undefined;
   tokens?: number | undefined;
 }
 
 /**
- * Collects lines until their turn has ended, then hands the turn to a recorder, once. A history that was replaced
- * follows as a turn of its own whose metadata says so: a recorder that keeps turns as they are needs no more to
- * resume a compacted conversation.
+ * Collects lines until their turn has ended, then passes the turn to a recorder, once. A replaced history follows as
+ * its own turn whose metadata says so: a recorder that stores turns unchanged needs nothing else to resume a compacted
+ * conversation.
  */
 export class RecorderRollout implements Rollout {
   readonly path = null;
@@ -37,11 +37,13 @@ export class RecorderRollout implements Rollout {
   #items: ResponseItem[] = [];
   #timestamp: string | undefined;
   #tokens: number | undefined;
-  /** All of it since the rollout was opened; lines that do not name the whole history come only with imports. */
+  /**
+   * The whole history since the rollout was opened; lines that do not contain the whole history occur only in imports.
+   */
   readonly #history: ResponseItem[] = [];
   #isTurnOpen = false;
   #replacement: Replacement | undefined;
-  /** What the recorder must still take, in order. */
+  /** The records that the recorder must still take, in order. */
   readonly #records: (() => Promise<void>)[] = [];
   #recording: Promise<SaveOutcome> | undefined;
 
@@ -51,7 +53,7 @@ export class RecorderRollout implements Rollout {
     this.#metadata = metadata;
   }
 
-  /** While it is full no turn ends and nobody flushes, so whoever asks makes it try again. */
+  /** While it is full no turn ends and nothing is flushed, so reading this property makes it try again. */
   get full(): boolean {
     const full = this.#records.length >= maxWaitingRecords;
     if (full) void this.#recorded();
@@ -84,12 +86,12 @@ export class RecorderRollout implements Rollout {
     }
   }
 
-  /** Its recorder decides what it keeps. */
+  /** The recorder does its own redaction. */
   takeRedacted(): number {
     return 0;
   }
 
-  /** A turn that still runs cannot be recorded yet, and nothing is wrong with that. */
+  /** A running turn cannot be recorded yet; that is not an error. */
   async flush(): Promise<SaveOutcome> {
     if (!this.#isTurnOpen && this.#replacement !== undefined) this.#endTurn();
     const recorded = this.#recorded();
@@ -104,7 +106,7 @@ export class RecorderRollout implements Rollout {
     return this.flush();
   }
 
-  /** A recording that is late goes on; who comes meanwhile waits for it instead of recording the same turn again. */
+  /** A slow recording continues; later callers wait for it instead of recording the same turn again. */
   #recorded(): Promise<SaveOutcome> {
     this.#recording ??= this.#record().finally(() => {
       this.#recording = undefined;
@@ -169,7 +171,7 @@ export class RecorderRollout implements Rollout {
     this.#replacement = undefined;
   }
 
-  /** The compactions as the seed document has them, then the history they led to. */
+  /** Records the compactions themselves if the recorder needs them, then the resulting history. */
   #recordReplacement({ timestamp, compactions, notes, tokens }: Replacement): void {
     if (this.#recorder.keepsReplacements !== true) {
       for (const record of compactions) {

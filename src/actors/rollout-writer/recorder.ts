@@ -25,11 +25,11 @@ import type { Rollout } from "./rollout.js";
 import type { CompactionRecord, TurnRecorder } from "./turn-recorder.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** How many refused turns of a conversation are known when they are given again; the oldest is forgotten first. */
+/** Maximum number of refused turns remembered per conversation; the oldest is forgotten first. */
 const maxRefused = 1_000;
 
 export interface RecorderOptions {
-  /** For `XDG_RUNTIME_DIR`, without which sockets live in `/tmp`, and for the secrets that are kept from the disk. */
+  /** Read for `XDG_RUNTIME_DIR`, without which sockets are created in `/tmp`, and for the secrets to redact. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => Date;
 }
@@ -37,13 +37,13 @@ export interface RecorderOptions {
 interface OpenFile {
   readonly rollout: Rollout;
   /**
-   * What was refused and has not been given again: it is written with whatever comes next, and giving it again must
-   * not write it twice.
+   * Turns that were refused and not given again. They are written with the next save, so giving them again must not
+   * write them twice.
    */
   readonly refused: Set<string>;
 }
 
-/** Conversations as rollout files in one directory, turn by turn. */
+/** Stores conversations as rollout files in one directory, turn by turn. */
 export class RolloutRecorder implements TurnRecorder {
   readonly keepsReplacements = true;
   readonly #baseDir: string;
@@ -60,7 +60,7 @@ export class RolloutRecorder implements TurnRecorder {
     this.#encode = lineEncoder(createTextRedactor(redactionRules({}, env)));
   }
 
-  /** Resolves when the turn is durable. A turn that was refused goes on waiting; giving it again asks again. */
+  /** Resolves when the turn is durable. A refused turn stays queued; passing it again only flushes again. */
   async appendTurn(conversationId: string, turn: RolloutTurn): Promise<void> {
     const items = check(z.array(ResponseItem), turn.items.map(withCodexParts), "turn.items");
     const lines = linesOfTurn({ ...turn, items }, this.#now().getTime());
@@ -91,7 +91,7 @@ export class RolloutRecorder implements TurnRecorder {
     }));
   }
 
-  /** Saves what waits and lets go of files, locks and the writer. */
+  /** Saves waiting lines and releases files, locks and the writer. */
   close(): Promise<void> {
     return this.#outbox.stop();
   }
@@ -153,12 +153,12 @@ export class RolloutRecorder implements TurnRecorder {
   }
 }
 
-/** A recorder as a conversation's rollout: lines go in, each turn comes out once, when it has ended. */
+/** Adapts a recorder to a rollout: lines go in, and each turn is recorded once, when it has ended. */
 export function recorderRollout(recorder: TurnRecorder, conversationId: string, metadata: TurnMetadata): Rollout {
   return new RecorderRollout(recorder, conversationId, metadata);
 }
 
-/** Short, because a turn may be long. */
+/** Hashed, because a turn may be long. */
 function keyOf(given: RolloutTurn | CompactionRecord): string {
   return createHash("sha256").update(JSON.stringify(given)).digest("base64");
 }

@@ -10,7 +10,7 @@ import { RolloutFileError } from "./reason.js";
 
 export type OpenCommand = Extract<RolloutCommand, { type: "open" }>;
 
-/** What all rollouts of a writer share. */
+/** The resources that all rollouts of a writer share. */
 export interface Disk {
   readonly fileSystem: FileSystem;
   readonly descriptors: Descriptors;
@@ -23,9 +23,9 @@ export interface Saved {
 }
 
 /**
- * One rollout and the lines that wait to be in it. Every call may fail and be made again: up to `#savedBytes` the
- * file is known to be durable, and what stands behind is compared with the waiting lines before anything is added.
- * Only one call at a time.
+ * One rollout and the lines waiting to be written to it. Every call may fail and be repeated: the file is known to be
+ * durable up to `#savedBytes`, and the bytes after that are compared with the waiting lines before anything is added.
+ * Only one call may run at a time.
  */
 export class RolloutFile implements Holder {
   readonly #fileSystem: FileSystem;
@@ -33,7 +33,7 @@ export class RolloutFile implements Holder {
   readonly #directories: DirectorySyncs;
   readonly #command: OpenCommand;
   #lines: string[] = [];
-  /** How many of the waiting lines stand in the file, not yet durable, and how many bytes they are. */
+  /** The number of waiting lines that are in the file but not yet durable, and their bytes. */
   #written = { lines: 0, bytes: 0 };
   #fd: number | undefined;
   #identity: Pick<Stats, "dev" | "ino"> | undefined;
@@ -41,8 +41,8 @@ export class RolloutFile implements Holder {
   #opened = false;
   #created = false;
   /**
-   * What must be done before appending: nothing, compare what stands behind the saved bytes, or write it again.
-   * After a failed sync the cache may show bytes that are not on the disk and never will be.
+   * The step needed before appending: none, comparing the bytes after the saved ones, or rewriting them. After a failed
+   * sync the cache may show bytes that are not on the disk and never will be.
    */
   #before: "append" | "compare" | "rewrite" = "append";
 
@@ -61,12 +61,12 @@ export class RolloutFile implements Holder {
     return this.#savedBytes;
   }
 
-  /** Lines that are not durable. */
+  /** Number of lines that are not durable. */
   get waitingLines(): number {
     return this.#lines.length;
   }
 
-  /** Lines that do not stand in the file. */
+  /** Number of lines that are not in the file. */
   get unwrittenLines(): number {
     return this.#lines.length - this.#written.lines;
   }
@@ -75,7 +75,7 @@ export class RolloutFile implements Holder {
     for (const line of lines) this.#lines.push(line);
   }
 
-  /** Takes the lock and opens the file; only after `settle` is it open. */
+  /** Takes the lock and opens the file; it counts as open only after `settle`. */
   async open(): Promise<Exclude<OpenOutcome, { status: "not_saved" }>> {
     const { path, owner, mode, force, acknowledgedBytes } = this.#command;
     const lock = await takeLock(path, owner, { force: force ?? false }).catch(async (error: NodeJS.ErrnoException) => {
@@ -88,27 +88,30 @@ export class RolloutFile implements Holder {
       return await this.#openLocked();
     } catch (error) {
       await this.letGo();
-      // Nothing of ours stands in the file, so nobody need be kept from it; a new attempt takes the lock again.
+      // None of our lines is in the file, so the lock is released; a new attempt takes it again.
       if (acknowledgedBytes === undefined && !this.#created) await releaseLock(path, owner).catch(() => {});
       throw error;
     }
   }
 
   /**
-   * Makes the name of the file durable, unless something was saved in it before. Apart from opening: one sync can serve
-   * many new files.
+   * Makes the file's directory entry durable, unless the file already had saved lines. Separate from opening, because
+   * one sync can serve many new files.
    */
   async settle(): Promise<void> {
     if (this.#savedBytes === 0) await this.#directories.sync(dirname(this.#command.path));
     this.#opened = true;
   }
 
-  /** Writes every waiting line, which then outlives the process; only `commit` makes it outlive the machine. */
+  /**
+   * Writes every waiting line. They then survive a crash of the process; only `commit` makes them survive a crash of
+   * the machine.
+   */
   async write(): Promise<void> {
     await this.#whole(() => this.#append());
   }
 
-  /** Writes every waiting line and answers when they are durable. */
+  /** Writes every waiting line and resolves when they are durable. */
   async commit(): Promise<Saved> {
     return this.#whole(async () => {
       const fd = await this.#append();
@@ -122,12 +125,12 @@ export class RolloutFile implements Holder {
     });
   }
 
-  /** Closes the file; whoever needs it next opens it again. */
+  /** Closes the file; its next user opens it again. */
   async letGo(): Promise<void> {
     const fd = this.#fd;
     this.#fd = undefined;
     this.#descriptors.inUse(this);
-    // An error of close says nothing new: what counts was synced before.
+    // An error of close is ignored, because the data was synced before.
     if (fd !== undefined) await this.#fileSystem.close(fd).catch(() => {});
   }
 
@@ -138,7 +141,7 @@ export class RolloutFile implements Holder {
 
   async #openLocked(): Promise<Extract<OpenOutcome, { status: "open" }>> {
     const { path, mode, acknowledgedBytes } = this.#command;
-    // After a crash of the thread the file may be there already, made by the one before.
+    // After a crash of the thread the file may exist already, created by the previous writer.
     const exclusive = acknowledgedBytes === undefined ? constants.O_EXCL : 0;
     const { fd, size } = await this.#openFd(mode === "create" && !this.#created ? constants.O_CREAT | exclusive : 0);
     if (mode === "create") await this.#fileSystem.fchmod(fd, 0o600);
@@ -148,7 +151,7 @@ export class RolloutFile implements Holder {
       return this.#isOpen(mended.bytes, mended.torn);
     }
     if (size < known) throw new RolloutFileError("the file has become shorter");
-    // Behind it stands what a writer before us wrote, and perhaps failed to sync.
+    // The bytes after it were written by an earlier writer, which may have failed to sync them.
     this.#before = "rewrite";
     return this.#isOpen(known, undefined);
   }
@@ -162,7 +165,7 @@ export class RolloutFile implements Holder {
     return { status: "open", bytes, ...(torn === undefined ? {} : { torn }) };
   }
 
-  /** After a step that failed, what stands in the file is looked at before the next. */
+  /** After a failed step, the file's contents are checked before the next one. */
   async #whole<T>(step: () => Promise<T>): Promise<T> {
     this.#descriptors.inUse(this);
     try {
@@ -187,7 +190,7 @@ export class RolloutFile implements Holder {
     return fd;
   }
 
-  /** What fails half way is taken back as far as it can be: nobody knows whether there will be another attempt. */
+  /** A partial write is undone as far as possible, because there may be no further attempt. */
   async #writeWhole(fd: number, bytes: Uint8Array): Promise<void> {
     try {
       await writeAll(this.#fileSystem, fd, bytes);
@@ -199,7 +202,7 @@ export class RolloutFile implements Holder {
     }
   }
 
-  /** A descriptor to append to, behind those of the waiting lines that stand in the file already. */
+  /** Returns a descriptor to append to, positioned after the waiting lines that are already in the file. */
   async #ready(): Promise<number> {
     if (this.#fd !== undefined && this.#before === "append") return this.#fd;
     const { fd, size } = this.#fd === undefined ? await this.#openFd(0) : await this.#sizeOf(this.#fd);
@@ -236,7 +239,7 @@ export class RolloutFile implements Holder {
     return { fd, size: (await this.#fileSystem.fstat(fd)).size };
   }
 
-  /** Cuts off the part of a line that was not written whole; what is not ours is never touched. */
+  /** Truncates a partially written line; bytes that are not ours are never touched. */
   async #compare(fd: number, size: number): Promise<{ lines: number; bytes: number }> {
     if (size < this.#savedBytes) throw new RolloutFileError("the file has become shorter");
     if (size === this.#savedBytes) return { lines: 0, bytes: 0 };
@@ -259,7 +262,7 @@ export class RolloutFile implements Holder {
     }
   }
 
-  /** The name must still mean the file we wrote to, and nobody else may have written to it. */
+  /** The path must still refer to the file we wrote, and no other process may have written to it. */
   async #verify(end: number): Promise<void> {
     const stats = await this.#fileSystem.lstat(this.#command.path);
     this.#requireSame(stats);

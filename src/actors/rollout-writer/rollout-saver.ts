@@ -5,19 +5,19 @@ import type { RolloutFile } from "./rollout-file.js";
 
 const firstRetryMs = 250;
 const longestRetryMs = 30_000;
-/** What nobody waits for is durable after so long: one sync serves all that was written meanwhile. */
+/** Lines without a waiting caller become durable after this delay, so that one sync serves many of them. */
 const unaskedSyncMs = 1_000;
 
 interface Waiter {
-  /** The number of the last line it asks about. */
+  /** The number of the last line it waits for. */
   readonly upTo: number;
   answer(outcome: SaveOutcome): void;
 }
 
 /**
- * Keeps one conversation's lines until they are durable. They are written at once and synced when someone waits for
- * it, which costs more than everything else. At most one step is under way at a time; lines that come meanwhile go out
- * together in the next one. What fails is said at once and tried again, later and later, or at once when someone asks.
+ * Keeps one conversation's lines until they are durable. Lines are written at once, but synced only when a caller
+ * waits, because a sync costs more than everything else. At most one step runs at a time; lines that come meanwhile go
+ * into the next one. Failures are reported at once and retried with growing delays, or immediately on a flush.
  */
 export class RolloutSaver {
   readonly #conversationId: string;
@@ -27,7 +27,7 @@ export class RolloutSaver {
   readonly #waiters: Waiter[] = [];
   #added = 0;
   #savedLines = 0;
-  /** The number of the last line that shall be durable now. */
+  /** The number of the last line that must become durable now. */
   #syncThrough = 0;
   #unaskedSync: NodeJS.Timeout | undefined;
   #step: Promise<void> | undefined;
@@ -43,7 +43,7 @@ export class RolloutSaver {
     this.#publish = publish;
   }
 
-  /** `before` is waited for: two must not have the file at once. */
+  /** Waits for `before`, because two savers must not have the file open at once. */
   async open(before?: Promise<void>): Promise<OpenOutcome> {
     const opening = this.#openFile(before);
     this.#begin(opening);
@@ -56,7 +56,7 @@ export class RolloutSaver {
     this.#file.add(lines);
     this.#added += lines.length;
     if (sync) this.#syncThrough = this.#added;
-    // While it fails, the clock or a flush decides when it is tried again.
+    // After a failure, the retry timer or a flush decides when to try again.
     if (this.#retry === undefined) this.#next();
   }
 
@@ -76,13 +76,13 @@ export class RolloutSaver {
     return outcome;
   }
 
-  /** Stops without saving and lets go of the lock. */
+  /** Stops without saving and releases the lock. */
   async release(): Promise<void> {
     await this.abandon();
     await this.#file.close();
   }
 
-  /** Stops without saving and keeps the lock: whoever comes next for this conversation goes on with it. */
+  /** Stops without saving and keeps the lock, for the next saver of this conversation. */
   async abandon(): Promise<void> {
     this.#end();
     await this.#step;
@@ -97,7 +97,7 @@ export class RolloutSaver {
     return this.#syncThrough > this.#savedLines;
   }
 
-  /** The next step, unless one is under way: that one looks again when it ends. */
+  /** Begins the next step, unless one is running: that one checks again when it ends. */
   #next(): void {
     if (this.#step === undefined && !this.#ended) this.#begin(this.#lanes.run(() => this.#save()));
   }
@@ -127,7 +127,7 @@ export class RolloutSaver {
       const outcome = await this.#file.open();
       if (outcome.status === "in_use") throw new RolloutFileError(`in use by ${outcome.owner}`);
       await this.#file.settle();
-      // Before the first line of ours can be in the file, its sender must know where it begins.
+      // The sender must know where the file begins before our first line can be in it.
       this.#saySaved(0, this.#file.savedBytes);
     }
     if (!this.#wantsSync) return this.#file.unwrittenLines > 0 ? this.#file.write() : undefined;
@@ -137,7 +137,7 @@ export class RolloutSaver {
   }
 
   #saySaved(lines: number, bytes: number): void {
-    // Whoever hears this takes the last failure as over, so the same one must be said again.
+    // The receiver takes the last failure as resolved, so a repeated one must be reported again.
     this.#failure = undefined;
     if (!this.#ended) this.#publish({ type: "saved", conversationId: this.#conversationId, lines, bytes });
   }
@@ -167,7 +167,7 @@ export class RolloutSaver {
     if (this.#ended) return;
     if (reason !== this.#failure) this.#publish({ type: "not_saved", conversationId: this.#conversationId, reason });
     this.#failure = reason;
-    // Whoever heard of the failure must hear that it is over.
+    // A reported failure must be followed by a report that it is resolved.
     this.#syncThrough = this.#added;
     for (const waiter of this.#waiters.splice(0)) waiter.answer({ status: "not_saved", reason });
     this.#retry = setTimeout(() => {

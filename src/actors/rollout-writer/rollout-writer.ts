@@ -9,8 +9,8 @@ import { RolloutFile, type OpenCommand } from "./rollout-file.js";
 import { RolloutSaver } from "./rollout-saver.js";
 
 /**
- * For a thread of its own: what only reaches the cache is done at once, since handing it to Node's pool and back costs
- * more than doing it. What waits for the disk goes through the pool, where others can go on beside it.
+ * For the writer's own thread: operations that only reach the page cache run synchronously, because Node's thread pool
+ * costs more than the work itself. Operations that wait for the disk go through the pool, so that others can proceed.
  */
 export const threadFileSystem: FileSystem = {
   ...nodeFileSystem,
@@ -19,16 +19,18 @@ export const threadFileSystem: FileSystem = {
 };
 
 /**
- * How many files are worked on at a time. Node's pool of four threads serves the whole process: one stays free for
- * everybody else, and a file that stalls leaves the others two lanes.
+ * Number of files worked on at a time. Node's pool of four threads serves the whole process: one stays free for other
+ * work, and a file that stalls leaves two lanes for the others.
  */
 const lanesPerProcess = 3;
-/** How many files stay open between two writes. */
+/** Maximum number of files kept open between writes. */
 const maxOpenFiles = 1_024;
 
 export type RolloutWriter = Actor<RolloutCommand, RolloutAnswers, null, RolloutEvent>;
 
-/** Owns every open rollout of the process. It loads no schema library: what it gets was checked where it entered. */
+/**
+ * Owns every open rollout of the process. It loads no schema library: its messages were validated where they entered.
+ */
 export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenFiles): RolloutWriter {
   return {
     name: "rollout_writer",

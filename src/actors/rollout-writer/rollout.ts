@@ -1,19 +1,19 @@
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 
-/** Where one conversation's lines go. Never throws and never blocks: what fails is said by `flush`. */
+/** The destination of one conversation's lines. Never throws and never blocks: `flush` reports failures. */
 export interface Rollout {
   /** Null when nothing is written to a file. */
   readonly path: string | null;
-  /** Whether so much is waiting that no new turn should begin. */
+  /** Whether so many lines wait that no new turn should begin. */
   readonly full: boolean;
-  /** How long the file is with everything that waits; zero as long as nobody knows, or there is none. */
+  /** Length of the file including waiting lines; zero while it is unknown, or without a file. */
   readonly bytes: number;
   append(line: OwnLine): void;
-  /** How many secrets were kept from the disk since this was last asked. */
+  /** Returns the number of secrets redacted since the last call. */
   takeRedacted(): number;
-  /** Answers for every line appended so far, within ten seconds. */
+  /** Resolves within ten seconds, with the outcome for every line appended so far. */
   flush(): Promise<SaveOutcome>;
-  /** Flushes and lets go of the file and its lock. */
+  /** Flushes and releases the file and its lock. */
   close(): Promise<SaveOutcome>;
 }

@@ -4,7 +4,7 @@ import type { RolloutTurn } from "../../rollouts/turns.js";
 export interface CompactionRecord {
   timestamp: number;
   summary: string;
-  /** How many old items had to be dropped before the summary could be made. */
+  /** Number of old items that had to be dropped before the summary could be made. */
   truncatedCount: number;
 }
 
@@ -14,16 +14,19 @@ export interface RecordedCompaction extends CompactionRecord {
 }
 
 /**
- * Where whole turns are kept; anything of this shape can take the place of files. A turn must come back with its
- * `metadata`: when `metadata.replaces` is true, its items are the whole history from there on.
+ * Stores whole turns; any object of this shape can replace files. A turn must be returned with its `metadata`: when
+ * `metadata.replaces` is true, its items are the whole history from there on.
  */
 export interface TurnRecorder {
   appendTurn(conversationId: string, turn: RolloutTurn): Promise<void>;
-  /** What was appended, in order; the records of `appendCompacted` may be among the turns, or left out. */
+  /** Returns the appended turns in order; records of `appendCompacted` may be included or left out. */
   readRollout(conversationId: string): Promise<readonly (RolloutTurn | RecordedCompaction)[]>;
   list(): Promise<ConversationMetadata[]>;
-  /** Called for each compaction, before the turn that has the new history. */
+  /** Called for each compaction, before the turn with the new history. */
   appendCompacted?(conversationId: string, record: CompactionRecord): Promise<void>;
-  /** Whether the turn with the new history is enough to restore a compaction, so that `appendCompacted` is not called for it. */
+  /**
+   * Whether the turn with the new history is enough to restore a compaction, so that `appendCompacted` is not called
+   * for it.
+   */
   readonly keepsReplacements?: boolean;
 }

@@ -11,7 +11,7 @@ export class UnsavedLines {
   #savedBytes: number | undefined;
   #waitingBytes = 0;
 
-  /** `savedBytes` is where the file ends before the first of these lines, as soon as that is known. */
+  /** `savedBytes` is the length of the file before the first of these lines, if already known. */
   constructor(savedBytes: number | undefined) {
     this.#savedBytes = savedBytes;
   }
@@ -37,7 +37,7 @@ export class UnsavedLines {
     return this.#savedBytes;
   }
 
-  /** Where the file will end; zero as long as it is not known where it began. */
+  /** Length of the file with all lines; zero while its initial length is unknown. */
   get endBytes(): number {
     return this.#savedBytes === undefined ? 0 : this.#savedBytes + this.#waitingBytes;
   }
@@ -46,7 +46,7 @@ export class UnsavedLines {
     this.#savedBytes ??= bytes;
   }
 
-  /** Gives the number of bytes that wait now and did not before. */
+  /** Returns the number of bytes added. */
   add(text: string): number {
     const bytes = Buffer.byteLength(text);
     this.#lines.push({ text, bytes });
@@ -65,10 +65,10 @@ export class UnsavedLines {
     this.#sent = 0;
   }
 
-  /** Forgets the lines that lie before `end`; gives the number of bytes that no longer wait. */
+  /** Drops the lines before `end`; returns the number of bytes that no longer wait. */
   savedUpTo(end: number, lines: number): number {
     if (this.#savedBytes === undefined) {
-      // Only an event without lines can be the first: it says where the file began.
+      // The first event has no lines and reports the initial length of the file.
       this.#savedBytes = lines === 0 ? end : undefined;
       return 0;
     }

@@ -5,12 +5,12 @@ export interface Message {
   readonly type: string;
 }
 
-/** What an asker gets, by message type; a type that is not named answers nothing. */
+/** The answer to each message type; a type without an entry has no answer. */
 export type Answers<Op extends Message> = { readonly [T in Op["type"]]?: unknown };
 
 export type AnswerOf<A, T extends PropertyKey> = T extends keyof A ? A[T] : void;
 
-/** What comes out of an actor: `id` is the submission that caused it, empty when nobody asked. */
+/** An event published by an actor. `id` is the submission that caused it, or empty if none did. */
 export interface ActorEvent<Msg> {
   readonly id: string;
   readonly msg: Msg;
@@ -18,7 +18,7 @@ export interface ActorEvent<Msg> {
 
 /**
  * One handler for each message type. Handlers start in the order of the mailbox and must be short; one that answers
- * later returns a promise, and the mailbox goes on meanwhile. Throwing or rejecting ends the incarnation.
+ * later returns a promise, and the mailbox continues meanwhile. Throwing or rejecting ends the incarnation.
  */
 export type Handlers<Op extends Message, A, Own extends Message> = {
   readonly [T in Op["type"]]: (
@@ -32,14 +32,14 @@ export type Handlers<Op extends Message, A, Own extends Message> = {
   readonly [Symbol.asyncDispose]?: () => Promise<void>;
 };
 
-/** Work beside the mailbox. */
+/** Work that runs beside the mailbox. */
 export interface Run {
   abort(): void;
 }
 
-/** What an incarnation can do besides answering. */
+/** The functions an incarnation can call besides answering messages. */
 export interface Context<Msg, Own extends Message> {
-  /** Starts work beside the mailbox; its end comes back as a message, unless the incarnation has ended before. */
+  /** Starts work beside the mailbox. Its end comes back as a message unless the incarnation has ended by then. */
   readonly run: (work: (signal: AbortSignal) => Promise<void>, end: (failure: Failure | undefined) => Own) => Run;
   readonly publish: (msg: Msg, id?: string) => void;
 }
@@ -56,13 +56,13 @@ export interface Actor<
   start(options: Options, context: Context<Msg, Own>): Handlers<Op, A, Own> | Promise<Handlers<Op, A, Own>>;
 }
 
-/** The only way to an actor, wherever it runs. A call that cannot be served rejects with a `FailureError`. */
+/** The only way to reach an actor, wherever it runs. A call that cannot be served rejects with a `FailureError`. */
 export interface Ref<Op extends Message, A extends Answers<Op>> {
   /** Resolves with the submission's id when the mailbox has accepted the message: that is the backpressure. */
   tell(op: Op): Promise<string>;
   /** Resolves with the answer. Aborting the signal rejects at once and reaches the handler as its signal. */
   ask<T extends Op["type"]>(op: Extract<Op, { type: T }>, signal?: AbortSignal): Promise<AnswerOf<A, T>>;
-  /** Refuses what comes later, aborts running work, releases what the actor holds. */
+  /** Refuses later calls, aborts running work, and releases the actor's resources. */
   stop(): Promise<void>;
 }
 
@@ -73,13 +73,15 @@ export interface RestartBudget {
 }
 
 export interface SpawnOptions<Msg> {
-  /** How many messages may be accepted and unanswered at once. */
+  /** Maximum number of messages that are accepted and not yet answered. */
   readonly capacity?: number;
   readonly budget?: RestartBudget;
   readonly onEvent?: (event: ActorEvent<Msg>) => void;
   /** Called when a new incarnation has started after a failure. */
   readonly onRestart?: (failure: Failure) => void;
-  /** Called with the id of a message that was told and accepted and will never be handled. Only in this thread. */
+  /**
+   * Called with the id of a told message that was accepted but will never be handled. Only for actors in this thread.
+   */
   readonly onDropped?: (id: string) => void;
   /** Called when the budget is spent; every later call rejects. */
   readonly onFailed?: (failure: Failure) => void;

@@ -33,7 +33,7 @@ export class Calls {
     return this.#unsent.has(number);
   }
 
-  /** Takes the oldest unsent calls, as what is sent of them. */
+  /** Moves the oldest unsent calls to the unaccepted ones and returns their messages. */
   take(limit: number): Delivery[] {
     const batch: Delivery[] = [];
     for (const call of this.#unsent.values()) {
@@ -45,7 +45,7 @@ export class Calls {
     return batch;
   }
 
-  /** A mailbox accepts in order, so one number speaks for all before it. */
+  /** A mailbox accepts in order, so one number covers all calls before it. */
   accepted(through: number): void {
     for (const call of this.#unaccepted.values()) {
       if (call.number > through) return;

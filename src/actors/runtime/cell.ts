@@ -10,7 +10,7 @@ import { schedule, type Runnable } from "./scheduler.js";
 
 export const defaultCapacity = 1024;
 
-/** An actor's mailbox and the incarnations that empty it, one after the other. */
+/** An actor's mailbox and the incarnations that process it, one after the other. */
 export class Cell implements Runnable, Host {
   readonly #actor: Blueprint;
   readonly #mailbox: Mailbox;
@@ -41,7 +41,7 @@ export class Cell implements Runnable, Host {
     return this.#actor.name;
   }
 
-  /** Why nothing is taken any more. */
+  /** The reason why messages are refused from now on, if they are. */
   get refusal(): Failure | undefined {
     return this.#refusal;
   }
@@ -50,7 +50,7 @@ export class Cell implements Runnable, Host {
     return this.#mailbox.hasPlace;
   }
 
-  /** Says whether the message was accepted now; otherwise its caller hears of it later. */
+  /** Returns whether the message was accepted at once; otherwise its caller is notified later. */
   submit(envelope: Envelope): boolean {
     if (this.#refusal !== undefined) {
       envelope.caller?.refused(new FailureError(this.#refusal));
@@ -61,7 +61,7 @@ export class Cell implements Runnable, Host {
     return accepted;
   }
 
-  /** The caller hears of it at once; a handler that runs already is told by its signal. */
+  /** Refuses the caller at once; a handler that is already running is aborted through its signal. */
   cancel(envelope: Envelope, reason?: unknown): void {
     const { status, op, caller, controller } = envelope;
     if (status === "waiting" || status === "queued") {

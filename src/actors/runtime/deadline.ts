@@ -1,6 +1,6 @@
 /**
- * Calls back when the time is over, unless the returned function was called before. It waits in two halves: after the
- * process itself was stopped for long, a timer fires before the answer that has come meanwhile is read.
+ * Calls back when the time is over, unless the returned function was called before. It waits in two halves, because
+ * after the process was suspended for long a timer fires before an answer that arrived meanwhile is read.
  */
 export function startDeadline(ms: number, onLate: () => void, options: { readonly unref: boolean }): () => void {
   const wait = (callback: () => void): NodeJS.Timeout => {

@@ -3,7 +3,7 @@ import type * as Comlink from "comlink";
 
 type Listener = Parameters<Comlink.Endpoint["addEventListener"]>[1];
 
-/** A port as Comlink wants it; its own adapter for Node has no types that our compiler settings accept. */
+/** Adapts a port to Comlink. Comlink's own adapter for Node has no types that our compiler settings accept. */
 export function endpointOf(port: MessagePort): Comlink.Endpoint {
   const receivers = new Map<Listener, (data: unknown) => void>();
   return {

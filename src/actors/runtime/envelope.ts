@@ -2,7 +2,7 @@ import type { Message } from "./actor.js";
 import type { Linked } from "./linked-list.js";
 import type { FailureError } from "../../messages/failure.js";
 
-/** Who sent a message and wants to hear of it. */
+/** The sender of a message, notified of its outcome. */
 export interface Caller {
   /** Called when the message had to wait for a place and now has one. */
   accepted(): void;
@@ -10,18 +10,18 @@ export interface Caller {
   refused(error: FailureError): void;
 }
 
-/** `cancelled`: the caller has gone but the handler still runs; `dropped`: the incarnation of the handler has ended. */
+/** `cancelled`: the caller cancelled but the handler still runs; `dropped`: the handler's incarnation has ended. */
 type EnvelopeStatus = "waiting" | "queued" | "running" | "cancelled" | "dropped" | "settled";
 
 /** One message on its way through a mailbox. */
 export class Envelope implements Linked<Envelope> {
   readonly id: string;
   readonly op: Message;
-  /** Nobody once a tell has been accepted: it wants to hear of nothing more. */
+  /** Undefined once a tell has been accepted: it expects no further notification. */
   caller: Caller | undefined;
-  /** Set on what an incarnation sends to itself: such a message needs no place, and dies with its sender. */
+  /** Set on messages that an incarnation sends to itself: they need no place and are dropped when the sender ends. */
   readonly sender: object | undefined;
-  /** Only an ask that can be cancelled pays for a signal of its own. */
+  /** Only a cancellable ask gets its own controller, to save allocations. */
   readonly controller: AbortController | undefined;
   status: EnvelopeStatus = "waiting";
   previous: Envelope | undefined = undefined;

@@ -4,23 +4,23 @@ import { type EventRuns, Replay } from "./replay.js";
 const defaultBound = 1_024;
 
 export interface EventQueueOptions<E> {
-  /** How many unread events a reader may have. */
+  /** Maximum number of unread events per reader. */
   readonly bound?: number;
-  /** How many events are kept for readers that come later. */
+  /** Number of events kept for readers that start later. */
   readonly replay?: number;
-  /** What an event weighs in memory; without it only their number counts. */
+  /** The weight of an event in memory; without it only the number of events is bounded. */
   readonly weigh?: (event: E) => number;
-  /** Joins two neighbours into one that carries the newer number, or declines. */
+  /** Merges two neighbouring events into one with the newer number, or returns undefined. */
   readonly merge?: (older: E, newer: E) => E | undefined;
-  /** Which events are kept as texts. */
+  /** Selects the events that are stored compactly, as texts only. */
   readonly runs?: EventRuns<E>;
-  /** The event that stands for all from `from` to `to`, which the reader was too slow for. */
+  /** Creates the event that replaces all events from `from` to `to`, which a slow reader has missed. */
   readonly lagged: (from: number, to: number) => E;
-  /** What must not be missed, however slow a reader is: repeated after a lag as far as it was in it or before it. */
+  /** Returns events that no reader may miss. After a lag, those up to its end are repeated. */
   readonly onLagged?: () => readonly E[];
 }
 
-/** Events for any number of readers, each at its own pace. The numbers of the events have no gap. */
+/** Delivers events to any number of readers, each at its own pace. Event numbers have no gaps. */
 export class EventQueue<E extends { readonly seq: number }> {
   readonly #options: EventQueueOptions<E>;
   readonly #readers = new Set<EventReader<E>>();
@@ -40,7 +40,7 @@ export class EventQueue<E extends { readonly seq: number }> {
     for (const reader of this.#readers) reader.receive(event);
   }
 
-  /** Resolves when the lossless readers can take more; undefined when they can now, or there are none. */
+  /** Resolves when the lossless readers can take more; undefined when they can now or there are none. */
   room(): Promise<void> | undefined {
     for (const reader of this.#readers) {
       const room = reader.room();
@@ -49,7 +49,7 @@ export class EventQueue<E extends { readonly seq: number }> {
     return undefined;
   }
 
-  /** Without `since` a reader sees what is published from now on; with it, everything from that number on. */
+  /** Without `since` a reader receives only new events; with it, all events from that number on. */
   reader(options: { readonly since?: number; readonly bound?: number } = {}): EventReader<E> {
     const { merge, weigh, lagged, onLagged, bound = defaultBound } = this.#options;
     const readerOptions: ReaderOptions<E> = { merge, weigh, lagged, onLagged, bound: options.bound ?? bound };
@@ -60,7 +60,7 @@ export class EventQueue<E extends { readonly seq: number }> {
     return reader;
   }
 
-  /** Readers end when they have read what they still have. */
+  /** Each reader ends after its remaining events. */
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers) reader.close();

@@ -1,11 +1,11 @@
-/** How much the unread events of one reader may weigh. */
+/** Maximum total weight of one reader's unread events. */
 const maxWeight = 4_000_000;
-// Merging costs the reader the rhythm of the events, so one that keeps up is left alone.
+// Merging hides the original timing of events, so a reader that keeps up gets them unmerged.
 const mergeAbove = 4;
-/** From this weight of unread events on, the source waits for a reader that must not miss any. */
+/** From this weight of unread events on, the publisher waits for a lossless reader. */
 const fullWeight = 1_000_000;
 
-/** Ends somebody's waiting. */
+/** Resolves one pending `next` call. */
 export type Waiter<E> = (result: IteratorResult<E, undefined>) => void;
 
 export interface ReaderOptions<E> {
@@ -16,24 +16,24 @@ export interface ReaderOptions<E> {
   readonly onLagged: (() => readonly E[]) | undefined;
 }
 
-/** One reader of an event queue. `next` may be called again before it has resolved: the calls are served in order. */
+/** One reader of an event queue. `next` may be called again before it has resolved; the calls are served in order. */
 export class EventReader<E extends { readonly seq: number }> implements AsyncIterableIterator<E> {
   readonly #options: ReaderOptions<E>;
   readonly #leave: () => void;
-  /** The number the reader wants next; undefined until the first event says where it starts. */
+  /** The number the reader needs next; undefined until its first event. */
   #position: number | undefined;
-  /** The last number that was dropped from the front of the backlog. */
+  /** The number of the last event that was dropped from the front of the backlog. */
   #droppedThrough: number | undefined;
   #repeats: E[] = [];
   /** Unread events; those before `#head` have been taken. */
   #backlog: E[] = [];
   #head = 0;
-  /** Of the unread events together. */
+  /** The total weight of the unread events. */
   #weight = 0;
   readonly #waiting: Waiter<E>[] = [];
   #isClosed = false;
   #isLossless = false;
-  /** Those who wait until there is room for more events. */
+  /** Resolvers of pending `room` calls. */
   #awaitingRoom: (() => void)[] = [];
 
   constructor(options: ReaderOptions<E>, since: number | undefined, leave: () => void) {
@@ -42,7 +42,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     this.#leave = leave;
   }
 
-  /** Whether no event is dropped from now on: then the source has to wait for `room`. */
+  /** While lossless, no event is dropped, and the publisher has to wait for `room`. */
   setLossless(isLossless: boolean): void {
     this.#isLossless = isLossless;
     this.#dropOverBound();
@@ -55,10 +55,10 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     return new Promise((resolve) => void this.#awaitingRoom.push(resolve));
   }
 
-  /** For the queue: takes an event in, and never more than the bound of them unless the reader is lossless. */
+  /** Called by the queue: adds an event. Unless the reader is lossless, older events are dropped beyond the bound. */
   receive(event: E): void {
     if (this.#isClosed || event.seq < (this.#position ?? event.seq)) return;
-    // Whoever waits has read all there was.
+    // A pending `next` call means that the backlog is empty.
     if (this.#waiting.length > 0 && event.seq === this.#position) return this.#hand(event);
     if (this.#position === undefined) this.#position = event.seq;
     // Everything unread is contiguous, so only the first event can come after a gap.
@@ -73,14 +73,14 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     }
   }
 
-  /** For the queue: no more events come. */
+  /** Called by the queue when no more events will come. */
   close(): void {
     this.#isClosed = true;
     for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
     this.#announceRoom();
   }
 
-  /** `onWait` is told who waits, so that it can be withdrawn. */
+  /** `onWait` receives the waiter of a pending call, so that it can be withdrawn. */
   next(onWait?: (waiter: Waiter<E>) => void): Promise<IteratorResult<E, undefined>> {
     const value = this.#take();
     if (value !== undefined) return Promise.resolve({ done: false, value });
@@ -91,7 +91,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     });
   }
 
-  /** Who waits no longer is at an end, and takes no event from those who do. */
+  /** Ends a pending `next` call, so that it does not take an event from the other waiters. */
   withdraw(waiter: Waiter<E>): void {
     const index = this.#waiting.indexOf(waiter);
     if (index === -1) return;
@@ -165,7 +165,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
 
   #takeLag(to: number): E {
     const lagged = this.#options.lagged(this.#position ?? to, to);
-    // What comes later than the lag is still in the backlog.
+    // Events after the lag are still in the backlog.
     this.#repeats = (this.#options.onLagged?.() ?? []).filter(({ seq }) => seq <= to);
     this.#droppedThrough = undefined;
     this.#position = to + 1;

@@ -4,19 +4,19 @@ interface Waiting extends Linked<Waiting> {
   goOn(): void;
 }
 
-/** Sockets, timers and interrupts have their turn after so long. */
+/** After this time the event loop gets a turn, so that sockets, timers and interrupts are served. */
 const longestMs = 10;
-/** Where the rest of the event loop takes longer, so may this: else a busy loop would hardly get on. */
+/** When the rest of the event loop takes longer, this queue may too; otherwise a busy loop would starve it. */
 const share = 0.25;
 const longestShareMs = 40;
 
-/** What ends makes room, so it goes before what begins. */
+/** Ending work frees resources, so it runs before work that begins. */
 const lines = { end: new LinkedList<Waiting>(), begin: new LinkedList<Waiting>() };
 let isServing = false;
 
 /**
- * Resolves when everybody who asked before has gone on, as far as it could without waiting for the world. A thousand
- * pieces of work that become ready together would otherwise be one piece that holds up the event loop.
+ * Resolves when all earlier callers have continued as far as they could without waiting for I/O. Otherwise a thousand
+ * pieces of work that become ready together would block the event loop as one.
  */
 export function takeTurn(kind: keyof typeof lines): Promise<void> {
   return new Promise((resolve) => {
@@ -31,7 +31,7 @@ async function serve(): Promise<void> {
   let deadline = performance.now() + longestMs;
   for (let next = shift(); next !== undefined; next = shift()) {
     next.goOn();
-    // Runs when nothing is left that is ready: whoever went on has gone as far as it can.
+    // Runs when the microtask queue is empty, so the released work has continued as far as it can.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const now = performance.now();
     if (now < deadline) continue;

@@ -10,17 +10,17 @@ import { within } from "../../base/time/waiting.js";
 const workBoundMs = 5_000;
 const disposeBoundMs = 5_000;
 
-/** An actor with its options, and without its types. */
+/** An actor with its options bound and its types erased. */
 export interface Blueprint {
   readonly name: string;
   start(context: Context<unknown, Message>): unknown;
 }
 
-/** What an incarnation needs from the one who started it. */
+/** The functions an incarnation needs from the cell that started it. */
 export interface Host {
   /** Puts an incarnation's own message into the mailbox. */
   insist(envelope: Envelope): void;
-  /** Gives a place in the mailbox back. */
+  /** Frees a place in the mailbox. */
   release(): void;
   publish(event: { id: string; msg: unknown }): void;
 }
@@ -32,7 +32,7 @@ interface HandlerTable {
   readonly [Symbol.asyncDispose]?: () => Promise<void>;
 }
 
-/** One life of an actor, from `start` until everything it began has ended. */
+/** One life of an actor, from `start` until all work it started has ended. */
 export class Incarnation {
   readonly #actor: Blueprint;
   readonly #host: Host;
@@ -40,7 +40,7 @@ export class Incarnation {
   readonly #running = new LinkedList<Envelope>();
   readonly #runs = new Set<AbortController>();
   readonly #lifetime = new AbortController();
-  /** `start`, handlers and runs that have not ended. */
+  /** Number of `start` calls, handlers and runs that have not ended. */
   #active = 0;
   #ended = false;
   #disposed = false;
@@ -55,7 +55,7 @@ export class Incarnation {
     setMaxListeners(0, this.#lifetime.signal);
   }
 
-  /** Resolves when the incarnation ends, with what ended it; with nothing when it was stopped. */
+  /** Resolves when the incarnation ends: with the failure that ended it, or with undefined when it was stopped. */
   get failure(): Promise<Failure | undefined> {
     return this.#failure.promise;
   }
@@ -64,7 +64,7 @@ export class Incarnation {
     return this.#handlers !== undefined && !this.#ended;
   }
 
-  /** Says whether messages can be handled now. */
+  /** Returns whether messages can be handled now. */
   async start(): Promise<boolean> {
     this.#active += 1;
     try {
@@ -73,7 +73,7 @@ export class Incarnation {
       this.#fail("start", error);
     }
     this.#ease();
-    // It took so long that whoever ended this incarnation has given up waiting for it.
+    // `start` took so long that `end` stopped waiting for it, so its resources are released here.
     if (this.#disposed) await this.#dispose();
     return this.isLive;
   }
@@ -101,7 +101,7 @@ export class Incarnation {
   }
 
   /**
-   * Refuses what is unanswered, aborts what runs and waits for it, then releases what the actor holds; each wait is
+   * Refuses unanswered calls, aborts running work and waits for it, then releases the actor's resources; each wait is
    * bounded. Later calls wait for the first.
    */
   end(refusal: Failure): Promise<void> {
@@ -130,14 +130,14 @@ export class Incarnation {
     this.#closed.resolve();
   }
 
-  /** What it throws is nobody's concern any more: the incarnation is over either way. */
+  /** Errors are ignored: the incarnation has ended either way. */
   async #dispose(): Promise<void> {
     const handlers = this.#handlers;
     this.#handlers = undefined;
     await within((async () => handlers?.[Symbol.asyncDispose]?.())(), disposeBoundMs);
   }
 
-  /** Only what the actor itself has put there: every object inherits a `toString`. */
+  /** Only the actor's own handlers count: every object inherits methods such as `toString`. */
   #handler(type: string): Handler | undefined {
     const handlers = this.#handlers;
     const handler = handlers !== undefined && Object.hasOwn(handlers, type) ? handlers[type] : undefined;
@@ -161,7 +161,7 @@ export class Incarnation {
     envelope.caller?.refused(new FailureError(failed("bad_message", message)));
   }
 
-  /** Says whether the end of the handler still matters to anyone. */
+  /** Returns whether the caller still waits for the handler's result. */
   #settle(envelope: Envelope): boolean {
     this.#ease();
     if (envelope.status === "dropped") return false;

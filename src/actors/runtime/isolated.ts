@@ -1,6 +1,6 @@
 import { messageOf } from "./failures.js";
 
-/** A listener that cannot harm who calls it: what it throws is warned about, once. */
+/** Wraps a listener so that its errors cannot reach the caller; the first error is reported as a warning. */
 export function isolated<T>(owner: string, listener: ((value: T) => unknown) | undefined): (value: T) => void {
   let warned = false;
   const warn = (error: unknown): void => {

@@ -1,10 +1,10 @@
-/** A member of a list knows its neighbours, so that it can leave from anywhere at no cost. */
+/** A list member that knows its neighbours, so that it can be removed in constant time. */
 export interface Linked<T> {
   previous: T | undefined;
   next: T | undefined;
 }
 
-/** A queue without allocations; a member stands in one list at a time. */
+/** A queue without allocations; a member can be in only one list at a time. */
 export class LinkedList<T extends Linked<T>> {
   #first: T | undefined;
   #last: T | undefined;
@@ -26,7 +26,7 @@ export class LinkedList<T extends Linked<T>> {
     return first;
   }
 
-  /** The member must stand in this list. */
+  /** The member must be in this list. */
   remove(member: T): void {
     const { previous, next } = member;
     if (previous === undefined) this.#first = next;

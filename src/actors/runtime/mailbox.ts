@@ -1,7 +1,7 @@
 import type { Envelope } from "./envelope.js";
 import { LinkedList } from "./linked-list.js";
 
-/** A bounded queue: a message holds its place from being accepted until its handler has ended. */
+/** A bounded queue: a message holds its place from acceptance until its handler has ended. */
 export class Mailbox {
   readonly #queue = new LinkedList<Envelope>();
   readonly #waiting = new LinkedList<Envelope>();
@@ -19,7 +19,7 @@ export class Mailbox {
     return this.#places > 0;
   }
 
-  /** Says whether the message was accepted now; otherwise it waits its turn for a place. */
+  /** Returns whether the message was accepted at once; otherwise it waits for a place. */
   offer(envelope: Envelope): boolean {
     if (this.#places === 0) {
       this.#waiting.push(envelope);
@@ -30,7 +30,7 @@ export class Mailbox {
     return true;
   }
 
-  /** For an actor's own message, which must not wait for a place: the places may be waiting for it. */
+  /** Enqueues an actor's own message without a place: the messages that hold the places may be waiting for it. */
   insist(envelope: Envelope): void {
     this.#enqueue(envelope);
   }
@@ -39,7 +39,7 @@ export class Mailbox {
     return this.#queue.shift();
   }
 
-  /** Gives a place back, to the one who has waited longest. */
+  /** Passes a freed place to the message that has waited longest. */
   release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) {
@@ -50,7 +50,7 @@ export class Mailbox {
     next.caller?.accepted();
   }
 
-  /** Takes out a message that no handler has seen yet. */
+  /** Removes a message that no handler has started yet. */
   remove(envelope: Envelope): void {
     if (envelope.status === "waiting") {
       this.#waiting.remove(envelope);
@@ -60,7 +60,7 @@ export class Mailbox {
     }
   }
 
-  /** Takes out everything; the mailbox is not used again. */
+  /** Removes and returns all messages; the mailbox is not used again. */
   clear(): Envelope[] {
     const envelopes: Envelope[] = [];
     for (const list of [this.#queue, this.#waiting]) {

@@ -1,27 +1,27 @@
-/** How much the events weigh that are kept. */
+/** Maximum total weight of the kept events. */
 const maxWeight = 1_000_000;
 
 export interface ReplayOptions<E> {
-  /** How many events are kept; none when it is 0. */
+  /** Number of events kept; 0 keeps none. */
   readonly bound: number;
   readonly weigh: ((event: E) => number) | undefined;
   readonly runs: EventRuns<E> | undefined;
 }
 
-/** How events that follow one another, and differ in their number and a text alone, are kept as their texts. */
+/** Stores consecutive events that differ only in their number and one text as a list of texts. */
 export interface EventRuns<E> {
-  /** The text of `event`, when it could be in a run that begins with `first`. */
+  /** Returns the text of `event` if it can be part of a run that begins with `first`. */
   text(first: E, event: E): string | undefined;
   event(first: E, seq: number, text: string): E;
 }
 
 interface Run<E> {
   readonly first: E;
-  /** Of the events behind the first. */
+  /** The texts of the events after the first. */
   readonly texts: string[];
 }
 
-/** The last events of a queue, for readers that come later. */
+/** The last events of a queue, kept for readers that start later. */
 export class Replay<E extends { readonly seq: number }> {
   readonly #options: ReplayOptions<E>;
   #runs: Run<E>[] = [];
@@ -36,7 +36,7 @@ export class Replay<E extends { readonly seq: number }> {
     const { bound } = this.#options;
     if (bound === 0) return;
     this.#add(event);
-    // Many at once, because those that stay are put together anew.
+    // Many events are dropped at once, because the remaining runs have to be rebuilt.
     if (this.#count >= bound * 2) this.#keep(bound);
     else if (this.#weight > maxWeight) this.#keep(Math.floor(this.#count / 2));
   }

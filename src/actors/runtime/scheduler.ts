@@ -1,17 +1,20 @@
 import { setImmediate } from "node:timers";
 import { LinkedList, type Linked } from "./linked-list.js";
 
-/** Something with messages to handle; `ready` is true while it stands in line. */
+/** Something with messages to handle; `ready` is true while it is queued. */
 export interface Runnable extends Linked<Runnable> {
   ready: boolean;
-  /** Handles up to `limit` messages and says how many it has handled. */
+  /** Handles up to `limit` messages and returns how many it has handled. */
   take(limit: number): number;
   readonly hasWork: boolean;
 }
 
-// A loop of ready promises never lets sockets and timers run, and all actors of a thread are one such loop.
+// Chained microtasks starve sockets and timers, and all actors of a thread share one such chain.
 const messagesPerTurn = 64;
-/** Where the rest of the event loop takes long, actors may take half of that: an interrupt must not wait for many rounds. */
+/**
+ * When the rest of the event loop takes long, actors may take half that time, so that an interrupt does not wait for
+ * many rounds.
+ */
 const share = 0.5;
 const longestTurnMs = 50;
 
@@ -21,7 +24,7 @@ let armed = false;
 let waitsSince = 0;
 let deadline = 0;
 
-/** Lets an actor handle its messages soon: from a microtask, or once the event loop has had its turn. */
+/** Schedules an actor to handle its messages: in a microtask, or after the event loop has had its turn. */
 export function schedule(runnable: Runnable): void {
   if (runnable.ready) return;
   runnable.ready = true;
@@ -51,7 +54,7 @@ function work(): void {
     const runnable = line.shift();
     if (runnable === undefined) break;
     left -= runnable.take(left);
-    // Back to the end of the line, so that a busy actor does not keep the others waiting.
+    // Re-queued at the end, so that a busy actor does not delay the others.
     if (runnable.hasWork) line.push(runnable);
     else runnable.ready = false;
   }

@@ -11,10 +11,10 @@ import type { Delivery, ThreadControl, Report } from "./thread-protocol.js";
 
 const reportsPerBatch = 256;
 
-// A thread's stack is larger than the main thread's, which can read back about 2,000 levels.
+// A thread's stack is larger than the main thread's, which can deserialize about 2,000 levels.
 const maxDepth = 1_000;
 
-/** Makes this thread an actor's: the whole of a thread's entry file. */
+/** Runs an actor in this thread. This call is all that a thread's entry file contains. */
 export function serveActor<
   Op extends Message,
   A extends Answers<Op>,
@@ -41,7 +41,7 @@ export function serveActor<
   };
   const port = controlPort();
   port.on("messageerror", (error) => {
-    // The call that was in it would never be answered; a thread that dies is noticed.
+    // The call in the unreadable message would never be answered, but the death of the thread is noticed.
     throw error;
   });
   Comlink.expose(control, endpointOf(port));
@@ -73,7 +73,7 @@ class ServedActor {
 
   async stop(): Promise<void> {
     await this.#cell.stop();
-    // Not the answer to this call: on the port of reports it comes after everything the actor has said.
+    // Sent on the report port rather than as this call's result, so that it arrives after all other reports.
     this.#reporter.report({ type: "stopped" });
   }
 
@@ -92,7 +92,7 @@ class ServedActor {
         },
         refused: ({ failure }) => {
           this.#cancellable.delete(number);
-          // A tell was answered by being accepted; its caller must not hear two things on two ports.
+          // Acceptance already resolved the tell; its caller must not get a second result from the other port.
           if (kind === "tell" && number <= this.#acceptedThrough) return;
           this.#reporter.report({ type: "refused", number, failure });
         },
@@ -104,7 +104,7 @@ class ServedActor {
   }
 }
 
-/** Reports the first start that succeeds; the ones after it are restarts. */
+/** Reports the first successful start; later ones are restarts. */
 function reportingStart(actor: Blueprint, reporter: Reporter): Blueprint {
   let started = false;
   return {
@@ -125,7 +125,7 @@ function controlPort(): MessagePort {
   return port;
 }
 
-/** Sends reports in batches: one message to the port for what one turn of the thread had to say. */
+/** Sends reports in batches: one port message per turn of the thread. */
 class Reporter {
   readonly #port: MessagePort;
   readonly #name: string;
@@ -154,7 +154,7 @@ class Reporter {
     }
   }
 
-  /** A report that cannot cross must not take the others with it. */
+  /** Posts one report alone, so that a report that cannot be cloned does not lose the others. */
   #post(report: Report): void {
     try {
       assertShallow(report);
@@ -171,7 +171,7 @@ class Reporter {
   }
 }
 
-/** Walks as structured cloning does: what was seen before is not entered again. */
+/** Walks like structured cloning: an object that was already visited is skipped. */
 function assertShallow(value: unknown, seen = new Set<object>(), depth = 0): void {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || seen.has(value)) return;
   if (depth > maxDepth) throw new RangeError(`more than ${maxDepth} levels deep`);

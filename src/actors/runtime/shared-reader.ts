@@ -1,6 +1,6 @@
 import type { EventReader, Waiter } from "./event-reader.js";
 
-/** A place in the queue that outlives the loops that read from it. It is lossless until a lossless loop is left. */
+/** Shares one reader among successive loops. It is lossless until a lossless loop ends. */
 export function sharedReader<E extends { readonly seq: number }>(
   own: EventReader<E>,
   lossless: boolean,
@@ -11,7 +11,7 @@ export function sharedReader<E extends { readonly seq: number }>(
   return {
     next: () => own.next(onWait),
     return: () => {
-      // Nobody may read the rest: a turn must not wait for that.
+      // The rest may never be read, and a turn must not wait for that.
       if (lossless) own.setLossless(false);
       if (last !== undefined) own.withdraw(last);
       return Promise.resolve({ done: true, value: undefined });

@@ -13,13 +13,13 @@ const defaultDeadlineMs = 30_000;
 
 export interface ThreadSpawnOptions<Msg> extends SpawnOptions<Msg> {
   readonly resourceLimits?: ResourceLimits;
-  /** A thread that does not take a message for so long is taken for dead: its event loop hangs. */
+  /** A thread that does not take a message within this time is considered dead, because its event loop hangs. */
   readonly deadlineMs?: number;
 }
 
 /**
- * Starts an actor in a thread of its own. `entry` is a built file that calls `serveActor`. When the thread dies, calls
- * reject with `thread_died`, and a new thread takes its place behind the same reference.
+ * Starts an actor in its own thread. `entry` is a built file that calls `serveActor`. When the thread dies, calls
+ * reject with `thread_died`, and a new thread replaces it behind the same reference.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- only the caller knows what the entry takes
 export function spawnThread<Op extends Message, A extends Answers<Op>, Options, Msg extends Message = never>(

@@ -25,7 +25,7 @@ export function spawn<
   };
 }
 
-/** Inside the core an actor has no types: the reference around it has them. */
+/** Binds an actor to its options and erases its types; the reference around it keeps them. */
 export function blueprint<Op extends Message, A extends Answers<Op>, Options, Msg extends Message, Own extends Message>(
   actor: Actor<Op, A, Options, Msg, Own>,
   options: Options,
@@ -36,9 +36,9 @@ export function blueprint<Op extends Message, A extends Answers<Op>, Options, Ms
   };
 }
 
-/** Calls back when the signal aborts, until the returned function is called. */
+/** Calls back when the signal aborts, unless the returned function is called first. */
 export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
-  // One signal may well end a hundred asks; Node takes eleven for a leak.
+  // One signal may abort hundreds of asks; Node warns of a leak above ten listeners.
   setMaxListeners(0, signal);
   signal.addEventListener("abort", callback, { once: true });
   return () => signal.removeEventListener("abort", callback);

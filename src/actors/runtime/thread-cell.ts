@@ -11,7 +11,7 @@ import { within } from "../../base/time/waiting.js";
 
 const callsPerBatch = 256;
 
-// Longer than what an actor is given in the thread to end its work and to release what it holds.
+// Longer than an actor in the thread may take to end its work and release its resources.
 const stopBoundMs = 12_000;
 
 export interface ThreadCellListeners {
@@ -20,7 +20,7 @@ export interface ThreadCellListeners {
   readonly onFailed: ((failure: Failure) => void) | undefined;
 }
 
-/** The main thread's side of an actor in another thread, and the threads it lives in, one after the other. */
+/** The main thread's side of an actor in another thread. It replaces a thread that dies. */
 export class ThreadCell implements ThreadListener {
   readonly #options: ThreadOptions;
   readonly #calls = new Calls();
@@ -31,7 +31,7 @@ export class ThreadCell implements ThreadListener {
   #thread: Thread;
   #alive = true;
   #delivering = false;
-  /** Why the thread was replaced, until the new one has started. */
+  /** The reason why the thread was replaced, until the new one has started. */
   #cause: Failure | undefined;
   #refusal: Failure | undefined;
   #stopping: Promise<void> | undefined;
@@ -54,7 +54,7 @@ export class ThreadCell implements ThreadListener {
     if (this.#refusal !== undefined) return call.reject(new FailureError(this.#refusal));
     this.#calls.add(call);
     this.#hold();
-    // Later, so that what is told in one go crosses in one go.
+    // Deferred to a microtask, so that calls made together are sent in one batch.
     if (!this.#delivering) {
       this.#delivering = true;
       queueMicrotask(() => this.#deliverNext());
@@ -105,7 +105,7 @@ export class ThreadCell implements ThreadListener {
     }
   }
 
-  /** Everything called before is refused, also what was never sent: a caller who sends again keeps the order. */
+  /** Refuses all earlier calls, including unsent ones, so that a caller that repeats them keeps their order. */
   died(failure: Failure): void {
     this.#alive = false;
     this.#calls.refuseAll(failure);
@@ -115,7 +115,7 @@ export class ThreadCell implements ThreadListener {
 
   async #restart(failure: Failure): Promise<void> {
     this.#cause = failure;
-    // The old thread may hold files that the new one wants.
+    // The old thread may hold files that the new one needs.
     await this.#thread.close();
     if (this.#refusal !== undefined) return;
     if (!this.#restarts.spend()) {

@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { Failure } from "../../messages/failure.js";
 import type { ActorEvent, Message, RestartBudget } from "./actor.js";
 
-/** What a thread gets as its `workerData`; the port is Comlink's. */
+/** The `workerData` of a thread; Comlink uses the port. */
 export interface ThreadData {
   readonly control: MessagePort;
 }
@@ -11,27 +11,30 @@ export interface StartOrder {
   readonly options: unknown;
   readonly capacity: number;
   readonly budget: RestartBudget | undefined;
-  /** Where reports go, for as long as the thread lives. */
+  /** The port for reports, for the lifetime of the thread. */
   readonly reports: MessagePort;
 }
 
-/** One message on its way into the thread. Its number grows by one with each submission of a reference. */
+/** One message sent into the thread. Its number grows by one with each submission of a reference. */
 export interface Delivery {
   readonly number: number;
   readonly op: Message;
   readonly kind: "tell" | "ask" | "cancellable_ask";
 }
 
-/** What can be called in the thread, through Comlink. Every call returns at once, so a late answer means trouble. */
+/**
+ * The functions that can be called in the thread through Comlink. All return at once, so a late answer means that the
+ * thread hangs.
+ */
 export interface ThreadControl {
   start(order: StartOrder): void;
-  /** Returns the highest number the mailbox has accepted; what waits is reported as accepted later. */
+  /** Returns the highest number the mailbox has accepted; waiting messages are reported when they are accepted. */
   deliver(batch: readonly Delivery[]): number;
   cancel(number: number): void;
   stop(): void;
 }
 
-/** What the thread says, in batches and in order. */
+/** Reports from the thread, sent in batches and in order. */
 export type Report =
   | { readonly type: "started" }
   | { readonly type: "accepted"; readonly through: number }

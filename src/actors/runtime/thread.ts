@@ -19,7 +19,7 @@ export interface ThreadOptions {
 
 export interface ThreadListener {
   report(report: Report): void;
-  /** Called once, unless the thread was closed before. */
+  /** Called once, unless the thread was closed first. */
   died(failure: Failure): void;
 }
 
@@ -44,7 +44,7 @@ export class Thread {
       name: options.name,
       workerData: { control: control.port2 } satisfies ThreadData,
       transferList: [control.port2],
-      // The flags of the process are not for its threads: with `--input-type` none would start.
+      // Threads do not inherit the flags of the process: with `--input-type` none would start.
       execArgv: [],
       ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
     });
@@ -60,7 +60,10 @@ export class Thread {
     this.#call("start", this.#remote.start(Comlink.transfer(order, [reports.port2])));
   }
 
-  /** Resolves with the highest number that was accepted; rejects when the batch cannot cross; else the thread dies. */
+  /**
+   * Resolves with the highest accepted number; rejects when the batch cannot be cloned. Any other error kills the
+   * thread.
+   */
   deliver(batch: readonly Delivery[]): Promise<number> {
     const answer: Promise<number> = this.#remote.deliver(batch);
     this.#expect("deliver", answer);
@@ -76,7 +79,7 @@ export class Thread {
     this.#call("stop", this.#remote.stop());
   }
 
-  /** While it is held, the thread keeps the process alive. */
+  /** While held, the thread keeps the process alive. */
   hold(held: boolean): void {
     if (held === this.#held) return;
     this.#held = held;
@@ -84,7 +87,7 @@ export class Thread {
     else this.#worker.unref();
   }
 
-  /** Ends the thread; resolves when it is gone. */
+  /** Terminates the thread; resolves when it has exited. */
   async close(): Promise<void> {
     this.#over = true;
     for (const port of this.#ports) port.close();
@@ -92,7 +95,7 @@ export class Thread {
     await this.#exit.promise;
   }
 
-  /** The thread is of no use any more, whatever it is doing. */
+  /** Closes a thread that can no longer be used and reports its death. */
   die(reason: string): void {
     if (this.#over) return;
     void this.close();
@@ -107,7 +110,7 @@ export class Thread {
     });
     for (const port of this.#ports) {
       port.on("close", () => {
-        // A thread that ends closes its ports too, and then its exit code says more.
+        // A thread that exits also closes its ports; wait briefly, because its exit code is more informative.
         setTimeout(() => this.die("the thread closed its port"), exitGraceMs).unref();
       });
       port.on("messageerror", (error) => this.die(`unreadable message from the thread: ${messageOf(error)}`));
@@ -119,7 +122,7 @@ export class Thread {
     answer.catch((error: unknown) => this.die(`${what}: ${messageOf(error)}`));
   }
 
-  /** Comlink never settles a call to a thread that died or hangs. */
+  /** Sets a deadline, because Comlink never settles a call to a thread that died or hangs. */
   #expect(what: string, answer: Promise<unknown>): void {
     const { deadlineMs } = this.#options;
     const late = (): void => this.die(`no answer to ${what} within ${deadlineMs} ms`);

@@ -2,7 +2,7 @@ import { isRecord } from "../../../base/is-record.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { calledWith, type RunnableCallItem, isRunnableCall } from "./open-calls.js";
 
-/** A call as it enters history, and why it must not run if it must not. */
+/** A call as it enters history, and the reason why it must not run, if any. */
 export interface AdmittedCall {
   readonly call: RunnableCallItem;
   readonly problem: string | undefined;
@@ -10,12 +10,12 @@ export interface AdmittedCall {
   readonly args: string;
 }
 
-/** How many calls of one answer are run. */
+/** Maximum number of calls of one answer that are run. */
 export const maxCallsOfAnswer = 128;
 
 /**
- * Makes the calls of one answer fit for history: an id nobody had before, so that every output has one call, and
- * arguments every wire API can carry.
+ * Makes the calls of one answer valid for history: a unique id, so that every output belongs to one call, and arguments
+ * that every wire API can carry.
  */
 export class Admission {
   readonly #used: Set<string>;
@@ -38,7 +38,7 @@ export class Admission {
     return { call, args, problem: `more than ${maxCallsOfAnswer} calls in one answer; this one was not run` };
   }
 
-  /** Some servers count calls from zero in every answer. */
+  /** Some servers number calls from zero in every answer. */
   #withOwnId(item: RunnableCallItem): RunnableCallItem {
     const id = item.call_id;
     if (typeof id !== "string") return item;
@@ -51,7 +51,7 @@ export class Admission {
 
 function withObjectArguments(call: RunnableCallItem): Omit<AdmittedCall, "args"> {
   if (call.type !== "function_call") return { call, problem: undefined };
-  // No arguments at all is how some models call a tool that needs none.
+  // Some models call a tool without parameters with empty arguments.
   if (call.arguments.trim() === "") return { call: { ...call, arguments: "{}" }, problem: undefined };
   if (isJsonObject(call.arguments)) return { call, problem: undefined };
   const problem = `the arguments of ${call.name} were no JSON object; nothing was run`;

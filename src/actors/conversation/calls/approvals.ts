@@ -9,7 +9,9 @@ interface OpenRequest {
   decide(decision: ReviewDecision): void;
 }
 
-/** The approval requests that wait for an answer. Each is written before it is asked, and answered once. */
+/**
+ * The approval requests that wait for an answer. Each is written to the rollout before it is shown, and answered once.
+ */
 export class Approvals {
   readonly #state: Readonly<ConversationState>;
   readonly #rollout: Rollout;
@@ -24,13 +26,13 @@ export class Approvals {
     this.#publish = publish;
   }
 
-  /** A request for this call that was asked and never answered, because the process died. */
+  /** Returns a request for this call that was never answered because the process died. */
   unanswered(callId: string): ApprovalRequest | undefined {
     const recorded = this.#state.approvals.get(callId);
     return recorded?.decision === undefined ? recorded?.request : undefined;
   }
 
-  /** Asks, and resolves with the answer; with `abort` when the turn ends before there is one. */
+  /** Asks and resolves with the answer; with `abort` when the turn ends first. */
   async ask(
     request: ApprovalRequest,
     options: { readonly submissionId: string; readonly signal: AbortSignal; readonly timeoutMs: number },
@@ -56,7 +58,7 @@ export class Approvals {
     });
   }
 
-  /** Says whether there was such a request. It may be named by its own id, or by its call's as in older clients. */
+  /** Returns whether there was such a request. `id` may be its own id, or that of its call as in older clients. */
   answer(id: string, decision: ReviewDecision, submissionId: string): boolean {
     const open = this.#open.get(id) ?? [...this.#open.values()].find(({ request }) => request.call_id === id);
     if (open === undefined) return false;

@@ -8,14 +8,13 @@ import type { CallEnd, CallWorld, RunnableCall } from "./call-world.js";
 
 const maxAllowed = 1_000;
 
-/** It may run. */
 export interface ApprovedCall {
   readonly type: "approved";
-  /** Whether a person was asked about it now. */
+  /** Whether the user was asked just now. */
   readonly wasAsked: boolean;
 }
 
-/** Asks if it must be asked; gives how the call ends if it may not run. */
+/** Asks for approval if necessary; returns how the call ends if it may not run. */
 export async function approveCall(
   call: RunnableCall,
   command: CommandLine,
@@ -31,7 +30,7 @@ export async function approveCall(
   return afterDecision(decision, call, world) ?? { type: "approved", wasAsked: true };
 }
 
-/** Asks a person something a call wants to know while it runs; where nobody is ever asked the answer is no. */
+/** Asks the user a question on behalf of a running call; denied when the policy is never to ask. */
 export async function askDuringCall(
   call: RunnableCall,
   question: CommandLine,
@@ -40,7 +39,7 @@ export async function askDuringCall(
 ): Promise<ReviewDecision> {
   if (world.settings.approvalPolicy === "never") return "denied";
   const approval_id = world.newId();
-  // It is no call of its own, and must not be taken for the call it belongs to.
+  // The question is not a call, and must not be confused with the call it belongs to.
   const ids = { approval_id, call_id: `${call.callId}:${approval_id}`, turn_id: world.turn.turnId };
   const asked = { tool: call.name, command: [...question.argv], cwd: question.cwd, reason };
   const decision = await askFor({ ...ids, ...asked }, call, world);
@@ -48,7 +47,9 @@ export async function askDuringCall(
   return decision;
 }
 
-/** What a file asks for was not asked for by this process: a person decides, whatever may run otherwise. */
+/**
+ * This process did not request a call left over in the file, so the user decides, even where the policy lets it run.
+ */
 async function verdictOn({ tool, isLeftOver }: RunnableCall, world: CallWorld): Promise<Verdict> {
   const { approvalPolicy: policy, sandbox } = world.settings;
   const verdict =
@@ -70,7 +71,7 @@ async function isTrustedProject(world: CallWorld): Promise<boolean> {
   return root !== undefined && (await world.isTrusted(root));
 }
 
-/** Under the id it had before a crash, if it asks for the very same. */
+/** Reuses the approval id from before a crash if the request is identical. */
 function requestFor(call: RunnableCall, command: CommandLine, reason: string, world: CallWorld): ApprovalRequest {
   const { argv, cwd, changes } = command;
   const asked = { tool: call.name, command: [...argv], cwd, ...(changes === undefined ? {} : { changes }) };
@@ -89,7 +90,7 @@ async function askFor(request: ApprovalRequest, { call }: RunnableCall, world: C
   return decision;
 }
 
-/** Nothing when the call may run. */
+/** Returns undefined when the call may run. */
 function afterDecision(decision: ReviewDecision, call: RunnableCall, { budget }: CallWorld): CallEnd | undefined {
   if (typeof decision === "object") return refused(call, decision.denied.rejection);
   if (decision === "approved" || decision === "approved_for_session") return undefined;
@@ -102,7 +103,9 @@ function refused({ name }: RunnableCall, reason: string): CallEnd {
   return { type: "output", text: `${name} was refused: ${reason}`, success: false };
 }
 
-/** Exactly this command of this tool, in this folder, with these rights; a hash, because a command can be long. */
+/**
+ * Identifies this exact command of this tool, in this folder, with these rights; hashed because a command can be long.
+ */
 function commandKey({ name, tool }: RunnableCall, { argv, cwd }: CommandLine, { settings }: CallWorld): string {
   return createHash("sha256")
     .update(JSON.stringify([name, argv, cwd, settings.sandbox, tool.revision ?? null]))

@@ -10,30 +10,30 @@ import type { Settings } from "../state/settings.js";
 import type { TurnChanges } from "../turn/turn-changes.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
 
-/** What the calls of one turn run with, besides their arguments. */
+/** The context shared by the calls of one turn. */
 export interface CallWorld {
   readonly turn: ActiveTurn;
   readonly settings: Settings;
-  /** The real path of the project the turn works in; undefined when its folder is gone. */
+  /** The real path of the turn's project; undefined when its folder no longer exists. */
   projectRoot(): Promise<string | undefined>;
   /** Whether the user trusts the project at this root. */
   isTrusted(root: string): Promise<boolean>;
   readonly approvals: Approvals;
-  /** Commands a person has allowed for the whole conversation. */
+  /** Commands that the user has approved for the whole conversation. */
   readonly allowed: Set<string>;
   readonly budget: TurnBudget;
   readonly env: Readonly<Record<string, string>>;
   readonly privatePaths: readonly string[];
   readonly stamps: FileStamps;
-  /** The calls that run now. */
+  /** The ids of the calls that are running. */
   readonly running: Set<string>;
-  /** Where outputs are kept as a whole, and the room for them until then; absent when they are not kept. */
+  /** Stores full outputs, and bounds their memory until then; absent when they are not kept. */
   readonly outputs?: KeptOutputs | undefined;
-  /** Finds out what the turn changes; absent when nothing is saved. */
+  /** Records the turn's file changes; absent when nothing is saved. */
   readonly changes?: TurnChanges | undefined;
-  /** What was compacted away; absent when nothing is saved. */
+  /** Reads the items that were compacted away; absent when nothing is saved. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
-  /** Absent when nothing is to be remembered. */
+  /** Absent when knowledge is not saved. */
   readonly saveKnowledge?: SaveKnowledge | undefined;
   newId(): string;
   publish(msg: EventMsg): void;
@@ -42,16 +42,19 @@ export interface CallWorld {
 
 export type RunnableCall = Extract<PreparedCall, { type: "run" }>;
 
-/** How a call ended: with a text for the model; without one when the turn ends, and `stop` when a person wants that. */
+/**
+ * The end of a call: `output` has a text for the model, `no_output` means that the turn is ending, and `stop` that the
+ * user wants to stop the turn.
+ */
 export type CallEnd =
   | {
       readonly type: "output";
       readonly text: string;
-      /** Whether the call did what was asked. */
+      /** Whether the call succeeded. */
       readonly success: boolean;
-      /** What the model shall see besides. */
+      /** Images shown to the model with the text. */
       readonly images?: readonly string[] | undefined;
-      /** What the text is only a part of. */
+      /** The full output, when `text` is only a part of it. */
       readonly whole?: string | undefined;
     }
   | { readonly type: "no_output" }

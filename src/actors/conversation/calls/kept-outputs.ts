@@ -3,7 +3,7 @@ import type { BlobOutcome, BlobStore } from "../../rollout-writer/blob-store.js"
 import { within } from "../../../base/time/waiting.js";
 import type { Publish, Recording } from "../turn/recording.js";
 
-/** How long the end of a turn waits for outputs to be kept. */
+/** Maximum time the end of a turn waits for outputs to be stored. */
 const patienceMs = 5_000;
 
 interface Told {
@@ -11,7 +11,7 @@ interface Told {
   readonly publish: Publish;
 }
 
-/** Keeps the outputs of one turn as a whole, beside everything else, and records which file each is in. */
+/** Stores the full outputs of one turn in the background, and records the file of each. */
 export class KeptOutputs implements Room {
   readonly #blobs: BlobStore;
   readonly #room: Room;
@@ -39,7 +39,7 @@ export class KeptOutputs implements Room {
     this.#keeping.add(keeping);
   }
 
-  /** Resolves when all is kept, or has taken too long: then it is recorded when it is. */
+  /** Resolves when all outputs are stored, or after a timeout; a late one is recorded when it is done. */
   async settled(): Promise<void> {
     if (this.#keeping.size > 0) await within(Promise.all(this.#keeping), patienceMs);
   }

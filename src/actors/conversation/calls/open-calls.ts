@@ -1,7 +1,7 @@
 import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
 import type { ConversationState, RecordedApproval } from "../state/state.js";
 
-/** An item that asks for something to be run. */
+/** An item that requests a tool call. */
 export type RunnableCallItem = Extract<
   ResponseItem,
   { type: "function_call" | "custom_tool_call" | "local_shell_call" }
@@ -11,13 +11,13 @@ export function isRunnableCall(item: ResponseItem): item is RunnableCallItem {
   return item.type === "function_call" || item.type === "custom_tool_call" || item.type === "local_shell_call";
 }
 
-/** The name of the tool a call asks for, and what it passes to it. */
+/** Returns the tool name of a call and its arguments. */
 export function calledWith(call: RunnableCallItem): { readonly name: string; readonly args: string } {
   if (call.type === "local_shell_call") return { name: "local_shell", args: JSON.stringify(call.action) };
   return { name: call.name, args: call.type === "function_call" ? call.arguments : call.input };
 }
 
-/** The calls in history that have no output yet. */
+/** Returns the calls in history that have no output yet. */
 export function openCalls(history: readonly ResponseItem[]): RunnableCallItem[] {
   const open = new Map<string, RunnableCallItem>();
   for (const item of history) {
@@ -30,7 +30,7 @@ export function openCalls(history: readonly ResponseItem[]): RunnableCallItem[] 
   return [...open.values()];
 }
 
-/** One output for each call, in the shape that goes with it; marked when the call is known to have failed. */
+/** Returns one output for each call, of the matching type; marked when the call is known to have failed. */
 export function outputsFor(
   calls: readonly RunnableCallItem[],
   output: ToolOutputContent,
@@ -45,8 +45,8 @@ export function outputsFor(
 }
 
 /**
- * The calls the open turn did not come to before its process died: from the first that was asked about and not answered
- * on. Calls that change something run in order, so none behind it has begun.
+ * Returns the calls that the open turn had not started when its process died: from the first with an unanswered
+ * approval request on. Calls that change something run in order, so none after it has begun.
  */
 export function callsLeftOver({ history, openTurn, approvals }: ConversationState): RunnableCallItem[] {
   if (openTurn === undefined) return [];

@@ -1,9 +1,9 @@
 import type { Room } from "../../../tools/exec/whole-output.js";
 
-/** Outputs on their way to the disk, of all conversations together. */
+/** Maximum bytes of outputs waiting to be written, over all conversations. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** Bounds what all running calls of a process keep in memory for the sake of being looked up later. */
+/** Bounds the memory that all running calls of a process use for outputs to be stored. */
 export class OutputRoom implements Room {
   #left: number;
 

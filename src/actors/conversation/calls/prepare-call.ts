@@ -5,14 +5,14 @@ import type { Tool } from "../../../tools/tool.js";
 import { messageOf } from "../../runtime/failures.js";
 import type { RunnableCallItem } from "./open-calls.js";
 
-/** A call a turn has come to. */
+/** A call that a turn is about to run. */
 export interface PendingCall {
   readonly call: RunnableCallItem;
-  /** Whether it comes from the file, where it was left by a crash: then it is asked about whatever the policy says. */
+  /** Whether a crash left it in the file; such a call always needs approval, whatever the policy says. */
   readonly isLeftOver: boolean;
 }
 
-/** A call whose arguments have been read: what will run, or what the model is told instead. */
+/** A call with parsed arguments, or the reason for the model why it cannot run. */
 export type PreparedCall =
   | {
       readonly type: "run";
@@ -25,14 +25,14 @@ export type PreparedCall =
     }
   | { readonly type: "refused"; readonly call: RunnableCallItem; readonly reason: string };
 
-/** In this process the model must say it again: the file does not have what was to be run. */
+/** The model must repeat the call: the file does not contain its real arguments. */
 const notWhole = "not run: a secret in its arguments was not written to disk; make the call again";
 
 export function prepareCall(
   { call, isLeftOver }: PendingCall,
   toolNamed: (name: string) => Tool | undefined,
 ): PreparedCall {
-  // The provider's own name for running a command; it is run, and asked about, as our shell.
+  // The provider's own name for running a command; it runs, and is approved, as our shell tool.
   const isLocalShell = call.type === "local_shell_call";
   const name = isLocalShell ? "local_shell" : call.name;
   const tool = toolNamed(isLocalShell ? "shell" : name);
@@ -62,7 +62,7 @@ function givenArguments(call: RunnableCallItem, what: string): unknown {
   return call.type === "custom_tool_call" ? { input: call.input } : jsonValue(call.arguments, what);
 }
 
-/** The arguments of our shell; what it has no word for stays, so that it is refused by its name. */
+/** Converts to the arguments of our shell tool; unknown keys are kept, so that it rejects them by name. */
 function shellArguments({ working_directory: workdir, ...action }: Readonly<Record<string, unknown>>): unknown {
   const given = Object.entries({ workdir, ...action });
   return Object.fromEntries(given.filter(([key, value]) => key !== "type" && !isAbsent(value)));

@@ -8,27 +8,27 @@ import { within } from "../../../base/time/waiting.js";
 import { approveCall, askDuringCall } from "./approve-call.js";
 import type { CallEnd, CallWorld, RunnableCall } from "./call-world.js";
 
-/** How long a tool that was told to stop may take. */
+/** Time limit for a tool that was told to stop. */
 const stopMs = 1_500;
 const maxOutputTokens = 16_384;
 
-/** Asks if it must be asked, makes sure that the call is on disk if it changes something, and runs it. */
+/** Asks for approval if necessary, saves the call first if it changes something, and runs it. */
 export async function runCall(call: RunnableCall, world: CallWorld): Promise<CallEnd> {
   let command: CommandLine;
   try {
     command = await call.tool.command(call.args, scopeOf(world));
   } catch (error) {
     const reason = messageOf(error);
-    // A reason of several lines ends with lines of a file.
+    // A multi-line reason ends with lines of a file, so the note goes on its own line.
     return failed(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
   }
   const approval = await approveCall(call, command, world);
   if (approval.type !== "approved") return approval;
   if (world.budget.signal.aborted) return { type: "no_output" };
   if (!call.tool.readOnly) {
-    // Not its work: a turn in a large folder may do as much as one in a small one.
+    // The time budget is paused, so that a turn in a large folder can do as much as one in a small folder.
     await world.budget.whilePaused(async () => world.changes?.begin(world.budget.signal));
-    // The call is the record of its effect: after a crash it says that something may have happened.
+    // The saved call is the only record of its effect: after a crash it shows that something may have happened.
     const saved = await world.flush();
     if (saved.status === "not_saved") {
       return failed(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
@@ -70,7 +70,7 @@ async function perform(
       if (root === undefined || !isInside(root, realPath)) turn.noteOutside(call.name);
     },
     ask: async (question, reason) => (isOver ? "abort" : await askDuringCall(call, question, reason, world)),
-    // What comes after the output belongs to no turn any more.
+    // Events after the output no longer belong to a turn.
     emit: (event) => isOver || world.publish(event),
   };
   if (call.tool.readsOutside !== false) turn.noteOutside(call.name);
@@ -88,7 +88,7 @@ function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallWorld): ToolS
   return { cwd, sandbox, privatePaths };
 }
 
-/** One of the calls that run stands for all. */
+/** The status shows one running call for all of them. */
 function showRunning({ turn, running }: CallWorld): void {
   const [callId] = running;
   turn.status = callId === undefined ? { status: "processing" } : { status: "awaiting_tool_result", callId };
@@ -109,7 +109,7 @@ async function outputOf(run: () => Promise<unknown>, name: string): Promise<Tool
   }
 }
 
-/** The tool's text, or nothing when it was told to stop and does not. */
+/** Returns the tool's output, or undefined when it was told to stop and did not. */
 async function orStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<void>((resolve) => {

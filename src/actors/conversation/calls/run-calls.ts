@@ -4,13 +4,13 @@ import type { PreparedCall } from "./prepare-call.js";
 import { runCall } from "./run-call.js";
 import type { CallEnd, CallWorld } from "./call-world.js";
 
-/** How many calls run at the same time. */
+/** Maximum number of calls that run at the same time. */
 const maxTogether = 8;
 
-/** A person wants the turn to stop, or it was cut off from outside. */
+/** `stopped`: the user wants the turn to stop; `cut_off`: it was aborted from outside. */
 export type CallsEnd = "go_on" | "stopped" | "cut_off";
 
-/** Runs the calls of one answer: neighbours that change nothing together, everything else alone and in order. */
+/** Runs the calls of one answer: adjacent read-only calls in parallel, all others alone and in order. */
 export async function runCalls(
   calls: readonly PreparedCall[],
   world: CallWorld,
@@ -18,7 +18,7 @@ export async function runCalls(
 ): Promise<CallsEnd> {
   for (const group of grouped(calls)) {
     const ends = await Promise.all(group.map((call) => endOf(call, world)));
-    // In the order of the calls, whichever was first: the same work gives the same history.
+    // Recorded in call order, so that the same work produces the same history.
     for (const [index, end] of ends.entries()) {
       const call = group[index]?.call;
       if (end.type !== "output" || call === undefined) continue;
@@ -53,7 +53,7 @@ function grouped(calls: readonly PreparedCall[]): PreparedCall[][] {
   return groups;
 }
 
-/** What must be asked about is asked one at a time. */
+/** Calls that need approval are asked about one at a time. */
 function runsTogether(call: PreparedCall): boolean {
   return call.type === "refused" || (call.tool.readOnly && !call.isLeftOver);
 }

@@ -13,7 +13,7 @@ import { type CallsEnd, runCalls } from "./run-calls.js";
 import type { CallWorld } from "./call-world.js";
 import type { TurnWorld, TurnParts } from "../turn/turn-world.js";
 
-/** The calls of one turn. What they need is made for the first of them: most turns have none, and a thousand may run. */
+/** The calls of one turn. Their context is created for the first call: most turns have none, and a thousand may run. */
 export class TurnCalls {
   readonly #world: TurnWorld;
   readonly #turn: ActiveTurn;
@@ -28,7 +28,7 @@ export class TurnCalls {
     this.#budget = budget;
   }
 
-  /** Runs calls and records their outputs; says whether the turn goes on. */
+  /** Runs calls and records their outputs; returns whether the turn continues. */
   async run(waiting: readonly PendingCall[]): Promise<CallsEnd> {
     if (waiting.length === 0) return "go_on";
     const { parts, recording } = this.#world;
@@ -38,7 +38,7 @@ export class TurnCalls {
     );
   }
 
-  /** Resolves when what they wrote is kept, and what they changed is told. */
+  /** Resolves when their outputs are stored and their changes are reported. */
   async end(): Promise<void> {
     await Promise.all([this.#made?.outputs?.settled(), this.#made?.changes?.end()]);
   }
@@ -79,7 +79,7 @@ export class TurnCalls {
   }
 }
 
-/** How a tool gets at what was compacted away; nothing when the conversation is not saved. */
+/** Gives tools access to items that were compacted away; empty when the conversation is not saved. */
 function earlierItems(
   { compaction }: Pick<TurnParts, "compaction">,
   rollout: Rollout,
@@ -88,7 +88,7 @@ function earlierItems(
   return rollout.path === null ? {} : { earlier: read };
 
   async function* read(): AsyncGenerator<EarlierItem> {
-    // What was compacted a moment ago may be on its way to the file.
+    // Recently compacted lines may not be in the file yet.
     await rollout.flush();
     yield* compactedAway(compaction.savedLines(), state.history);
   }

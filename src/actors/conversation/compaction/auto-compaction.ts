@@ -9,19 +9,21 @@ import { planCompaction, summaryRequest } from "./plan-compaction.js";
 import type { Settings } from "../state/settings.js";
 import type { TurnWorld } from "../turn/turn-world.js";
 
-/** From this part of the limit on a summary is prepared: at 0.6 of the window, where it is used at 0.8. */
+/** Above this fraction of the limit a summary is prepared: at 0.6 of the window, for use at 0.8. */
 const prepareFrom = 0.75;
-/** From this part of the limit on items are counted exactly: before that an estimate decides as well. */
+/** Above this fraction of the limit items are counted exactly; below it an estimate is good enough. */
 const countFrom = 0.5;
-/** So much of the window must have grown since the last compaction before another summary is prepared. */
+/**
+ * The history must have grown by this fraction of the window since the last compaction before a summary is prepared.
+ */
 const minGrowth = 0.1;
-/** So much of the window must have grown since an attempt that came to nothing before there is another. */
+/** The history must have grown by this fraction of the window since a failed attempt before the next one. */
 const retryGrowth = 0.05;
 const maxFailures = 3;
-/** A prepared summary that leaves more than this part of the target as it is, is too old. */
+/** A prepared summary is too old if the items after its cut exceed this fraction of the target. */
 const maxTail = 0.5;
 
-/** Compacts the history of one turn's conversation when it must be, before the model would refuse it. */
+/** Compacts the history of a turn's conversation when necessary, before the model would reject it. */
 export class AutoCompaction {
   readonly #world: TurnWorld;
   readonly #settings: Settings;
@@ -39,7 +41,9 @@ export class AutoCompaction {
     this.#limit = world.parts.compaction.limit(settings);
   }
 
-  /** Before a request, and when a turn is over: then nobody waits for a summary that is being made beside the turns. */
+  /**
+   * Called before a request and at the end of a turn; at the end it does not wait for a summary that is being prepared.
+   */
   async whenDue(place: "request" | "end", signal: AbortSignal): Promise<void> {
     if (!this.#isOn) return;
     const { active } = this.#size;
@@ -51,7 +55,7 @@ export class AutoCompaction {
     return place === "request" || !this.#isBackground;
   }
 
-  /** A request was refused because it is too long; whether there is room now. */
+  /** Called when a request was rejected as too long; returns whether there is room now. */
   async makeRoom(signal: AbortSignal): Promise<boolean> {
     if (!this.#isOn) return false;
     const prepared = this.#usable(await this.#prepared(false, signal));
@@ -64,7 +68,7 @@ export class AutoCompaction {
     return outcome.status === "compacted";
   }
 
-  /** What a provider says of a request corrects how its model is counted. */
+  /** Corrects the token ratio of the model with the usage that the provider reported for a request. */
   learn(
     before: { readonly tokens: number; readonly items: number } | undefined,
     items: number,
@@ -91,7 +95,7 @@ export class AutoCompaction {
     return { settings: this.#settings, submissionId: this.#submissionId, summarizer: this.#larger() };
   }
 
-  /** The model before this one, when it takes what this one cannot. */
+  /** Returns the previous model's settings if its context window is larger. */
   #larger(): Settings | undefined {
     const { cell, parts } = this.#world;
     const { before } = cell;
@@ -106,10 +110,10 @@ export class AutoCompaction {
     return attempts.stalledAt === 0 || active > attempts.stalledAt + this.#window * retryGrowth;
   }
 
-  /** Urgent when the next request cannot be sent otherwise: then anything is better than the history. */
+  /** Urgent when the next request cannot be sent otherwise: then even an extracted summary is acceptable. */
   async #compact(isUrgent: boolean, signal: AbortSignal): Promise<void> {
     let prepared: Prepared | undefined;
-    // A strategy that needs no summary has nothing to prepare.
+    // A strategy without a summary has nothing to prepare.
     if (this.#isBackground && planCompaction(this.#world, this.#settings, {}).plan.needsSummary) {
       const found = await this.#prepared(isUrgent, signal);
       if (found === "running") return;
@@ -121,7 +125,7 @@ export class AutoCompaction {
     this.#note(outcome.status, this.#size.active);
   }
 
-  /** An estimate may be wrong, and in a conversation that has just begun nothing can be left out. */
+  /** Checks with exact counts, because an estimate may be wrong, and that the plan can remove something. */
   async #isReallyDue(signal: AbortSignal): Promise<boolean> {
     const { parts, cell } = this.#world;
     const { counted, history } = cell.state;
@@ -147,7 +151,7 @@ export class AutoCompaction {
     publish({ type: "warning", message }, this.#submissionId);
   }
 
-  /** What will be needed is counted and summarized while the turn goes on. */
+  /** Counts items and prepares a summary while the turn continues. */
   #lookAhead(active: number): void {
     if (active <= this.#limit * countFrom) return;
     const { parts, cell } = this.#world;
@@ -163,7 +167,7 @@ export class AutoCompaction {
     if (cell.state.compaction?.trigger !== "undo") this.#prepare(undefined);
   }
 
-  /** With one that is too old, only what came after it is summarized, into it. */
+  /** If there is an outdated summary, only the items after it are summarized, as its continuation. */
   #prepare(old: Prepared | undefined): void {
     const { parts, cell, publish } = this.#world;
     const planning = planCompaction(this.#world, this.#settings, {});
@@ -190,7 +194,7 @@ export class AutoCompaction {
     return await compactor.ask({ type: "prepared", conversationId, wait }, signal).catch(() => undefined);
   }
 
-  /** Only for the history it was made of: the item in front of the cut is still there. */
+  /** A prepared summary is valid only for the history it was made from: the item before the cut must be unchanged. */
   #usable(prepared: Prepared | "running" | undefined): Prepared | undefined {
     if (prepared === undefined || prepared === "running") return undefined;
     return this.#isThere(prepared) ? prepared : undefined;
@@ -211,7 +215,7 @@ export class AutoCompaction {
     this.#tell({ type: "forget", conversationId: parts.conversationId });
   }
 
-  /** Nothing depends on it: a compactor that is gone only means that nothing is prepared. */
+  /** Errors are ignored: without a compactor, nothing is prepared. */
   #tell(op: Parameters<TurnWorld["parts"]["compaction"]["compactor"]["tell"]>[0]): void {
     void this.#world.parts.compaction.compactor.tell(op).catch(() => undefined);
   }

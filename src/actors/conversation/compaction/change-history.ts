@@ -8,7 +8,7 @@ import { undoCompaction } from "./undo-compaction.js";
 import { counted } from "../../../base/text/counted.js";
 import type { TurnWorld } from "../turn/turn-world.js";
 
-/** What changes a history between two turns. */
+/** Runs an operation that changes the history between two turns. */
 export async function changeHistory(
   world: TurnWorld,
   change: QueuedChange,
@@ -60,14 +60,14 @@ async function compactOnRequest(
   return outcome;
 }
 
-/** Names come from people. */
+/** Checks a strategy name that the user typed. */
 export function strategyProblem({ parts }: PlanWorld, name: string | undefined): string | undefined {
   const { strategies } = parts.compaction;
   if (name === undefined || strategies.has(name)) return undefined;
   return `There is no compaction strategy ${name}. There are: ${[...strategies.keys()].join(", ")}`;
 }
 
-/** Turns that are kept as they are take what they take: below the target there is nothing to gain. */
+/** The strategy keeps recent turns unchanged, so below its target there is nothing to gain. */
 function needless(world: TurnWorld, asked: string | undefined): string | undefined {
   const { parts, cell } = world;
   const { settings } = cell;

@@ -19,7 +19,7 @@ const compressionFailed = "Compression failed, conversation may hit limits soon"
 const tooLarge = "Cannot compact: history too large even after truncation. Start a new conversation: cody new";
 
 /**
- * Replaces the history by a shorter one, or leaves it as it is. Every `compaction_start` it publishes is followed by a
+ * Replaces the history with a shorter one, or keeps it. Every `compaction_start` it publishes is followed by a
  * `compaction_end`.
  */
 export async function compactHistory(
@@ -28,7 +28,7 @@ export async function compactHistory(
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
   await countWhatMatters(world, wish.settings, signal);
-  // Looking through a megabyte takes some milliseconds, and many histories may have been counted together.
+  // Planning for a megabyte takes milliseconds, and the counts of many histories may have finished together.
   await takeTurn("begin");
   const cut = wish.prepared?.cut;
   const planning = planCompaction(world, wish.settings, { ...wish, ...(cut === undefined ? {} : { cut }) });
@@ -52,10 +52,13 @@ export async function compactHistory(
   return outcome;
 }
 
-/** An estimate may be four times too low; where even that is far from every bound, a tokenizer is not worth its memory. */
+/**
+ * An estimate may be four times too low. If even four times the estimate is below every bound, exact counts are not
+ * worth a tokenizer's memory.
+ */
 const worstEstimate = 4;
 
-/** The plan is only as good as its numbers; what cannot be counted is estimated. */
+/** Counts items exactly where a plan depends on it; items that cannot be counted keep their estimate. */
 async function countWhatMatters({ parts, cell }: TurnWorld, settings: Settings, signal: AbortSignal): Promise<void> {
   const { compactor } = parts.compaction;
   const { userMessageTokens, keepRecentTokens } = parts.compaction.settings;
@@ -84,7 +87,7 @@ async function tryToCompact(
   const kept = repairedSummary(made.text, missingFrom(made.text, mustKeep(plan.toSummarize, plan.previousSummary)));
   const items = plan.build(kept + formatFileOperations(files));
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
-  // Automatic ones stop here, or a summary as long as the history would be paid for again and again.
+  // Automatic compactions stop here; otherwise a summary as long as the history would be paid for again and again.
   if (wish.trigger === "auto" && tokensAfter >= tokensBefore) {
     return warned(world, wish, "The summary is not shorter than the conversation, so the history was kept");
   }
@@ -106,7 +109,7 @@ function filesOf({ cell }: TurnWorld): { readFiles: string[]; modifiedFiles: str
   return { readFiles: read_files, modifiedFiles: modified_files };
 }
 
-/** While a summary is made nothing is added by a turn, but a caller may replace the history. */
+/** No turn adds items while a summary is made, but a caller may replace the history. */
 function snapshot({ cell: { state } }: TurnWorld): readonly [length: number, last: ResponseItem | undefined] {
   return [state.history.length, state.history.at(-1)];
 }
@@ -131,7 +134,7 @@ type MadeSummary =
     }
   | Extract<CompactionOutcome, { status: "kept" | "aborted" }>;
 
-/** The text that stands for what is compacted away: a model's, or what can be had without one. */
+/** Makes the summary text: a model's, or one extracted without a model. */
 async function makeSummary(
   world: TurnWorld,
   wish: CompactionWish,
@@ -159,7 +162,7 @@ async function makeSummary(
   return warned(world, wish, reason);
 }
 
-/** A compactor that fails is no reason to fail: the history is what it was. */
+/** A failing compactor is reported as an outcome, because the history is unchanged. */
 async function askForSummary(
   world: TurnWorld,
   wish: CompactionWish,
@@ -182,7 +185,7 @@ async function extract({ parts }: TurnWorld, { toSummarize, previousSummary }: C
   return await parts.compaction.compactor.ask({ type: "extract", items: toSummarize, previousSummary });
 }
 
-/** Says why the history stays as it is. */
+/** Publishes a warning with the reason why the history is kept. */
 function warned(
   world: TurnWorld,
   wish: CompactionWish,

@@ -8,18 +8,18 @@ import type { Ref } from "../../runtime/actor.js";
 import type { Settings } from "../state/settings.js";
 import type { StoredLines } from "../store/store.js";
 
-/** What compacting a history takes from outside its conversation. */
+/** The dependencies of compaction from outside the conversation. */
 export interface CompactionParts {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly counts: TokenCounts;
   readonly settings: EffectiveCompaction;
-  /** By name: ours and those that were injected. */
+  /** The built-in and injected strategies, by name. */
   readonly strategies: ReadonlyMap<string, CompactionStrategy>;
   window(settings: Settings): ContextWindow;
-  /** The number of tokens above which the history is compacted, for the model of a turn. */
+  /** The number of tokens above which the history is compacted, for a turn's model. */
   limit(settings: Settings): number;
-  /** Who summarizes for such a turn. */
+  /** Returns the model that summarizes for a turn with these settings. */
   summaryBy(settings: Settings): SummaryBy;
-  /** The lines of the conversation as they were saved. */
+  /** The conversation's saved lines. */
   savedLines(): StoredLines;
 }

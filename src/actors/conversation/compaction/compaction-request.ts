@@ -2,18 +2,18 @@ import type { CompactionTrigger } from "../../../messages/compaction.js";
 import type { Prepared } from "../../compactor/compactor.js";
 import type { Settings } from "../state/settings.js";
 
-/** What is wanted of a compaction, and by whom. */
+/** A request for a compaction. */
 export interface CompactionWish {
   readonly trigger: Exclude<CompactionTrigger, "undo">;
   readonly settings: Settings;
   readonly submissionId: string;
-  /** Who summarizes, when it is not who answers. */
+  /** The settings of the summarizing model, if it is not the turn's own. */
   readonly summarizer?: Settings | undefined;
   readonly strategy?: string | undefined;
-  /** What the summary should mind. */
+  /** The user's instructions for the summary. */
   readonly instructions?: string | undefined;
-  /** The next request cannot be sent otherwise: without a model's summary an extracted one must do. */
+  /** The next request cannot be sent otherwise, so an extracted summary is used if the model makes none. */
   readonly isUrgent: boolean;
-  /** A summary of the beginning that is there already. */
+  /** A summary of the beginning that was prepared earlier. */
   readonly prepared?: Prepared | undefined;
 }

@@ -7,16 +7,16 @@ import { offeredTools } from "../calls/offered-tools.js";
 import type { Settings } from "../state/settings.js";
 import type { TurnParts } from "../turn/turn-world.js";
 
-/** Tools are told to every model alike. */
+/** Cached token counts; tools are described to every model in the same way. */
 const toolTokens = new WeakMap<readonly ToolSpec[], number>();
 
-/** What is sent with every request besides the history. */
+/** Tokens sent with every request besides the history. */
 export interface Overhead {
   readonly instructions: number;
   readonly tools: number;
 }
 
-/** How large the context of a conversation is. */
+/** Measures the context of a conversation in tokens. */
 export class ContextSize {
   readonly #parts: TurnParts;
   readonly #cell: ConversationCell;
@@ -28,14 +28,16 @@ export class ContextSize {
     this.#settings = settings;
   }
 
-  /** What the next request will hold: as the provider said of what it has seen, as we count of what came after. */
+  /**
+   * Tokens of the next request: as reported by the provider for the items it has seen, counted by us for later ones.
+   */
   get active(): number {
     const { history, counted } = this.#cell.state;
     if (counted === undefined || counted.items > history.length) return this.whole(history);
     return counted.tokens + this.sum(history, counted.items);
   }
 
-  /** What a request with another history would hold. */
+  /** Tokens of a request with another history. */
   whole(history: readonly ResponseItem[]): number {
     const { instructions, tools } = this.overhead;
     return instructions + tools + this.sum(history, 0);
@@ -46,7 +48,7 @@ export class ContextSize {
     return { instructions, tools: this.#toolTokens() };
   }
 
-  /** Also for a model that does not say how it counts. */
+  /** The count is corrected by a ratio for models without a public tokenizer. */
   readonly count = (item: ResponseItem): number => Math.ceil(this.#counts.of(item, this.#settings.model) * this.#ratio);
 
   sum(items: readonly ResponseItem[], from: number): number {

@@ -8,7 +8,7 @@ import { planCompaction, type PlanWorld } from "./plan-compaction.js";
 import { ContextSize } from "./context-size.js";
 import { offeredTools } from "../calls/offered-tools.js";
 
-/** What the model sees now, item by item, counted exactly where that is possible. */
+/** Returns the model's current context, item by item, counted exactly where possible. */
 export async function contextUsage(world: PlanWorld): Promise<ContextUsage> {
   const { parts, cell } = world;
   const { settings, state } = cell;
@@ -30,7 +30,7 @@ export async function contextUsage(world: PlanWorld): Promise<ContextUsage> {
   return { ...windowOf(world), model: settings.model, tokens: size.active, items };
 }
 
-/** What a compaction would keep and drop, without asking a model. */
+/** Returns what a compaction would keep and drop, without asking a model. */
 export async function previewCompaction(world: PlanWorld, strategy: string | undefined): Promise<CompactionPreview> {
   const problem = strategyProblem(world, strategy);
   if (problem !== undefined) throw new InvalidInputError(problem);

@@ -4,7 +4,10 @@ import type { Config } from "../../../messages/config.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import type { ManagerOptions } from "../open/manager-options.js";
 
-/** Ours and those that were injected, by name. A configured one that is not there is said at once, and not at the limit. */
+/**
+ * Returns the built-in and injected strategies, by name. Throws at once for an unknown configured strategy, not only
+ * when the limit is reached.
+ */
 export function knownStrategies(
   { compactionStrategies = [] }: ManagerOptions,
   { compaction }: Config,

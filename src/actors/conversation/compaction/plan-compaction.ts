@@ -11,10 +11,10 @@ import type { CompactionWish } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
 import type { TurnParts, TurnWorld } from "../turn/turn-world.js";
 
-/** What planning takes of a turn's world: it records and publishes nothing. */
+/** The part of a turn's world that planning needs: it records and publishes nothing. */
 export type PlanWorld = Pick<TurnWorld, "parts" | "cell">;
 
-/** What a plan is made from; the same for the real thing, for a look ahead and for a preparation. */
+/** A plan and its inputs; used for a compaction, a preview and a preparation alike. */
 export interface Planning {
   readonly strategy: CompactionStrategy;
   readonly plan: CompactionPlan;
@@ -22,7 +22,7 @@ export interface Planning {
   readonly history: readonly ResponseItem[];
 }
 
-/** Plans a compaction of the history as it is; with a `cut`, of what stands before it. */
+/** Plans a compaction of the current history; with `cut`, of the items before it. */
 export function planCompaction(
   { parts, cell }: PlanWorld,
   settings: Settings,
@@ -32,7 +32,7 @@ export function planCompaction(
   const strategy = chosenStrategy(parts, settings, asked.strategy);
   const size = new ContextSize(parts, cell, settings);
   const { instructions, tools } = size.overhead;
-  // When a request was too long, the model takes less than we think.
+  // If a request was too long, the model's real window is smaller than we assume.
   const window = parts.compaction.window(settings).tokens;
   const room = asked.isUrgent === true ? Math.min(window, size.active) : window;
   const targetTokens = Math.max(Math.floor(room * COMPACT_TARGET) - instructions - tools, 1);
@@ -46,7 +46,7 @@ export function planCompaction(
   };
 }
 
-/** The one that is asked for, else the configured one, else the one that goes with the model. */
+/** Returns the requested strategy, else the configured one, else the one for the model. */
 export function chosenStrategy(
   { compaction: { strategies, settings } }: TurnParts,
   { model }: Settings,
@@ -58,7 +58,7 @@ export function chosenStrategy(
   return strategy;
 }
 
-/** What a model is asked for when it summarizes. */
+/** Builds the request for a summary. */
 export function summaryRequest(
   { parts }: PlanWorld,
   strategy: CompactionStrategy,
@@ -83,7 +83,7 @@ export function summaryRequest(
   };
 }
 
-/** The history with Codex's summaries marked as ours are: it knows them by how they begin. */
+/** Marks Codex's summaries like ours; Codex recognizes them by their first words. */
 function withMarkedSummaries(history: readonly ResponseItem[]): readonly ResponseItem[] {
   return history.some(isUnmarked)
     ? history.map((item) => (isUnmarked(item) ? { ...item, summary: true } : item))

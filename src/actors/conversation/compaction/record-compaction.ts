@@ -13,11 +13,13 @@ export interface CompactionResult {
   readonly tokensAfter: number;
   readonly truncatedCount: number;
   readonly files: { readonly readFiles: readonly string[]; readonly modifiedFiles: readonly string[] };
-  /** What the summary has cost. */
+  /** The token usage of the summary. */
   readonly usage?: TokenUsage | undefined;
 }
 
-/** One line replaces the history, so a crash leaves the old one or the new one; what follows only says what it means. */
+/**
+ * A single line replaces the history, so a crash leaves the old or the new one; the lines after it only add details.
+ */
 export function recordCompaction({ parts, cell, recording }: TurnWorld, result: CompactionResult, id: string): void {
   const { items, tokensBefore, tokensAfter, files } = result;
   const notes: CompactionNotes = {

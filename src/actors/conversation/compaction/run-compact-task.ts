@@ -5,14 +5,14 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import { type InlineInput, inputText } from "../../../messages/user-input.js";
 import type { Conversation } from "../handle.js";
 
-/** What a turn runs with, as far as compacting asks for it. */
+/** The part of a turn's context that compaction uses. */
 export interface CompactContext {
-  /** Without it the history is compacted however long it is. */
+  /** Without it the history is compacted regardless of its length. */
   readonly modelContextWindow?: number;
   readonly countTokens?: (text: string) => number;
 }
 
-/** Compacts a conversation that needs it, under the seed documents' name; `input` is what the summary should mind. */
+/** Compacts a conversation that needs it, under the seed documents' name; `input` has instructions for the summary. */
 export async function runCompactTask(
   session: Conversation,
   { modelContextWindow, countTokens }: CompactContext = {},
@@ -26,7 +26,10 @@ export async function runCompactTask(
   return await session.compact(instructions === "" ? {} : { instructions });
 }
 
-/** The summary a conversation's own model makes of some items, or of the whole history. Nothing is changed or written. */
+/**
+ * Returns a summary of some items, or of the whole history, by the conversation's own model. Nothing is changed or
+ * written.
+ */
 export async function getSummary(
   session: Conversation,
   _context: CompactContext = {},

@@ -2,7 +2,7 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import type { SummaryOutcome } from "../../compactor/summarizer.js";
 import { chosenStrategy, type PlanWorld, summaryRequest } from "./plan-compaction.js";
 
-/** Asks the conversation's model for a summary of some items, and does nothing with it. */
+/** Asks the conversation's model for a summary of some items, without recording it. */
 export async function summarizeItems(world: PlanWorld, items: readonly ResponseItem[]): Promise<SummaryOutcome> {
   const { parts, cell } = world;
   const { settings } = cell;

@@ -6,7 +6,7 @@ import { ContextSize } from "./context-size.js";
 import { recordCompaction } from "./record-compaction.js";
 import type { TurnWorld } from "../turn/turn-world.js";
 
-/** Goes back to the history before the last compaction, with what was said since; automatic ones are suspended then. */
+/** Restores the history before the last compaction, plus the items since; automatic compactions are then suspended. */
 export async function undoCompaction(world: TurnWorld, submissionId: string): Promise<CompactionOutcome> {
   const { parts, cell, rollout } = world;
   if (rollout.path === null) return { status: "kept", reason: "only a saved conversation can go back" };
@@ -33,7 +33,7 @@ export async function undoCompaction(world: TurnWorld, submissionId: string): Pr
   return { status: "compacted", strategy: name, tokensBefore, tokensAfter, summary: "", source, truncatedCount };
 }
 
-/** What is wrong with a file is its reader's to say, and no reason to fail. */
+/** A file problem is returned as text for the user, not thrown. */
 async function readBefore({ parts }: TurnWorld): Promise<ResponseItem[] | string> {
   try {
     return (await historyBeforeCompaction(parts.compaction.savedLines())) ?? "there is no compaction to undo";
@@ -44,11 +44,11 @@ async function readBefore({ parts }: TurnWorld): Promise<ResponseItem[] | string
 
 interface Compaction {
   readonly before: readonly ResponseItem[];
-  /** How many items it left; what comes after them was added since. */
+  /** Number of items it left; later ones were added since. */
   readonly left: number;
 }
 
-/** What the history would be without the last compaction that was not undone; undefined when there is none. */
+/** Returns the history without the last compaction that was not undone; undefined when there is none. */
 export async function historyBeforeCompaction(
   batches: AsyncIterable<readonly OwnLine[]>,
 ): Promise<ResponseItem[] | undefined> {

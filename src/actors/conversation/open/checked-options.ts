@@ -5,7 +5,7 @@ import { check } from "../../../base/parse.js";
 import { StartSource } from "../../../messages/session-source.js";
 import type { ManagerOptions } from "./manager-options.js";
 
-/** The same options; what is none, or cannot be what it should be, is refused before anything is made with it. */
+/** Validates the options before they are used and returns them unchanged. */
 export function checkedOptions(options: ManagerOptions): ManagerOptions {
   check(Options, options, "manager");
   return options;
@@ -18,7 +18,7 @@ const table = z.custom(isRecord, "must be an object");
 const shape = {
   home: z.string().optional(),
   cwd: z.string().optional(),
-  // Checked by its own schema, in the names it may be written with.
+  // Validated by its own schema, which also knows its alternative names.
   config: z.unknown().optional(),
   env: table.optional(),
   client: withMethods("sendMessage").optional(),
@@ -41,7 +41,7 @@ const Options = z.strictObject(shape, {
   },
 });
 
-/** What is injected may be of any class, so only what will be called is looked for. */
+/** An injected object may be of any class, so only the methods that will be called are checked. */
 function withMethods(...names: readonly string[]): z.ZodType {
   return z.unknown().superRefine((value, context) => {
     const missing = names.find((name) => typeof Object(value)[name] !== "function");

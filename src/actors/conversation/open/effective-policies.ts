@@ -1,25 +1,25 @@
 import { type ApprovalPolicy, SandboxMode } from "../../../messages/policy.js";
 import { presentPolicy } from "../state/settings.js";
 
-/** What is asked for and what is allowed, which only make sense together. */
+/** The approval policy and the sandbox, which only make sense together. */
 export interface Policies {
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandbox: SandboxMode;
 }
 
-/** The same where not all of it, or nothing, is said. */
+/** Policies of which some or all may be unspecified. */
 export type SaidPolicies = { readonly [K in keyof Policies]?: Policies[K] | undefined };
 
 export interface PolicySources {
-  /** What is configured. */
+  /** The configured policies. */
   readonly present: Policies;
-  /** What a rollout says it was played with. */
+  /** The policies recorded in the rollout. */
   readonly recorded: SaidPolicies;
-  /** What somebody asks for now, for this conversation. */
+  /** The policies requested now for this conversation. */
   readonly asked: SaidPolicies;
 }
 
-/** The policies of a conversation that goes on: what is asked for, else the stricter of recorded and present. */
+/** Returns the policies of a resumed conversation: the requested ones, else the stricter of recorded and configured. */
 export function heldPolicies({ present, recorded, asked }: PolicySources): Policies {
   const sandbox = asked.sandbox ?? stricter(byRights, present.sandbox, recorded.sandbox);
   const now = { ...present, sandbox: asked.sandbox ?? present.sandbox };
@@ -29,13 +29,13 @@ export function heldPolicies({ present, recorded, asked }: PolicySources): Polic
   return { approvalPolicy: presentPolicy(asked.approvalPolicy ?? stricter(order, first, second)), sandbox };
 }
 
-/** The strictest first. */
+/** Strictest first. */
 const byRights = SandboxMode.options;
 const byQuestions: readonly ApprovalPolicy[] = ["untrusted", "on-request", "on-failure", "never"];
-/** Outside of full access, who is never asked is refused. */
+/** Outside of full access, the policy `never` denies instead of asking, so it is the strictest. */
 const byRefusals: readonly ApprovalPolicy[] = ["never", "untrusted", "on-request", "on-failure"];
 
-/** Who let everything run unasked did not mean that everything should be refused. */
+/** A user who ran everything without approval did not want everything to be denied. */
 function approvalOf({ approvalPolicy, sandbox }: SaidPolicies): ApprovalPolicy | undefined {
   return approvalPolicy === "never" && sandbox === "danger-full-access" ? undefined : approvalPolicy;
 }

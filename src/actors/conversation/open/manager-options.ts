@@ -13,36 +13,39 @@ import type { RetryPolicy } from "../turn/sampling.js";
 import type { TurnRecorder } from "../../rollout-writer/turn-recorder.js";
 
 export interface ManagerOptions {
-  /** Where conversations live; `CODY_HOME` of `env`, else `~/.cody`, by default. */
+  /** cody's home directory; by default `CODY_HOME` of `env`, else `~/.cody`. */
   readonly home?: string;
-  /** Where conversations are played unless they say otherwise; the process's working directory by default. */
+  /** The default working directory of conversations; that of the process by default. */
   readonly cwd?: string;
   readonly config?: WrittenConfig;
-  /** Directories and keys that are not configured are looked up here alone; pass `process.env` to use the process's. */
+  /**
+   * The only environment in which unconfigured directories and keys are looked up; pass `process.env` to use the
+   * process's.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Answers instead of any provider. */
+  /** Replaces all providers. */
   readonly client?: ModelClient;
-  /** Keeps conversations instead of files. */
+  /** Stores conversations instead of files. */
   readonly recorder?: TurnRecorder;
   readonly tokenizer?: Tokenizer;
-  /** Ways to compact a history besides the built-in ones, found by name; they run in this thread. */
+  /** Compaction strategies besides the built-in ones, selected by name; they run in this thread. */
   readonly compactionStrategies?: readonly CompactionStrategy[];
-  /** Providers besides the built-in ones, found by name. */
+  /** Providers besides the built-in ones, selected by name. */
   readonly providers?: readonly Provider[];
-  /** Tools besides the built-in ones; one with the name of a built-in one takes its place. */
+  /** Tools besides the built-in ones; one with the name of a built-in tool replaces it. */
   readonly tools?: readonly Tool[];
   readonly retry?: RetryPolicy;
-  /** A writer that has been started already; it is stopped with the manager. */
+  /** A writer that is already running; it is stopped with the manager. */
   readonly outbox?: RolloutOutbox;
   readonly now?: () => Date;
-  /** Takes what is for a log: a bounded part of what MCP servers complain. */
+  /** Receives log text: a bounded part of the stderr output of MCP servers. */
   readonly log?: (text: string) => void;
-  /** How this manager's conversations are started, as their first line says. */
+  /** How this manager's conversations are started, as recorded in their first line. */
   readonly source?: StartSource;
 }
 
 export interface CountTokensOptions {
-  /** Whose tokens are counted; a model without a public encoding is counted with the nearest. */
+  /** The model whose tokens are counted; one without a public encoding is counted with the nearest. */
   readonly model: string;
 }
 
@@ -54,7 +57,7 @@ export interface NewConversation {
 }
 
 export interface RenameOptions {
-  /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
+  /** Take the lock although its owner, on another machine or in another container, cannot be proved dead. */
   readonly force?: boolean;
 }
 

@@ -24,7 +24,7 @@ export function newConversationId(): string {
   return shownId(uuidv7());
 }
 
-/** What opening needs from the manager, which keeps the conversations that are open. */
+/** The manager's parts needed to open conversations; the manager keeps the open ones. */
 export interface OpenerParts extends SpawnerParts {
   readonly store: Store;
   isLive(conversationId: string): boolean;
@@ -34,7 +34,7 @@ export interface OpenerParts extends SpawnerParts {
 const recordedOfNew =
   'cwd: "recorded" is only for resuming and forking. For a new conversation in a folder of that name, pass "./recorded"';
 
-/** Brings a conversation to life: its settings, its rollout and lock, its state, its actor. */
+/** Opens a conversation: its settings, rollout and lock, state and actor. */
 export class ConversationOpener {
   readonly #parts: OpenerParts;
   readonly #spawner: ConversationSpawner;
@@ -45,7 +45,7 @@ export class ConversationOpener {
     this.#spawner = new ConversationSpawner(parts);
   }
 
-  /** A new conversation, with what it has from the one it was forked from. */
+  /** Creates a conversation, with the lines inherited from its parent if it is a fork. */
   async create(config: ConversationConfig, parent?: Parent): Promise<NewConversation> {
     const { id: forkedFrom, lines: inherited = [], recorded = {}, notice: parentNotice } = parent ?? {};
     const resumes = parent?.isResumed === true ? parent.id : undefined;
@@ -80,9 +80,9 @@ export class ConversationOpener {
       transcript.add(line);
       rollout.append(line);
     }
-    // Inherited turns name who played them, not who goes on.
+    // Inherited turns record the previous model, not the one that continues.
     if (isNewChoice(state, settings, config)) this.#remember(state, settings, rollout);
-    // What could not even be opened was waited for already.
+    // A rollout that could not be opened was already waited for.
     const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
     const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
     const unlisted = saved.status === "saved" && listed.status === "not_saved" ? listed.reason : undefined;
@@ -105,10 +105,10 @@ export class ConversationOpener {
     return { conversation, conversationId, saved };
   }
 
-  /** A saved one, in the same file; `codex_only` when nobody but Codex may write to that. */
+  /** Resumes a saved conversation in the same file; returns `codex_only` when only Codex may write to it. */
   async resume(conversationId: string, config: ResumeConfig): Promise<Conversation | "codex_only"> {
     const { allowEmpty = false, force = false, ...changes } = config;
-    // Looked up before the file is read, which may take long, and taken for good afterwards.
+    // Checked before the file is read, which may take long; the lock is taken afterwards.
     const holder = force ? undefined : await this.#parts.store.holder(conversationId).catch(() => undefined);
     if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
     const before = await this.#parts.store.load(conversationId);
@@ -135,7 +135,7 @@ export class ConversationOpener {
     const { rollout } = opened;
     await this.#refuseOpened(rollout);
     const prompt = await this.#spawner.openPrompt(cwd);
-    // Someone may have written between the reading and the lock.
+    // Another process may have written between reading the file and taking the lock.
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
     const { state, shown, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
@@ -179,7 +179,7 @@ export class ConversationOpener {
     return pin === undefined ? { status: "saved" } : await this.#parts.store.indexPin(id, pin, mode);
   }
 
-  /** A file without its first line, left by a crash right after it was made, gets one. */
+  /** Adds the missing first line to a file that a crash left empty right after it was created. */
   #begin(conversationId: string, state: ConversationState, settings: Settings, rollout: Rollout): void {
     const { provider, model, cwd } = settings;
     const source = this.#parts.options.source ?? "non_interactive";
@@ -188,7 +188,7 @@ export class ConversationOpener {
     rollout.append(line);
   }
 
-  /** Who was chosen on resuming answers from then on, also for a process that comes before the next turn. */
+  /** Records the model chosen on resume, so that it is used again even if the process ends before the next turn. */
   #remember(state: ConversationState, settings: Settings, rollout: Rollout): void {
     const timestamp = this.#now().toISOString();
     const line: OwnLine = { timestamp, type: "turn_context", payload: turnContext(settings) };
@@ -196,7 +196,7 @@ export class ConversationOpener {
     rollout.append(line);
   }
 
-  /** A rollout that cannot be read must not stay locked. */
+  /** Closes a rollout that cannot be read, so that it does not stay locked. */
   async #loadOrClose(conversationId: string, rollout: Rollout): Promise<StoredState> {
     try {
       return await this.#parts.store.load(conversationId);
@@ -206,12 +206,12 @@ export class ConversationOpener {
     }
   }
 
-  /** Lets go of what conversations share; nothing may be playing any more. */
+  /** Releases what conversations share; no turn may be running any more. */
   async close(): Promise<void> {
     await this.#spawner.close();
   }
 
-  /** For what was opened while the manager was shut down. */
+  /** Closes a rollout that was opened while the manager was being shut down, and throws. */
   async #refuseOpened(rollout: Rollout): Promise<void> {
     if (this.#parts.isShutDown()) await rollout.close();
     this.#refuseAfterShutdown();
@@ -236,7 +236,7 @@ function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]):
   if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
 }
 
-/** What git knows of folders. Conversations that are opened together look at their folder once. */
+/** Reads git information of folders. Conversations that are opened together read their folder once. */
 class GitInfos {
   readonly #looking = new Map<string, Promise<GitInfo | undefined>>();
 
@@ -251,7 +251,7 @@ class GitInfos {
   }
 }
 
-/** Whether the caller asks for a provider, a model, an API or a policy that the rollout does not say already. */
+/** Whether the caller asks for a provider, a model, an API or a policy that differs from the rollout's last ones. */
 function isNewChoice(state: ConversationState, settings: Settings, asked: ConversationConfig): boolean {
   const { provider, api, model, approvalPolicy, sandbox } = asked;
   const last = state.turnContext ?? state.metadata;
@@ -267,7 +267,7 @@ function isNewChoice(state: ConversationState, settings: Settings, asked: Conver
   return isOther || isOtherApi || isOtherPolicy;
 }
 
-/** Nobody has said anything; a history that was cleared had something to clear. */
+/** Whether nothing was ever said; a cleared history does not count as empty. */
 function isEmpty({ history, turns, isReplaced }: ConversationState): boolean {
   return history.length === 0 && turns === 0 && !isReplaced;
 }

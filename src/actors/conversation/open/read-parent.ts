@@ -7,7 +7,7 @@ import { apply, type ConversationState, emptyState } from "../state/state.js";
 import type { Store } from "../store/store.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 
-/** What a fork has from a conversation as it was after so many turns, or as it is now. */
+/** Reads the lines that a fork inherits: those up to the end of a turn, or all. */
 export async function readParent(store: Store, id: string, afterTurn: number | undefined): Promise<Parent> {
   const lines = await linesUpTo(store, id, afterTurn);
   const state = emptyState();
@@ -39,21 +39,21 @@ async function linesUpTo(store: Store, id: string, afterTurn: number | undefined
 
 const ownRecords: ReadonlySet<string> = new Set<CodyPayload["type"]>(["named", "pinned", "blob"]);
 
-/** A conversation says itself what it is, how it is called, whether it is pinned, and what is kept beside it. */
+/** Excludes lines that describe only the parent: its meta line, name, pin and stored outputs. */
 function isInherited(line: OwnLine): boolean {
   if (line.type === "cody") return !ownRecords.has(line.payload.type);
   return line.type !== "session_meta";
 }
 
 /**
- * Whether only Codex may add to it. A line without a number at the end makes such a file unreadable for Codex, and a
- * turn written in our words is not shown by it.
+ * Whether only Codex may append to it. A line without a number at the end makes such a file unreadable for Codex, and
+ * Codex does not show a turn written in our format.
  */
 export function isPaginated({ meta }: ConversationState): boolean {
   return meta?.history_mode === "paginated";
 }
 
-/** What a fork has from another conversation. */
+/** The data that a fork inherits from another conversation. */
 export interface Parent {
   readonly id: string;
   readonly lines: readonly OwnLine[];

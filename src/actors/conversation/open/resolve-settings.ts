@@ -12,22 +12,22 @@ import type { ConversationState } from "../state/state.js";
 
 export interface ResolvedSettings {
   readonly settings: Settings;
-  /** Something the user should know, such as that no key was found. */
+  /** A notice for the user, for example that no key was found. */
   readonly notice: string | undefined;
 }
 
 export interface ResolveInput {
   readonly config: Config;
-  /** What a rollout says about how it was played; weaker than what is asked for now. */
+  /** The settings recorded in the rollout; overridden by the ones requested now. */
   readonly recorded?: ConversationConfig;
   readonly conversation: ConversationConfig;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The providers in this process; undefined when an injected client answers for any. */
+  /** The providers in this process; undefined when an injected client replaces all providers. */
   readonly inProcess: ReadonlySet<string> | undefined;
   readonly cwd: string;
 }
 
-/** The settings a conversation starts with. */
+/** Resolves the settings that a conversation starts with. */
 export function resolveSettings(input: ResolveInput): ResolvedSettings {
   const { config, recorded = {}, conversation } = input;
   const { notice, ...found } = providerOf(input);
@@ -43,7 +43,7 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
   return {
     settings: {
       ...found,
-      // Kept in the file, and read by processes that are elsewhere.
+      // Absolute, because it is recorded in the file and read by processes in other folders.
       cwd: resolve(input.cwd, conversation.cwd ?? ""),
       ...policies,
       effort: conversation.effort ?? recorded.effort ?? null,
@@ -78,7 +78,7 @@ function providerOf({ config, recorded = {}, conversation, env, inProcess }: Res
   const found = resolveProvider({ config: said, env, inProcess, withoutKey, command: "chat" });
   if (!found.ok) throw new InvalidInputError(found.message);
   const { ok: _, ...rest } = found;
-  // A recorded choice belongs to the recorded provider.
+  // A recorded API choice holds only for the recorded provider.
   const chosen = conversation.api ?? (rest.provider === recorded.provider ? recorded.api : undefined);
   return rest.api !== undefined && rest.api === chosen ? { ...rest, isApiChosen: true } : rest;
 }
@@ -87,15 +87,15 @@ function joined(notices: readonly (string | undefined)[]): string | undefined {
   return notices.filter((notice) => notice !== undefined).join("\n") || undefined;
 }
 
-/** Providers that need not be there again: a fallback, an injected client, a file that does not say. */
+/** Recorded providers that are not reused: the fallback, an injected client, and an unknown one. */
 const placeholders: ReadonlySet<string> = new Set(["offline", "client", "unknown"]);
 
 /**
- * What a rollout says about how it was played. The offline provider is left out: a conversation that fell back to it
- * may have a real one by now. Policies count only where they are the stricter ones: a file must not raise what is allowed.
+ * Returns the settings recorded in a rollout. The offline provider is left out: a conversation that fell back to it may
+ * have a real one by now. Recorded policies apply only if they are stricter: a file must not extend what is allowed.
  */
 export function recordedConfig(state: ConversationState): ConversationConfig {
-  // They go together: a turn that names no provider was played by Codex, with a model that may be Codex's alone.
+  // Taken together: a turn without a provider was played by Codex, with a model that only Codex may know.
   const { provider, model } = state.turnContext?.provider === undefined ? (state.metadata ?? {}) : state.turnContext;
   const cwd = state.turnContext?.cwd ?? state.meta?.cwd;
   const known = provider !== undefined && !placeholders.has(provider);
@@ -104,7 +104,7 @@ export function recordedConfig(state: ConversationState): ConversationConfig {
     ...(known ? { provider } : {}),
     ...(known && model !== undefined ? { model } : {}),
     ...(known && api !== undefined ? { api } : {}),
-    // Nobody works there: so is written what was made from turns, which say neither a folder nor policies.
+    // A root folder marks a conversation converted from turns, which record neither a folder nor policies.
     ...(cwd === undefined || resolve(cwd) === "/" ? {} : { cwd, ...recordedPolicies(state.turnContext) }),
   };
 }

@@ -6,7 +6,7 @@ import type { OpenOutcome } from "../../../messages/rollout-command.js";
 import { visible } from "../../../base/text/visible.js";
 
 export interface FolderRequest {
-  /** The folder the conversation was in, as its rollout records it. */
+  /** The conversation's recorded folder. */
   readonly recorded: string | undefined;
   /** A path, or `recorded`. */
   readonly asked: string | undefined;
@@ -15,12 +15,12 @@ export interface FolderRequest {
 
 export interface WorkingFolder {
   readonly cwd: string;
-  /** Says which folder is used, where the recorded one and the caller's differ. */
+  /** Names the folder that is used, if the recorded one and the caller's differ. */
   readonly notice?: string;
 }
 
 /**
- * The folder a resumed or forked conversation works in, where its tools may write. A file must not choose it: the
+ * Chooses the folder of a resumed or forked conversation, where its tools may write. A file must not choose it: the
  * recorded folder is used only if the caller asks for it.
  */
 export async function workingFolder({ recorded, asked, callers }: FolderRequest): Promise<WorkingFolder> {

@@ -28,9 +28,9 @@ export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   readonly rollout: Rollout;
   readonly sessionSource: SessionSource;
   readonly recordedCwd: string | undefined;
-  /** What a person should know before the first turn. */
+  /** A notice for the user before the first turn. */
   readonly notice: string | undefined;
-  /** Hears every event, before the conversation's own readers. */
+  /** Receives every event, before the conversation's own readers. */
   onEvent(event: Event): void;
   onRenamed(): Promise<SaveOutcome>;
   onPinned(): Promise<SaveOutcome>;
@@ -40,10 +40,10 @@ export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   readonly maxFileBytes: number;
 }
 
-/** How long a conversation may take to end its turn and save when it is shut down. */
+/** Time limit for ending the turn and saving on shutdown. */
 const shutdownMs = 15_000;
 
-/** Starts the actor of one conversation, with its event queue beside it, and gives its handle. */
+/** Starts the actor of one conversation and its event queue, and returns its handle. */
 export function spawnConversation(parts: ConversationParts): Conversation {
   const { conversationId, rollout } = parts;
   const cell: ConversationCell = {
@@ -85,7 +85,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     requests.note(next);
     parts.onEvent(next);
     queue.publish(next);
-    // However it was asked for: nothing comes after it.
+    // Whatever caused the shutdown, no event follows this one.
     if (msg.type === "shutdown_complete") ending ??= end();
   }
 
@@ -108,7 +108,9 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     },
   );
 
-  /** Whoever waits for the end of a turn must hear of it, also when there will be no other incarnation. */
+  /**
+   * Ends open turns and pending inputs, whose callers would otherwise wait for ever, because no incarnation follows.
+   */
   function endOpenTurns(): void {
     const recording = new Recording(
       cell.state,
@@ -120,7 +122,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     try {
       recording.closeOpenTurn(cell.turn, []);
     } catch {
-      // What is broken may be what a line is made with; then it is said and not written.
+      // Creating a line may be what is broken; then the end is only published, not written.
       const msg = { type: "turn_aborted", turn_id: open?.id, reason: "interrupted" } as const;
       if (open !== undefined) publish(cell.turn?.submissionId ?? "", msg);
     }
@@ -131,7 +133,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
   }
 
   async function shutDown(): Promise<void> {
-    // A conversation that cannot end its turn in time is ended all the same: what it recorded is in the outbox.
+    // A conversation that cannot end its turn in time is ended anyway: its recorded lines are in the outbox.
     await ref.ask({ type: "shutdown" }, AbortSignal.timeout(shutdownMs)).catch(() => undefined);
     await end();
   }

@@ -50,7 +50,7 @@ import type { ManagerOptions } from "./manager-options.js";
 import { resolveSettings } from "./resolve-settings.js";
 import { spawnConversation } from "./spawn-conversation.js";
 
-/** What conversations share, as their manager has it. */
+/** The manager's parts that its conversations share. */
 export interface SpawnerParts {
   readonly options: ManagerOptions;
   readonly config: Config;
@@ -61,13 +61,13 @@ export interface SpawnerParts {
   readonly desk: CredentialResolver;
   readonly redactor: TextRedactor;
   readonly pool: CpuPool;
-  /** Called before anybody else can have the conversation. */
+  /** Called before any other code gets the conversation. */
   onOpen(conversation: Conversation): void;
   onEvent(event: Event): void;
   onEnd(conversationId: string): void;
 }
 
-/** What a conversation has for itself. */
+/** The inputs of one conversation. */
 export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"> {
   readonly conversationId: string;
   readonly state: ConversationState;
@@ -84,7 +84,9 @@ export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "s
   onPinned(): Promise<SaveOutcome>;
 }
 
-/** Starts conversations with what all of a manager share: providers, tools, servers, instructions, compaction. */
+/**
+ * Starts conversations with the resources that a manager shares: providers, tools, servers, instructions, compaction.
+ */
 export class ConversationSpawner {
   readonly #parts: SpawnerParts;
   readonly #providers: Providers;
@@ -120,7 +122,7 @@ export class ConversationSpawner {
     });
   }
 
-  /** Who answers, and what is allowed: what is said for a conversation, what it had, what is configured. */
+  /** Resolves a conversation's settings from the requested, recorded and configured ones. */
   settings(recorded: ConversationConfig, conversation: ConversationConfig) {
     return resolveSettings({
       config: this.#parts.config,
@@ -132,17 +134,17 @@ export class ConversationSpawner {
     });
   }
 
-  /** The caller's folder. */
+  /** The caller's working directory. */
   get cwd(): string {
     return this.#parts.options.cwd ?? process.cwd();
   }
 
-  /** What the model of a new conversation will be told, already looked up. */
+  /** Returns the system prompt of a new conversation, with its files already read. */
   openPrompt(cwd: string): Promise<ToldPrompt> {
     return this.#context.openPrompt(cwd);
   }
 
-  /** The servers for a folder, and what a person should know of them. */
+  /** Leases the servers for a folder, with a notice for the user. */
   leaseServers(cwd: string): ReturnType<ServerLeases["open"]> {
     return this.#servers.open(cwd);
   }
@@ -182,7 +184,7 @@ export class ConversationSpawner {
     return conversation;
   }
 
-  /** Lets go of the connections to providers and servers; nothing may be playing any more. */
+  /** Releases the connections to providers and servers; no turn may be running any more. */
   async close(): Promise<void> {
     await Promise.all([this.#providers.close(), this.#context.close(), this.#servers.close()]);
   }
@@ -225,14 +227,14 @@ export class ConversationSpawner {
 
 interface ProviderParts {
   readonly desk: CredentialResolver;
-  /** The keys in the configuration. */
+  /** The API keys in the configuration. */
   readonly keys: readonly string[];
   countTokens(text: string): number;
-  /** Told of how long a provider wants to be left alone. */
+  /** Called when a provider asks for a pause. */
   onRest(provider: string, ms: number): void;
 }
 
-/** Who answers in the conversations of one manager, with the connections they share. */
+/** The providers of one manager's conversations, with their shared connections. */
 class Providers {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #client: Provider | undefined;
@@ -245,7 +247,7 @@ class Providers {
 
   constructor(options: ManagerOptions, parts: ProviderParts) {
     const { client, providers = [], env = {} } = options;
-    // By another one it could not be chosen.
+    // A provider with an invalid name could not be selected.
     for (const { name } of providers) check(ProviderName, name, "the name of a provider");
     this.#parts = parts;
     this.#env = env;
@@ -256,7 +258,7 @@ class Providers {
     this.#inProcess = new Map(known.map((provider) => [provider.name, provider]));
   }
 
-  /** The names of those that need no connection; undefined when an injected client answers for any. */
+  /** The names of the providers that need no connection; undefined when an injected client replaces all of them. */
   get inProcess(): ReadonlySet<string> | undefined {
     return this.#client === undefined ? new Set(this.#inProcess.keys()) : undefined;
   }
@@ -265,7 +267,7 @@ class Providers {
     return this.#client ?? this.#inProcess.get(settings.provider) ?? this.#reached(settings);
   }
 
-  /** Who summarizes for a conversation with these settings: in a thread, unless it was injected into this one. */
+  /** Returns the model that summarizes for these settings: in a thread, unless it was injected into this one. */
   summaryBy(settings: Settings): SummaryBy {
     const { provider, api, baseUrl } = settings;
     const access = this.#parts.desk.accessTo(settings);
@@ -303,7 +305,7 @@ class Providers {
     return createRedactor([...secretsOf(this.#env), ...this.#parts.keys]);
   }
 
-  /** Loaded on first use: the offline model needs none of it. */
+  /** Loaded on first use: the offline model does not need it. */
   async #connect(): Promise<Transport> {
     const { createTransport } = await import("../../../providers/transport/node-transport.js");
     return createTransport(this.#env);

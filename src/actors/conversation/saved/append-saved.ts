@@ -14,8 +14,8 @@ export interface SavedAppend {
 }
 
 /**
- * Adds a line to a conversation nobody has open. It is not resumed: a turn that waits in it goes on waiting. Nobody has
- * said anything in it, so it is as old as it was. To what only Codex may add to nothing is added.
+ * Appends a line to a conversation that is not open, without resuming it: a turn that waits in it keeps waiting. Its
+ * modification time is kept, because nothing was said in it. Does nothing if only Codex may append to the file.
  */
 export async function appendSaved(store: Store, request: SavedAppend): Promise<SaveOutcome> {
   const { conversationId, line, now, force } = request;
@@ -32,7 +32,7 @@ export async function appendSaved(store: Store, request: SavedAppend): Promise<S
   return await rollout.close();
 }
 
-/** As its first line says. */
+/** Reads only the first line, which determines it. */
 async function isOnlyCodexs(store: Store, conversationId: string): Promise<boolean> {
   const state = emptyState();
   for await (const [first] of store.read(conversationId)) {

@@ -20,17 +20,17 @@ import { FailureError } from "../../../messages/failure.js";
 
 export interface ImporterParts extends ImportIds {
   readonly store: Store;
-  /** Whether anything is saved at all. */
+  /** Whether persistence is on. */
   readonly saves: boolean;
   readonly thoughts: TurnLinesParts["thoughts"];
   knownProvider(name: string | undefined): string | undefined;
   now(): Date;
 }
 
-/** So much may wait to be written before the next of a long source is read. */
+/** Maximum bytes that wait to be written before more of a long source is read. */
 const maxWaitingBytes = 8 * 1024 * 1024;
 
-/** Carries one conversation over from a file, or says what would be. */
+/** Imports one conversation from a file; with `dryRun`, only reports what would be imported. */
 export async function importConversation(
   parts: ImporterParts,
   path: string,
@@ -106,7 +106,7 @@ async function opened(
     now: created,
     cwd,
     ...labels,
-    // It was, wherever that was, and only so Codex lists it.
+    // It was interactive in its original program, and Codex lists only such conversations.
     source: "interactive",
     git: Object.keys(git).length === 0 ? undefined : git,
     imported: { format, id: key },
@@ -117,7 +117,7 @@ async function opened(
 async function append(rollout: Rollout, line: OwnLine, path: string): Promise<void> {
   const before = rollout.bytes;
   rollout.append(line);
-  // Every so often what was written is waited for, so that no more than that is in memory.
+  // Flushes at intervals, to bound the memory used.
   if (Math.floor(before / maxWaitingBytes) !== Math.floor(rollout.bytes / maxWaitingBytes)) await saved(rollout, path);
 }
 
@@ -143,9 +143,9 @@ interface ImportIds {
 
 type ChosenId =
   | { readonly status: "free"; readonly conversationId: string }
-  /** It is kept here, and did not come from such a source. */
+  /** The conversation is stored here and was not imported from this source. */
   | { readonly status: "here"; readonly conversationId: string }
-  /** `sourceBytes` is how long the file was then; absent when that import was interrupted. */
+  /** `sourceBytes` is the length of the file at that time; absent when that import was interrupted. */
   | { readonly status: "exists"; readonly conversationId: string; readonly sourceBytes: number | undefined };
 
 interface ImportWish {
@@ -154,7 +154,7 @@ interface ImportWish {
   readonly force: boolean;
 }
 
-/** The id an imported conversation gets: its own when that is a UUID nobody else has, and always the same. */
+/** Chooses the id of an imported conversation: its own if that is an unused UUID, and the same on every import. */
 async function chooseImportId(
   ids: ImportIds,
   { key, own, candidates }: SourceId,
@@ -171,14 +171,14 @@ async function chooseImportId(
     if (!isTaken || force) continue;
     const before = await importedBefore(store, conversationId, { format, id: key });
     if (before.status === "imported") return { status: "exists", conversationId, sourceBytes: before.sourceBytes };
-    // Of what only another program keeps a copy may be wanted; of what cannot be read, too.
+    // A copy may be wanted of a conversation that another program stores, or that cannot be read.
     const isKept = before.status === "other" && id === own && (await store.kept(conversationId)) !== undefined;
     if (isKept) return { status: "here", conversationId };
   }
   return { status: "free", conversationId: free ?? shownId(uuidv7()) };
 }
 
-/** Which conversation has this very file here. */
+/** Returns the conversation whose rollout is this very file. */
 async function keptIn(store: ImportIds["store"], { path }: SourceFile): Promise<string | undefined> {
   const id = idOfName(basename(path));
   const kept = id === undefined ? undefined : await store.kept(id);
@@ -191,7 +191,7 @@ type Before =
   | { readonly status: "other" }
   | { readonly status: "unreadable" };
 
-/** Whether a conversation was imported from there. */
+/** Checks whether a conversation was imported from this source. */
 async function importedBefore(
   store: ImportIds["store"],
   conversationId: string,
@@ -210,7 +210,7 @@ async function importedBefore(
     }
     return isFirst ? { status: "unreadable" } : { status: "imported", sourceBytes: undefined };
   } catch {
-    // What cannot be read is not known to be the same.
+    // An unreadable conversation cannot be known to be the same.
     return { status: "unreadable" };
   }
 }

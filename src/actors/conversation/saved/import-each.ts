@@ -2,7 +2,7 @@ import { ConversationError, ImportError } from "../../../base/errors.js";
 import { findSources, isDirectory } from "../../../rollouts/formats/import/find-sources.js";
 import type { ImportOutcome } from "./import-options.js";
 
-/** Imports a file, or every conversation in a directory and its folders, one after another. */
+/** Imports a file, or every conversation in a directory tree, one after another. */
 export async function* importEach(
   path: string,
   importOne: (file: string) => Promise<ImportOutcome>,
@@ -18,10 +18,10 @@ export async function* importEach(
   }
 }
 
-/** One file that cannot be imported does not keep the others from it; what is wrong with the disk does. */
+/** A file that cannot be imported does not stop the others; a disk problem does. */
 function notImported(path: string, error: unknown): ImportOutcome {
   if (error instanceof ImportError) return { status: "skipped", path, reason: error.reason };
-  // What is wrong with one conversation is not wrong with the others.
+  // A problem with one conversation does not affect the others.
   if (error instanceof ConversationError) return { status: "failed", path, reason: error.message };
   throw error;
 }

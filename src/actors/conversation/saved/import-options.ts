@@ -2,21 +2,21 @@ import type { ImportFormat } from "../../../rollouts/formats/import/import-forma
 import type { LossReport } from "../../../rollouts/formats/import/losses.js";
 
 export interface ImportOptions {
-  /** What the file is; without it that is found out. */
+  /** The file's format; detected when absent. */
   readonly from?: ImportFormat;
-  /** Import it although it has been imported before. */
+  /** Import it even if it was imported before. */
   readonly force?: boolean;
   /** Read everything and write nothing. */
   readonly dryRun?: boolean;
 }
 
-/** A conversation that was carried over, or that would be. */
+/** A conversation that was imported, or with `dryRun` would be. */
 export interface ImportedConversation {
   readonly status: "imported" | "would_import";
   readonly path: string;
   readonly format: ImportFormat;
   readonly conversationId: string;
-  /** Null when nothing was written to a file. */
+  /** Null when no file was written. */
   readonly rolloutPath: string | null;
   readonly name?: string;
   readonly turns: number;
@@ -30,13 +30,13 @@ export interface KnownImport {
   readonly path: string;
   readonly format: ImportFormat;
   readonly conversationId: string;
-  /** False when that import was interrupted. */
+  /** False when the earlier import was interrupted. */
   readonly complete: boolean;
-  /** Whether the file has become longer since. */
+  /** Whether the file has grown since. */
   readonly grown: boolean;
 }
 
-/** A conversation that need not be imported: it is kept here, and the file is its own or says its id. */
+/** A conversation that is already stored here: the file is its own rollout, or has its id. */
 export interface ImportHere {
   readonly status: "here";
   readonly path: string;
@@ -44,14 +44,14 @@ export interface ImportHere {
   readonly conversationId: string;
 }
 
-/** A file in a directory that is no conversation, or none that could be read. */
+/** A file in a directory that is not a readable conversation. */
 export interface SkippedFile {
   readonly status: "skipped";
   readonly path: string;
   readonly reason: string;
 }
 
-/** A file in a directory that could have been imported, and was not: somebody else has the conversation. */
+/** A file in a directory that was not imported because another process has the conversation open. */
 export interface FailedImport {
   readonly status: "failed";
   readonly path: string;

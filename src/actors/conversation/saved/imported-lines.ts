@@ -9,14 +9,14 @@ import { TurnLines, type TurnLinesParts } from "../../../rollouts/formats/import
 import { maxLineBytes } from "../../../rollouts/file/line-object.js";
 import type { ImportedConversation } from "./import-options.js";
 
-/** What comes before the first thing said is kept back until it is known that something is said. */
+/** Maximum number of lines held back before the first message, until it is known that there is one. */
 const maxLinesBefore = 10_000;
 
-/** One source on its way into lines. */
+/** Converts one source into rollout lines. */
 export class Carrying {
   readonly #source: Source;
   readonly #writer: TurnLines;
-  /** Counts as an export does. */
+  /** Counts turns in the same way as an export does. */
   readonly #turns = new Turns({ remembersItems: false });
   readonly #lines: AsyncGenerator<OwnLine>;
   name: string | undefined;
@@ -37,7 +37,7 @@ export class Carrying {
     this.#lines = this.#carried();
   }
 
-  /** The lines up to the first thing said; rejects when nothing is. */
+  /** Returns the lines up to the first message; rejects when there is none. */
   async begin(): Promise<OwnLine[]> {
     const before: OwnLine[] = [];
     while (before.length < maxLinesBefore) {
@@ -53,12 +53,12 @@ export class Carrying {
     for await (const line of this.#lines) await take(line);
   }
 
-  /** The file is closed, also when it was not read to its end. */
+  /** Closes the file, even if it was not read to its end. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#lines.return(undefined);
   }
 
-  /** When it began: as it says itself, else when the first thing was said. A time nobody can have meant is none. */
+  /** Returns the source's own start time, else that of its first line; implausible times are ignored. */
   createdAt(before: readonly OwnLine[], now: Date): Date {
     const times = [this.#source.facts.createdAt, before[0]?.timestamp].map((time) => Date.parse(time ?? ""));
     return new Date(times.find((time) => time > earliestTime && time <= now.getTime()) ?? now.getTime());
@@ -90,7 +90,7 @@ export class Carrying {
     return lines;
   }
 
-  /** A line that nobody could read again is not written. */
+  /** Drops lines that would be too long to be read back. */
   #fitting(lines: readonly OwnLine[]): OwnLine[] {
     return lines.filter((line) => {
       const fits = Buffer.byteLength(encodeLine(line)) <= maxLineBytes;
@@ -102,7 +102,7 @@ export class Carrying {
 
 const earliestTime = Date.parse("2000-01-01T00:00:00Z");
 
-/** Only a whole path says where something was. */
+/** Only an absolute path identifies the folder. */
 export function folderOf({ facts }: Source): string {
   return facts.cwd?.startsWith("/") === true ? facts.cwd : "/";
 }

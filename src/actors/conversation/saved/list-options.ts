@@ -6,7 +6,7 @@ export interface ListOptions {
   readonly limit?: number;
 }
 
-/** Every saved conversation and every live one, newest first. */
+/** Lists all saved and live conversations, newest first. */
 export function listed(
   saved: readonly ConversationMetadata[],
   live: readonly Conversation[],

@@ -10,12 +10,12 @@ export interface Renaming {
   readonly force: boolean;
 }
 
-/** The line that says how a conversation is called. */
+/** Returns the line that records a conversation's name. */
 export function namedLine(name: string, now: Date): OwnLine {
   return { timestamp: now.toISOString(), type: "cody", payload: { type: "named", name } };
 }
 
-/** Renames a conversation nobody has open. Codex itself keeps names beside its rollouts. */
+/** Renames a conversation that is not open. Codex itself stores names next to its rollouts. */
 export async function renameSaved(store: Store, { name, ...where }: Renaming): Promise<SaveOutcome> {
   const saved = await appendSaved(store, { ...where, line: namedLine(name, where.now) });
   if (saved.status !== "saved") return saved;

@@ -14,11 +14,11 @@ export interface SavedParts {
   readonly store: Store;
   readonly live: ReadonlyMap<string, Conversation>;
   readonly now: () => Date;
-  /** For what must be done before the store is closed. */
+  /** Tracks work that must finish before the store is closed. */
   readonly track: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** What can be done with a conversation whether it is open or not; a saved one is not resumed for it. */
+/** Operations on a conversation whether it is open or not; a saved one is not resumed for them. */
 export class SavedConversations {
   readonly #parts: SavedParts;
 
@@ -26,12 +26,12 @@ export class SavedConversations {
     this.#parts = parts;
   }
 
-  /** One that is open. */
+  /** Returns the conversation if it is open. */
   live(conversationId: string): Conversation | undefined {
     return this.#parts.live.get(conversationId) ?? this.#parts.live.get(shownId(conversationId));
   }
 
-  /** The id of one that is named by id, bare UUID, unique prefix or its name. */
+  /** Returns the id of a conversation given by id, bare UUID, unique prefix or name. */
   async find(text: string): Promise<string> {
     if (typeof text !== "string") throw new InvalidInputError("expected the id or the name of a conversation");
     return this.live(text)?.id ?? (await this.#parts.store.find(text));
@@ -60,7 +60,7 @@ export class SavedConversations {
   async export(text: string, { format }: ExportOptions): Promise<ExportedConversation> {
     if (!isExportFormat(format)) throw new InvalidInputError(`format: expected one of ${exportFormats.join(", ")}`);
     const { live, store } = this.#parts;
-    // No id ends like a file.
+    // No id has a file extension.
     const id = text.endsWith(".jsonl") ? await store.adopt(text) : await this.find(text);
     await live.get(id)?.flush();
     const { exportLines } = await import("../../../rollouts/formats/export/export-lines.js");
@@ -75,7 +75,7 @@ interface Pinning {
   readonly force: boolean;
 }
 
-/** Pins a conversation nobody has open, or takes its pin away. */
+/** Pins or unpins a conversation that is not open. */
 async function pinSaved(store: Store, { pinned, ...where }: Pinning): Promise<SaveOutcome> {
   const timestamp = where.now.toISOString();
   const payload = { type: "pinned", pinned } as const;

@@ -7,19 +7,19 @@ import type { ActiveTurn } from "../turn/active-turn.js";
 import type { Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
-/** An input that waits for its turn, with the settings that held when it was submitted. */
+/** An input that waits for its turn, with the settings at the time of its submission. */
 export interface QueuedInput {
   readonly kind: "input";
   readonly submissionId: string;
   readonly items: readonly InlineInput[];
   readonly settings: Settings;
-  /** What the last answer has to fit. */
+  /** The JSON schema that the last answer must match. */
   readonly outputSchema: OutputSchema | undefined;
-  /** Whether the items hold content from outside the project that the user did not write. */
+  /** Whether the items contain content from outside the project that the user did not write. */
   readonly isOutside: boolean;
 }
 
-/** Something else that changes the history, and so waits until no turn runs. */
+/** Another operation that changes the history, and therefore waits until no turn runs. */
 export type QueuedChange =
   | {
       readonly kind: "compact";
@@ -33,31 +33,34 @@ export type QueuedChange =
 export type QueuedWork = QueuedInput | QueuedChange;
 
 /**
- * What a conversation's readers and its next incarnation find when an incarnation has crashed: the state is always a
- * whole number of applied lines, so starting from it is the same as reading the rollout again.
+ * The data that survives a crash of an incarnation, for the conversation's readers and the next incarnation. The state
+ * is always the result of whole applied lines, so continuing from it equals reading the rollout again.
  */
 export interface ConversationCell {
   readonly state: ConversationState;
   readonly waiting: QueuedWork[];
-  /** What is being done of it. */
+  /** The work in progress. */
   playing: QueuedWork | undefined;
-  /** What the next submission runs with. */
+  /** The settings of the next submission. */
   settings: Settings;
   /** The running turn, or the last one. */
   turn: ActiveTurn | undefined;
   configured: boolean;
   /** The transcript from before the conversation was opened; empty after `session_configured` was published. */
   shown: readonly EventMsg[];
-  /** Commands a person has allowed for the whole conversation. Never on disk: a file must not give rights. */
+  /** Commands that the user has approved for the whole conversation. Never on disk: a file must not grant rights. */
   readonly allowed: Set<string>;
-  /** The files the model has seen. */
+  /** Stamps of the files that the model has seen. */
   readonly stamps: FileStamps;
-  /** What the turn before ran with. */
+  /** The settings of the previous turn. */
   before: Settings | undefined;
-  /** How often compacting by itself came to nothing since it last worked, and how large the context was then. */
+  /**
+   * Failed automatic compactions since the last success, and the context size at which the last attempt stalled; 0 if
+   * it did not.
+   */
   attempts: { readonly failures: number; readonly stalledAt: number };
-  /** Up to where it is summarized ahead of time, and the last item before that. */
+  /** The cut of the summary being prepared, and the last item before it. */
   preparing: { readonly cut: number; readonly last: ResponseItem } | undefined;
-  /** By how much the model's own count differs from ours, as far as it has said. */
+  /** The ratio of the provider's token count to ours, once known. */
   tokenRatio: number | undefined;
 }

@@ -9,15 +9,14 @@ import {
 } from "../../../rollouts/history-messages.js";
 import type { ConversationState } from "./state.js";
 
-/** A turn that has ended. */
 export interface CompletedTurn {
-  /** Null for a turn its rollout does not name, and for what a compaction has left of turns. */
+  /** Null for a turn without an id in the rollout, and for the remains of compacted turns. */
   readonly turn_id: string | null;
   readonly messages: readonly HistoryMessage[];
   readonly tool_calls: readonly ToolCallRecord[];
-  /** All that its model calls have used. */
+  /** Total token usage of its model calls. */
   readonly token_usage: TokenUsage;
-  /** When it began, in UTC. */
+  /** Its start time, in UTC. */
   readonly timestamp: string;
 }
 
@@ -28,7 +27,7 @@ export interface HistoryParts {
   clear(): Promise<void>;
 }
 
-/** What the model has to go by, turn by turn: made anew whenever it is asked for, and as JSON its three fields. */
+/** The history as the model sees it, turn by turn. Computed on each access; its JSON has three fields. */
 export class ConversationHistory {
   readonly #parts: HistoryParts;
 
@@ -36,7 +35,7 @@ export class ConversationHistory {
     this.#parts = parts;
   }
 
-  /** The newest turns that have ended; older ones are in the rollout. */
+  /** The newest completed turns; older ones are in the rollout. */
   get turns(): CompletedTurn[] {
     const { history, marks, openTurn } = this.#parts.state;
     const ended = marks.flatMap((mark, index) =>
@@ -53,22 +52,22 @@ export class ConversationHistory {
     return this.#parts.maxTurns;
   }
 
-  /** What all model calls have used since the beginning, or since it was cleared. */
+  /** Total token usage since the beginning, or since the history was cleared. */
   get total_tokens(): number {
     return this.#parts.state.usage?.total_token_usage.total_tokens ?? 0;
   }
 
-  /** What the model would see now, as one list. */
+  /** Returns the messages that the model would see now. */
   getMessagesForApi(): HistoryMessage[] {
     return messagesOf(this.#seen());
   }
 
-  /** How long that is. */
+  /** Estimates the tokens of these messages. */
   estimateTokens(): number {
     return estimateItemTokens(this.#seen(), (text) => this.#parts.countTokens(text));
   }
 
-  /** The model begins anew and nothing is counted any more; the rollout keeps all. Rejects while a turn runs. */
+  /** Clears the history and the token counts; the rollout keeps every line. Rejects while a turn runs. */
   async clear(): Promise<void> {
     await this.#parts.clear();
   }

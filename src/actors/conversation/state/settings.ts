@@ -7,17 +7,19 @@ import { sandboxPolicy } from "../../../messages/policy.js";
 import type { Op } from "../../../messages/submission.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 
-/** What a turn runs with. */
+/** The settings of a turn. */
 export interface Settings {
   readonly provider: string;
   readonly model: string;
-  /** How the provider is spoken to; absent when it is in this process. */
+  /** The wire API of the provider; absent when the provider is in this process. */
   readonly api?: WireApi;
-  /** The API was chosen for this conversation: it is used again on resume, instead of the configured one. */
+  /**
+   * Whether the API was chosen for this conversation: then it is used again on resume, instead of the configured one.
+   */
   readonly isApiChosen?: boolean;
-  /** Where it is reached; absent when that is its own address. Never taken from a rollout, because it is sent the key. */
+  /** The provider's address; absent for the default one. Never taken from a rollout, because the key is sent to it. */
   readonly baseUrl?: string;
-  /** Which login stands in for a key; absent when none does. */
+  /** The login used instead of a key, if any. */
   readonly login?: LoginName;
   readonly cwd: string;
   readonly approvalPolicy: ApprovalPolicy;
@@ -35,7 +37,7 @@ export function presentPolicy(policy: ApprovalPolicy): ApprovalPolicy {
   return policy === "on-failure" ? "on-request" : policy;
 }
 
-/** The settings with what a submission changes. */
+/** Returns the settings with a submission's changes. */
 export function changedSettings(settings: Settings, op: SettingsOp): Settings {
   return {
     ...settings,
@@ -48,7 +50,7 @@ export function changedSettings(settings: Settings, op: SettingsOp): Settings {
   };
 }
 
-/** Without a turn: what holds for the turns to come. */
+/** Without a turn id, the context holds for future turns. */
 export function turnContext(settings: Settings, turnId?: string, outputSchema?: OutputSchema): TurnContext {
   return {
     ...(turnId === undefined ? {} : { turn_id: turnId }),
@@ -65,7 +67,7 @@ export function turnContext(settings: Settings, turnId?: string, outputSchema?: 
   };
 }
 
-/** A policy we do not know gives the least rights. */
+/** An unknown policy grants the fewest rights. */
 function sandboxMode(policy: TurnContext["sandbox_policy"]): SandboxMode {
   const name = "type" in policy ? policy.type : policy.mode;
   return name === "workspace-write" || name === "danger-full-access" ? name : "read-only";

@@ -8,30 +8,30 @@ import type { TurnContext } from "../../../messages/turn-context.js";
 import { applyToHistory, replacesHistory } from "../../../rollouts/file/history.js";
 import { applyToMarks, type TurnMark } from "./turn-marks.js";
 
-/** What a conversation knows about itself: a fold over the lines of its rollout and nothing else. */
+/** The state of a conversation: a fold over the lines of its rollout and nothing else. */
 export interface ConversationState {
   meta: SessionMeta | undefined;
-  /** The provider and model named by the first line. */
+  /** The provider and model in the first line. */
   metadata: { provider?: string; model?: string } | undefined;
   /** The settings of the newest turn. */
   turnContext: TurnContext | undefined;
-  /** How it is called, and since when. */
+  /** Its name, and when it was set. */
   named: RecordedName | undefined;
-  /** Whether it is pinned, and since when. */
+  /** Whether it is pinned, and when that was set. */
   pin: RecordedPin | undefined;
   history: ResponseItem[];
   usage: TokenUsageInfo | null;
-  /** What the newest count covers: so many tokens are the first so many items and all that goes before them. */
+  /** The newest token count, and the number of items it covers together with the system prompt and tools. */
   counted: { readonly tokens: number; readonly items: number } | undefined;
-  /** What was noted when the history was last compacted. */
+  /** Notes of the last compaction. */
   compaction: CompactionNotes | undefined;
-  /** Whether the history was ever replaced as a whole, be it by nothing. */
+  /** Whether the history was ever replaced as a whole, even by an empty one. */
   isReplaced: boolean;
-  /** How many turns have begun. */
+  /** Number of turns that have begun. */
   turns: number;
   /** The turn that has begun and not ended. */
   openTurn: { readonly id: string; readonly startedAt: string } | undefined;
-  /** Where the turns of history begin. */
+  /** Marks the beginning of each turn in the history. */
   marks: TurnMark[];
   /** The approval requests of the open turn, by call. */
   approvals: Map<string, RecordedApproval>;
@@ -47,7 +47,7 @@ export interface RecordedPin {
   readonly timestamp: string;
 }
 
-/** A request, and the answer if there was one. */
+/** An approval request, and its answer if there was one. */
 export interface RecordedApproval {
   readonly request: ApprovalRequest;
   readonly decision?: ReviewDecision;
@@ -72,13 +72,13 @@ export function emptyState(): ConversationState {
   };
 }
 
-/** The only place where a conversation's state changes, in live play and on resume alike. */
+/** The only place where a conversation's state changes, both live and on resume. */
 export function apply(state: ConversationState, line: RolloutLine): void {
   applyToHistory(state.history, line);
   if (replacesHistory(line)) state.isReplaced = true;
   switch (line.type) {
     case "session_meta":
-      // A fork copied by Codex holds its parent's meta line too; only the first counts.
+      // A fork made by Codex also contains its parent's meta line; only the first counts.
       if (state.meta === undefined) {
         state.meta = line.payload;
         state.metadata = line.metadata as ConversationState["metadata"];
@@ -125,7 +125,7 @@ function applyEvent(
   }
 }
 
-/** A file may hold what would not have been taken as a name. */
+/** A file may contain an invalid name. */
 function applyName(state: ConversationState, name: string, timestamp: string): void {
   if (name !== "" && isPrintable(name)) state.named = { name, timestamp };
 }

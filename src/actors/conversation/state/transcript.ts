@@ -7,12 +7,12 @@ type ShownMsg = Extract<
   { type: "user_message" | "agent_message" | "agent_reasoning" | "web_search_end" | "warning" }
 >;
 
-/** The newest messages of a conversation are shown, up to so many characters. */
+/** Maximum number of characters shown; the newest messages are kept. */
 const maxShownChars = 2 * 1024 * 1024;
 
 /**
- * The messages a person has seen in a conversation, built from the lines of its rollout. A compaction removes none of
- * them, and its summary is not one of them.
+ * The messages that the user has seen in a conversation, built from the lines of its rollout. A compaction removes none
+ * of them, and its summary is not one of them.
  */
 export class Transcript {
   #messages: ShownMsg[] = [];
@@ -31,7 +31,7 @@ export class Transcript {
     }
   }
 
-  /** Earlier lines were not read. */
+  /** Marks that earlier lines were not read. */
   leaveOut(): void {
     this.#isCut = true;
   }
@@ -48,7 +48,7 @@ export class Transcript {
         this.#chars += charsOf(msg);
       }
     }
-    // Not with each message: to take the first from a long list copies the list.
+    // Not for each message, because removing the first elements copies the list.
     if (this.#chars > 2 * maxShownChars) this.#cut(maxShownChars);
   }
 
@@ -63,7 +63,7 @@ export class Transcript {
     this.#messages = this.#messages.slice(from);
   }
 
-  /** Newer Codex writes its summary as an answer of the model as well, directly before the line of the compaction. */
+  /** Newer versions of Codex also write the summary as a model answer, directly before the compaction line. */
   #hideSummary({ message }: Compacted): void {
     const last = this.#messages.at(-1);
     if (last?.type === "agent_message" && last.message !== "" && message.endsWith(last.message)) this.#dropLast();

@@ -4,7 +4,7 @@ import { FailureCode, FailureError } from "../../../messages/failure.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { isPassing } from "../../../providers/failures/retryable.js";
 
-/** The items of the turn a submission began; rejects when it was refused or has failed. */
+/** Collects the items of the turn that a submission began; rejects when it was refused or has failed. */
 export async function turnItems(
   events: AsyncIterable<Event>,
   id: string,
@@ -32,7 +32,7 @@ export function refused(code: FailureCode, message: string): FailureError {
   return new FailureError({ code, message, retryable: passing.has(code) || isPassing(code) });
 }
 
-/** What is over when others have had their turn, or the disk has room. */
+/** Codes of temporary problems: other work is running, or the disk has no room. */
 const passing: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);
 
 function codeOf(info: unknown): FailureCode | undefined {

@@ -3,14 +3,14 @@ import type { RolloutLine } from "../../../messages/rollout-line.js";
 import { addUsage, noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import { isRealUserMessage } from "../../../messages/user-message.js";
 
-/** Where a turn begins in history. */
+/** The beginning of a turn in the history. */
 export interface TurnMark {
-  /** Null for a turn no line has named, and for what is left of turns whose history was replaced. */
+  /** Null for a turn without an id, and for the remains of turns whose history was replaced. */
   readonly id: string | null;
   readonly timestamp: string;
   /** The index of its first item. */
   readonly from: number;
-  /** All that its model calls have used. */
+  /** Total token usage of its model calls. */
   usage: TokenUsage;
 }
 
@@ -20,7 +20,7 @@ interface MarkedState {
   readonly marks: TurnMark[];
 }
 
-/** One step of the fold that remembers where turns begin; the line has been applied to everything else. */
+/** One step of the fold that records where turns begin; the line has already been applied to the rest of the state. */
 export function applyToMarks({ history, openTurn, marks }: MarkedState, line: RolloutLine): void {
   switch (line.type) {
     case "response_item":

@@ -4,12 +4,12 @@ import { formOf } from "../../../rollouts/formats/lines/detect.js";
 import type { CondensedRollout, RolloutStretch } from "../../../workers/cpu-jobs.js";
 import { isPassing, isShownLine, type LineUse, lineUse } from "./line-use.js";
 
-/** About as much as the main thread reads in a millisecond. */
+/** About as much as the main thread processes in a millisecond. */
 const pieceBytes = 64 * 1024;
 
 /**
- * Reads and parses a stretch of a rollout and gives what matters of it, unchecked. It loads no schema library: in a
- * thread that would take longer than to parse some megabytes.
+ * Reads and parses a stretch of a rollout and returns its relevant lines, unvalidated. It loads no schema library,
+ * which would take a thread longer than parsing some megabytes.
  */
 export async function condenseRollout(stretch: RolloutStretch): Promise<CondensedRollout<LineObject[]>> {
   const { path, conversationId, range, beginning, replaced: replacedBehind, shows } = stretch;
@@ -21,16 +21,17 @@ export async function condenseRollout(stretch: RolloutStretch): Promise<Condense
       if (raw.status === "too_long") return { status: "corrupted", line: lines, detail: "the line is too long" };
       const read = readLineBytes(range.from === 0 && lines === 1 ? withoutMark(raw.bytes) : raw.bytes);
       if (read.status === "bad") {
-        // An unterminated line was torn; but what others have begun with was whole when they did.
+        // An unterminated line at the end was torn by a crash; but the part that another rollout begins with must be
+        // whole.
         if (!raw.terminated && beginning === undefined) continue;
         return { status: "corrupted", line: lines, detail: read.detail };
       }
       bytes += raw.bytes.length + (raw.terminated ? 1 : 0);
       if (read.status === "blank") continue;
       if (formOf(read.value) !== undefined) return { status: "other_form" };
-      // A conversation is what its own first line says.
+      // Only the conversation's own first line counts.
       if (beginning !== undefined && read.value.type === "session_meta") continue;
-      // Nearly all of them: they would only fill the memory until the end of the stretch.
+      // Nearly all lines are dropped here; keeping them would only fill the memory until the end of the stretch.
       if (replacedBehind && isPassing(read.value) && !(shows && isShownLine(read.value))) continue;
       kept.push({ value: read.value, bytes: raw.bytes.length });
     }
@@ -60,15 +61,15 @@ export interface SizedLine {
 
 export interface Condensed {
   readonly lines: readonly SizedLine[];
-  /** Lines that the history no longer needs and the transcript does. */
+  /** Lines that the transcript needs and the history no longer does. */
   readonly shown: readonly SizedLine[];
   /** Whether lines were left out. */
   readonly replaced: boolean;
 }
 
 /**
- * Leaves only lines of a stretch that matter: `apply` makes of them what it makes of all, when they are what they look
- * like. `replacedBehind`: the history is replaced as a whole behind the stretch.
+ * Keeps only the relevant lines of a stretch: `apply` produces the same result from them as from all, provided the
+ * lines are valid. `replacedBehind`: the history is replaced as a whole after the stretch.
  */
 export function condensed(lines: readonly SizedLine[], replacedBehind: boolean): Condensed {
   const newestFirst: SizedLine[] = [];
@@ -78,7 +79,7 @@ export function condensed(lines: readonly SizedLine[], replacedBehind: boolean):
   for (const line of lines.toReversed()) {
     const use = lineUse(line.value);
     const isOutdone = isPassing(line.value) || (use !== "kept" && newer.has(use));
-    // Since the history was replaced all are kept: how many are not understood is counted by who checks them.
+    // All lines after the replacement are kept, because the validator counts the ones it does not understand.
     if (!replaced || !isOutdone) newestFirst.push(line);
     else if (isShownLine(line.value)) shown.push(line);
     newer.add(use);

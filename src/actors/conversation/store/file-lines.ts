@@ -2,7 +2,7 @@ import type { OwnLine } from "../../../messages/rollout-line.js";
 import { readRollout } from "../../../rollouts/file/read.js";
 import type { StoredLines } from "./store.js";
 
-/** The lines of a conversation that is a file. */
+/** Reads the lines of a conversation stored in a file. */
 export function fileLines(path: string, conversationId: string): StoredLines {
   const rollout = readRollout(path, conversationId);
   return {
@@ -13,7 +13,7 @@ export function fileLines(path: string, conversationId: string): StoredLines {
   };
 }
 
-/** The same for a file that is looked for when somebody reads its lines. */
+/** Reads the lines of a file that is located when reading begins. */
 export function foundLines(find: () => Promise<string>, conversationId: string): StoredLines {
   const end = { bytes: 0, skipped: 0 };
   return {

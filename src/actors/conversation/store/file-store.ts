@@ -34,32 +34,32 @@ import { loadInThreads } from "./load-in-threads.js";
 import { snapshotPlaces } from "./snapshot-places.js";
 import type { OpenedRollout, Store, StoreOpen } from "./store.js";
 
-/** Resuming asks for the same few paths again and again. */
+/** Maximum number of cached paths; resuming asks for the same few again and again. */
 const maxKnown = 1_000;
 
-/** A larger file is read in threads; to start one for a smaller would take longer than to read it. */
+/** Larger files are read in threads; for smaller ones, starting a thread takes longer than reading. */
 const maxOwnBytes = 4 * 1024 * 1024;
 
 export interface FileStoreParts {
   readonly places: ConversationPlaces;
-  /** Without one conversations can be read and nothing is written. */
+  /** Without an outbox, conversations can be read but nothing is written. */
   readonly outbox: RolloutOutbox | undefined;
-  /** Absent when nothing that Codex could be writing is written. */
+  /** Absent when no file is written that Codex could be writing too. */
   readonly codexLocks?: CodexLocks | undefined;
   readonly pool: CpuPool;
-  /** Takes secrets out of all that is written. */
+  /** Redacts secrets in everything that is written. */
   readonly redactor: TextRedactor;
-  /** The secrets it knows: a file of a workspace that has one in it is not kept. */
+  /** The known secrets: a workspace file that contains one is not stored. */
   readonly secrets: readonly string[];
-  /** Whose git says which files of a workspace are ignored. */
+  /** The user whose git configuration determines the ignored files of a workspace. */
   readonly gitUser?: GitUser;
-  /** How much of outputs that are too long for the model is kept for each conversation. */
+  /** Maximum bytes of long outputs stored per conversation. */
   readonly maxBlobBytes: number;
 }
 
 type SavedMetadata = ConversationSummary & { readonly name?: string; readonly pinned?: true };
 
-/** Conversations as files: new ones in one layout, those that are there in any. */
+/** Stores conversations as files: new ones in one layout, existing ones in any. */
 export function fileStore(parts: FileStoreParts): Store {
   const { places, outbox, codexLocks, pool, redactor, secrets, gitUser, maxBlobBytes } = parts;
   const { layout, directory, elsewhere, alsoListed, codexHome, home } = places;
@@ -85,7 +85,7 @@ export function fileStore(parts: FileStoreParts): Store {
     return newRolloutPath(layout, directory, { conversationId, now, cwd });
   }
 
-  /** What lies elsewhere is in no list. */
+  /** Only conversations in the listed directories have an index. */
   async function indexed(
     what: string,
     conversationId: string,
@@ -102,7 +102,7 @@ export function fileStore(parts: FileStoreParts): Store {
     }
   }
 
-  /** A list finds what is in Codex's directory by the register; without an entry only `--codex` shows it. */
+  /** Registers a rollout in Codex's directory, so that lists find it; without an entry only `--codex` shows it. */
   async function registered(opened: OpenedRollout, rollout: RolloutName): Promise<OpenedRollout> {
     try {
       await makeDurableDirectory(nodeFileSystem, home);
@@ -122,7 +122,7 @@ export function fileStore(parts: FileStoreParts): Store {
     );
   }
 
-  /** In the directory of another layout; of Codex's only what cody has begun there. */
+  /** Lists the directory of another layout; of Codex's, only the conversations that cody has begun there. */
   async function listedElsewhere(place: string): Promise<SavedMetadata[]> {
     return await listed(place, isCodexs(place, places) ? { files: await registeredIn(codexRegister, place) } : {});
   }
@@ -134,7 +134,7 @@ export function fileStore(parts: FileStoreParts): Store {
       return found.id;
     },
     adopt: async (path) => {
-      // A link somebody names is followed; those that lie where rollouts should are not.
+      // A symbolic link that the user names is followed; links in the directories of rollouts are not.
       const file = await realpath(path).catch(() => undefined);
       if (file === undefined) throw new ConversationNotFoundError(path);
       const id = await rolloutId(file);
@@ -148,13 +148,13 @@ export function fileStore(parts: FileStoreParts): Store {
     read: (conversationId) => foundLines(() => pathOf(conversationId), conversationId),
     load: async (conversationId) => {
       const path = await pathOf(conversationId);
-      // What is wrong with a file is said by who reads it.
+      // The reader reports problems with the file.
       const bytes = await lstat(path).then(
         ({ size }) => size,
         () => 0,
       );
       if (bytes <= maxOwnBytes) return await foldLines(fileLines(path, conversationId));
-      // Mostly it is opened next, and the writer's thread can start meanwhile.
+      // It is usually opened next, so the writer's thread starts meanwhile.
       outbox?.start();
       return await loadInThreads(pool, { path, conversationId, bytes });
     },
@@ -201,7 +201,7 @@ export function fileStore(parts: FileStoreParts): Store {
   };
 }
 
-/** Where conversations were seen last, so that a tree need not be searched for every question about one of them. */
+/** The last known paths of conversations, so that the directory tree is not searched for every lookup. */
 class KnownPaths {
   readonly #paths = new Map<string, string>();
 
@@ -214,7 +214,7 @@ class KnownPaths {
     }
   }
 
-  /** Nothing when it is not there any more: Codex moves what it archives. */
+  /** Returns undefined when the file no longer exists: Codex moves what it archives. */
   async get(id: string): Promise<string | undefined> {
     const path = this.#paths.get(id);
     if (path === undefined) return undefined;
@@ -225,12 +225,12 @@ class KnownPaths {
   }
 }
 
-/** Opens a rollout that Codex could be writing too: nothing is touched before its lock is ours. */
+/** Opens a rollout that Codex could be writing too: nothing is touched before we hold its lock. */
 async function openForCodex(locks: CodexLocks, outbox: RolloutOutbox, request: OpenRequest): Promise<OpenedRollout> {
   const { conversationId, path, mode, force = false } = request;
   const lock = await locks.take(conversationId);
   if (lock.status === "held") {
-    // Another cody holds its own lock too, which says who it is.
+    // Another cody process also holds our own lock, which identifies it.
     const owner = (await outbox.holder(path).catch(() => undefined)) ?? "Codex";
     return { outcome: { status: "in_use", owner }, rollout: unsavedRollout };
   }
@@ -238,7 +238,7 @@ async function openForCodex(locks: CodexLocks, outbox: RolloutOutbox, request: O
     throw new CodexLockError(conversationId, lock.reason);
   }
   const opened = await outbox.open(request);
-  // A new conversation is known to nobody yet, and a writer that comes between our lines is noticed.
+  // No other process knows a new conversation yet, and a writer that interleaves with our lines is detected.
   if (lock.status === "unavailable") {
     return { ...opened, notice: `Do not resume ${conversationId} in Codex while it is open here: ${lock.reason}` };
   }
@@ -247,7 +247,7 @@ async function openForCodex(locks: CodexLocks, outbox: RolloutOutbox, request: O
   return opened;
 }
 
-/** A rollout that lets go of Codex's lock when it is closed. */
+/** A rollout that releases Codex's lock when it is closed. */
 class LockedRollout implements Rollout {
   readonly #rollout: Rollout;
   readonly #lock: Extract<CodexLock, { status: "taken" }>;

@@ -2,7 +2,7 @@ import { apply, emptyState } from "../state/state.js";
 import type { StoredLines, StoredState } from "./store.js";
 import { Transcript } from "../state/transcript.js";
 
-/** What the lines of a conversation have made of it. */
+/** Folds the lines of a conversation into its state and transcript. */
 export async function foldLines(lines: StoredLines): Promise<StoredState> {
   const state = emptyState();
   const transcript = new Transcript();

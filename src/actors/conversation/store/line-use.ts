@@ -3,9 +3,8 @@ import type { CodyPayload, OwnLine } from "../../../messages/rollout-line.js";
 import type { LineObject } from "../../../rollouts/file/line-object.js";
 
 /**
- * How long something comes of a line, when it is what it looks like. `kept`: for ever. `context`, `usage`: until there
- * is a newer one. `passing`: until the history is replaced as a whole, if anything comes of it at all; and it is
- * replaced by what `replaces`.
+ * How long a line has an effect, if it is valid. `kept`: for ever. `context`, `usage`: until there is a newer one.
+ * `passing`: until the history is replaced as a whole, if it has any effect at all. `replaces`: replaces the history.
  */
 export type LineUse = "kept" | "context" | "usage" | "passing" | "replaces";
 
@@ -43,30 +42,30 @@ const lines: Uses<OwnLine["type"]> = {
   session_meta: "kept",
   turn_context: "context",
   response_item: "passing",
-  // One without the new history makes it of the old.
+  // A compaction without a new history builds it from the old one.
   compacted: (payload) => (isRecord(payload) && Array.isArray(payload["replacement_history"]) ? "replaces" : "passing"),
   event_msg: (payload) => useIn(events, isRecord(payload) ? payload["type"] : undefined, payload),
   cody: (payload) => useIn(records, isRecord(payload) ? payload["type"] : undefined, payload),
 };
 
-/** By what it looks like: its shape is not checked, which takes as long as parsing it. */
+/** Judged by its type only: validating it would take as long as parsing it. */
 export function lineUse({ type, payload }: LineObject): LineUse {
   return useIn(lines, type, payload);
 }
 
-/** Whether nothing comes of it once the history is replaced as a whole. */
+/** Whether the line has no effect once the history is replaced as a whole. */
 export function isPassing(value: LineObject): boolean {
   const use = lineUse(value);
   return use === "passing" || use === "replaces";
 }
 
-/** Whether nothing comes of some of the lines before it any more. */
+/** Whether the line makes some earlier lines obsolete. */
 export function outdoesOthers(value: LineObject): boolean {
   const use = lineUse(value);
   return use === "context" || use === "usage" || use === "replaces";
 }
 
-/** Whether a line looks as if a transcript may change with it; its shape is not checked. */
+/** Whether the line may change the transcript; it is not validated. */
 export function isShownLine({ type, payload }: LineObject): boolean {
   if (!isRecord(payload)) return false;
   if (type === "response_item") return shownItems.has(payload["type"]);

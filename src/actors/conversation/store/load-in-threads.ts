@@ -18,21 +18,21 @@ import type { StoredState } from "./store.js";
 
 const defaultStretchBytes = 4 * 1024 * 1024;
 
-/** The transcript is read from this many bytes at the end of a file: only its newest messages are shown. */
+/** The transcript is read from this many bytes at the end of a file: only the newest messages are shown. */
 const shownBytes = 16 * 1024 * 1024;
 
-/** Two are read in threads while the main thread takes in a third. */
+/** Two stretches are read in threads while the main thread processes a third. */
 const stretchesAtOnce = 3;
 
 /**
- * What `foldLines` makes of a rollout. When its history was replaced near its end, nothing comes of most of it, and
- * threads read it; otherwise everything is wanted here, and to send it would take longer than to read it.
+ * Same result as `foldLines`. If the history was replaced near the end, most lines have no effect, and threads read the
+ * file; otherwise all lines are needed here, and transferring them would take longer than reading them.
  */
 export async function loadInThreads(pool: CpuPool, rollout: LargeRollout): Promise<StoredState> {
   return (await foldStretches(pool, rollout)) ?? (await foldLines(fileLines(rollout.path, rollout.conversationId)));
 }
 
-/** Gives nothing for a rollout that is not what it looks like, or that threads would have to send as a whole. */
+/** Returns undefined for an invalid rollout, or one whose lines would nearly all have to be transferred. */
 async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<StoredState | undefined> {
   const { path, conversationId } = rollout;
   const replacedAt = await findReplacement(path, conversationId, rollout.bytes);
@@ -59,7 +59,7 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
     }
     for (const piece of condensed.pieces) {
       for (const value of linesOf(piece)) {
-        // Others were left out for its sake.
+        // Other lines were left out because of this one, but it is invalid.
         if (!fold.add(value) && condensed.replaced && outdoesOthers(value)) return undefined;
       }
       await othersTurn();
@@ -71,7 +71,7 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
   return { state: fold.state, shown: fold.transcript.messages(), bytes, skipped: fold.skipped };
 }
 
-/** Other conversations get the thread between two pieces. */
+/** Lets other conversations use the thread between two pieces. */
 function othersTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -83,15 +83,15 @@ function damage(stretch: RolloutStretch, firstLineNumber: number, line: number, 
   return new CorruptedRolloutError(conversationId, firstLineNumber, `${where}: ${detail}`);
 }
 
-/** What the lines of a conversation make of it; they come in order and are checked here. */
+/** Validates and folds the lines of a conversation, in order. */
 class CheckedFold {
   readonly state = emptyState();
   readonly transcript = new Transcript();
-  /** Lines that were not understood, since the history was last replaced as a whole. */
+  /** Number of lines not understood since the history was last replaced as a whole. */
   skipped = 0;
   hasReplaced = false;
 
-  /** Whether the line is what it looks like; one that is not is passed over. */
+  /** Returns whether the line is valid; an invalid one is skipped. */
   add(value: LineObject): boolean {
     const { line, isUnderstood } = checkLine(value);
     if (!isUnderstood) this.skipped += 1;
@@ -102,17 +102,17 @@ class CheckedFold {
     return true;
   }
 
-  /** Adds a line to the transcript only: the history no longer has it. */
+  /** Adds a line to the transcript only, because the history no longer contains it. */
   addShown(value: LineObject): void {
     const { line } = checkLine(value);
     if (line !== undefined) this.transcript.add(line);
   }
 }
 
-/** Some lines, still packed when they come from a thread. */
+/** Lines, still packed when they come from a thread. */
 type Piece = Uint8Array | readonly LineObject[];
 
-/** Lets a thread read a stretch. When it could not, whatever the reason, it is read here. */
+/** Reads a stretch in a thread; if that fails for any reason, it is read here. */
 async function condenseInThread(pool: CpuPool, stretch: RolloutStretch): Promise<CondensedRollout<Piece>> {
   const outcome = await pool.run("condense_rollout", stretch);
   return outcome.ok ? outcome.value : await condenseRollout(stretch);
@@ -122,7 +122,7 @@ function linesOf(piece: Piece): readonly LineObject[] {
   return piece instanceof Uint8Array ? (unpack(piece) as LineObject[]) : piece;
 }
 
-/** Does the same work for each input, a few at a time, and gives the outcomes in the order of the inputs. */
+/** Processes the inputs, a few at a time, and yields the outcomes in the order of the inputs. */
 async function* inOrder<Input, Output>(
   inputs: Iterable<Input>,
   atOnce: number,
@@ -131,7 +131,7 @@ async function* inOrder<Input, Output>(
   const running: Promise<Output>[] = [];
   for (const input of inputs) {
     const outcome = work(input);
-    // Whoever waits for it hears of a failure; nobody may be waiting any more.
+    // The consumer sees a failure when it awaits the outcome; it may have stopped before that.
     outcome.catch(() => undefined);
     running.push(outcome);
     if (running.length < atOnce) continue;
@@ -145,13 +145,13 @@ interface LargeRollout {
   readonly path: string;
   readonly conversationId: string;
   readonly bytes: number;
-  /** What a thread reads at a time: so much, and not the file, bounds the memory it takes. */
+  /** Bytes that a thread reads at a time; this bounds its memory, whatever the file's size. */
   readonly stretchBytes?: number;
 }
 
 /**
- * A conversation in the order it is read: what it has from other rollouts, then its own, in which the history is replaced
- * behind `replacedAt`.
+ * The stretches of a conversation in reading order: first those inherited from other rollouts, then its own, in which
+ * the history is replaced after `replacedAt`.
  */
 function* stretchesOf(
   rollout: LargeRollout,
@@ -178,7 +178,7 @@ function* stretchesOf(
 
 function* rangesOf(bytes: number, stretchBytes: number): Generator<RolloutStretch["range"]> {
   for (let from = 0; from < bytes; from += stretchBytes) {
-    // A file may have grown meanwhile: the last one goes to its end, wherever that is.
+    // The file may have grown meanwhile, so the last range extends to its end.
     const before = from + stretchBytes < bytes ? from + stretchBytes : Number.POSITIVE_INFINITY;
     yield { from, before };
   }

@@ -27,7 +27,7 @@ export interface StoreParts {
   readonly redactor: LearningRedactor;
 }
 
-/** Where a manager keeps conversations: with the recorder it was given, else in files. */
+/** Opens a manager's store: the injected recorder, else files. */
 export function openStore(options: ManagerOptions, config: Config, { cpu, redactor }: StoreParts): Store {
   const { env = {}, outbox, recorder } = options;
   const { persistence } = config;
@@ -53,14 +53,14 @@ export function openStore(options: ManagerOptions, config: Config, { cpu, redact
   });
 }
 
-/** Where a manager's files are. */
+/** Returns a manager's home directory. */
 export function homeOf({ home, env = {} }: Pick<ManagerOptions, "home" | "env">): string {
   if (home === "") throw new InvalidInputError("home: expected the path of a directory");
-  // What is written later must not depend on where the process is by then.
+  // Made absolute, because the working directory may change later.
   return home === undefined ? codyHome({ env, homedir: homedir() }) : resolve(home);
 }
 
-/** Conversations wherever an injected recorder keeps them, one call for each turn. */
+/** Stores conversations in an injected recorder, with one call for each turn. */
 function recorderStore(recorder: TurnRecorder): Store {
   async function has(conversationId: string): Promise<boolean> {
     return (await recorder.list()).some(({ id }) => id === conversationId);
@@ -90,7 +90,7 @@ function recorderStore(recorder: TurnRecorder): Store {
   };
 }
 
-/** The lines of a conversation as its recorder returns them: whole turns, and the summaries of compactions. */
+/** The lines of a conversation as returned by its recorder: whole turns, and the summaries of compactions. */
 function storedLines(recorder: TurnRecorder, conversationId: string): StoredLines {
   const end = { bytes: 0, skipped: 0 };
   return {
@@ -115,7 +115,7 @@ function storedLines(recorder: TurnRecorder, conversationId: string): StoredLine
   };
 }
 
-/** A recorder has no first line; what a file says there, the first turn says in its metadata. */
+/** A recorder has no first line, so it is built from the first turn's metadata. */
 function metaLine(conversationId: string, records: readonly unknown[]): OwnLine {
   const turns = records.flatMap((record) => lineObject(record) ?? []);
   const labels = turns.map(turnMetadata).find(({ provider }) => provider !== undefined) ?? {};

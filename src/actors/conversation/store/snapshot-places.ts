@@ -3,7 +3,7 @@ import { homePaths } from "../../../config/paths.js";
 import type { ConversationPlaces } from "../../../config/places.js";
 import { snapshotFolder } from "../../../rollouts/snapshot-folder.js";
 
-/** Where what the turns of one conversation change is kept. */
+/** Returns the directories for the file snapshots of one conversation's turns. */
 export function snapshotPlaces(
   { home, directory, codexHome }: ConversationPlaces,
   rolloutPath: string,

@@ -12,62 +12,63 @@ export interface StoreOpen {
   readonly mode: "create" | "append";
   readonly provider: string;
   readonly model: string;
-  /** For the name and the folder of a new file. */
+  /** Used in the name and folder of a new file. */
   readonly now: Date;
   readonly cwd: string;
-  /** Take it although its owner cannot be proved dead. */
+  /** Take the lock although its owner cannot be proved dead. */
   readonly force: boolean;
 }
 
 export interface OpenedRollout {
   readonly outcome: OpenOutcome;
   readonly rollout: Rollout;
-  /** Where outputs of which the model gets a part are kept as a whole; absent when they are not. */
+  /** Stores the full text of outputs that the model sees only in part; absent when they are not stored. */
   readonly blobs?: BlobStore | undefined;
-  /** Where what its turns change is kept; absent when it is not. */
+  /** Where the file changes of turns are stored; absent when they are not. */
   readonly snapshots?: SnapshotPlaces | undefined;
-  /** What a person should know about how it was opened. */
+  /** A notice for the user about how it was opened. */
   readonly notice?: string;
 }
 
-/** The lines of a conversation, as many at a time as there are; `end` is final when they have been read. */
+/** The lines of a conversation, in batches; `end` is final when all have been read. */
 export interface StoredLines extends AsyncIterable<readonly OwnLine[]> {
   readonly end: {
-    /** Where the last whole line ends; zero for what does not come from a file. */
+    /** The end of the last whole line; zero without a file. */
     readonly bytes: number;
-    /** Lines of a newer version, or of another program, that were passed over. */
+    /** Number of skipped lines, written by a newer version or another program. */
     readonly skipped: number;
   };
 }
 
-/** What a conversation's lines have made of it. */
+/** The state folded from a conversation's lines. */
 export interface StoredState extends Readonly<StoredLines["end"]> {
   readonly state: ConversationState;
   /** The transcript shown on resume. */
   readonly shown: readonly EventMsg[];
 }
 
-/** Where conversations are kept: in files, or wherever an injected recorder keeps them. */
+/** Stores conversations: in files, or in an injected recorder. */
 export interface Store {
-  /** The whole id of what a person named by id, bare UUID, unique prefix or name; rejects when there is none. */
+  /**
+   * Returns the full id of a conversation given by id, bare UUID, unique prefix or name; rejects when there is none.
+   */
   find(text: string): Promise<string>;
-  /** The id of the conversation in a file, which from now on is that conversation's. */
+  /** Returns the id of the conversation in a file, and uses this file for it from now on. */
   adopt(path: string): Promise<string>;
   has(conversationId: string): Promise<boolean>;
-  /** The same where new ones go; `path` is its file, if it is one. */
+  /** Looks for a conversation only in the directory of new ones; `path` is its file, if it has one. */
   kept(conversationId: string): Promise<{ readonly path?: string } | undefined>;
-  /** Who else is writing it. */
+  /** Returns the other process that is writing it, if any. */
   holder(conversationId: string): Promise<string | undefined>;
   read(conversationId: string): StoredLines;
-  /** Reads it to its end, where that disturbs nobody. */
+  /** Reads the whole conversation without blocking the event loop. */
   load(conversationId: string): Promise<StoredState>;
   open(request: StoreOpen): Promise<OpenedRollout>;
   /**
-   * Puts the name that stands in a conversation's lines where lists look for it; to `mend`, unless something newer is
-   * said there.
+   * Writes a conversation's recorded name to the index used by lists; with `mend`, only if the index has no newer one.
    */
   indexName(conversationId: string, named: RecordedName, mode: "rename" | "mend"): Promise<SaveOutcome>;
-  /** The same for whether it is pinned. */
+  /** Writes the pin state to the index in the same way. */
   indexPin(conversationId: string, pin: RecordedPin, mode: "pin" | "mend"): Promise<SaveOutcome>;
   list(): Promise<ConversationMetadata[]>;
   close(): Promise<void>;

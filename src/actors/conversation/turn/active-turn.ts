@@ -2,7 +2,7 @@ import type { InlineInput } from "../../../messages/user-input.js";
 import { GrowingText } from "../../../base/text/growing-text.js";
 import type { RunnableCallItem } from "../calls/open-calls.js";
 
-/** Where a turn stands. */
+/** The current status of a turn. */
 export type TurnStatus =
   | { readonly status: "processing" }
   | { readonly status: "awaiting_approval"; readonly toolCall: RunnableCallItem }
@@ -20,7 +20,7 @@ export const hasEnded = {
   cancelled: true,
 } satisfies Record<TurnStatus["status"], boolean>;
 
-/** The running turn, or the last one: what is not in the rollout because it is not finished. */
+/** The running turn, or the last one, with the data that is not in the rollout because it is unfinished. */
 export class ActiveTurn {
   readonly turnId: string;
   readonly submissionId: string;
@@ -28,11 +28,14 @@ export class ActiveTurn {
   readonly input: readonly InlineInput[];
   readonly toolCalls: RunnableCallItem[] = [];
   status: TurnStatus = { status: "processing" };
-  /** Where the first content came from that neither the user wrote nor the project holds: a tool, the web, the message. */
+  /**
+   * The source of the first content that the user did not write and that is not from the project: a tool, the web, or
+   * the message.
+   */
   outsideSource: string | undefined;
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
-  /** How much of the text belongs to finished messages. */
+  /** Length of the text that belongs to finished messages. */
   #finishedLength = 0;
   #openItemId = "";
 
@@ -47,7 +50,7 @@ export class ActiveTurn {
     this.outsideSource ??= source;
   }
 
-  /** The answer as far as it has come. */
+  /** The answer so far. */
   get text(): string {
     return this.#text.toString();
   }
@@ -56,7 +59,7 @@ export class ActiveTurn {
     return this.#reasoning.toString();
   }
 
-  /** The text of the message that is not finished yet. */
+  /** The text of the unfinished message. */
   get openMessage(): { readonly itemId: string; readonly text: string } {
     return { itemId: this.#openItemId, text: this.text.slice(this.#finishedLength) };
   }

@@ -2,15 +2,15 @@ import { messageOf } from "../../runtime/failures.js";
 import type { SystemPrompt, SystemPrompts } from "./system-prompts.js";
 import { withinRounds } from "../../../base/time/waiting.js";
 
-/** A disk that does not answer must not keep a turn from beginning. */
+/** A disk that does not respond must not block the start of a turn. */
 const lookMs = 3_000;
 const tooLate = "The instruction files did not answer in time: the model is told what they said before";
 
-/** What the model of one conversation is told before its history, as it was when the turn began. */
+/** The system prompt of one conversation, as of the beginning of the turn. */
 export class ToldPrompt {
   readonly #prompts: Pick<SystemPrompts, "current" | "bare">;
   #prompt: SystemPrompt | undefined;
-  /** What was said before is not said again. */
+  /** The notices already shown, which are not repeated. */
   #said: readonly string[] = [];
 
   constructor(prompts: Pick<SystemPrompts, "current" | "bare">) {
@@ -21,7 +21,7 @@ export class ToldPrompt {
     return (this.#prompt?.cwd === cwd ? this.#prompt : this.#prompts.bare(cwd)).text;
   }
 
-  /** Looks at the files again. */
+  /** Reads the instruction files again; returns the current notices. */
   async look(cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
     let failure: string | undefined;
     const looking = this.#prompts.current(cwd).then(
@@ -34,7 +34,7 @@ export class ToldPrompt {
     return signal?.aborted === true ? this.#said : [tooLate];
   }
 
-  /** The same for a turn that begins; gives what a person has not been told yet. */
+  /** Reads the files again for a new turn; returns the notices that the user has not seen yet. */
   async refresh(cwd: string, signal: AbortSignal): Promise<readonly string[]> {
     const notices = await this.look(cwd, signal);
     const unsaid = notices.filter((notice) => !this.#said.includes(notice));

@@ -18,7 +18,9 @@ import type { SampleGate } from "./sampling.js";
 import { TurnBudget } from "./turn-budget.js";
 import type { TurnWorld, TurnParts } from "./turn-world.js";
 
-/** One turn from the user's words to the event that ends it: exactly one of `task_complete` and `turn_aborted`. */
+/**
+ * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
+ */
 export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
   const { parts, cell } = world;
   await takeTurn("begin");
@@ -29,7 +31,7 @@ export async function playTurn(world: TurnWorld, input: QueuedInput, signal: Abo
   await playOn(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
 
-/** Goes on with a turn that waited for an approval when its process died: `leftOver` is what it did not come to. */
+/** Continues a turn that was waiting for an approval when its process died; `leftOver` are the calls it had not run. */
 export async function continueTurn(
   world: TurnWorld,
   open: { readonly id: string; readonly startedAt: string },
@@ -38,20 +40,20 @@ export async function continueTurn(
 ): Promise<void> {
   const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
   world.cell.turn = turn;
-  // What it has read until then is not recorded.
+  // It is not recorded what the turn has read so far, so it counts as outside content.
   turn.noteOutside("a turn of an earlier process");
-  // What a turn may do is what holds now: a file must not give rights.
+  // The current settings apply, not the recorded ones: a file must not grant rights.
   const asked = { settings: world.cell.settings, outputSchema: recordedSchema(world.cell, open.id) };
   await playOn(world, turn, asked, leftOver, signal);
 }
 
-/** A file may hold what would not have been taken as a schema. */
+/** A file may contain an invalid schema. */
 function recordedSchema({ state }: ConversationCell, turnId: string): OutputSchema | undefined {
   const { turn_id, final_output_json_schema: schema } = state.turnContext ?? {};
   return turn_id === turnId ? OutputSchema.optional().safeParse(schema).data : undefined;
 }
 
-/** What every request of a turn is made with. */
+/** The inputs of every request of a turn. */
 interface TurnWish {
   readonly settings: Settings;
   readonly outputSchema: OutputSchema | undefined;
@@ -71,7 +73,7 @@ async function playOn(
   for (const message of await parts.refreshInstructions(settings, signal)) {
     world.publish({ type: "warning", message }, id);
   }
-  // All conversations of a folder wait for the same look.
+  // All conversations of a folder wait for the same read and would continue together.
   await takeTurn("begin");
   using budget = new TurnBudget(parts.limits, signal);
   const calls = new TurnCalls(world, turn, settings, budget);
@@ -100,13 +102,13 @@ async function playOn(
     signal,
   );
   await calls.end();
-  // An interrupt that comes later than this is too late: the line that ends the turn is written without a pause.
+  // A later interrupt comes too late: the line that ends the turn is written without a pause.
   const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
   if (decided.status === "failed") {
     world.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
   }
   cell.before = settings;
-  // The answer is there: an interrupt from now on ends the compaction, not the turn.
+  // The answer is complete: an interrupt from now on ends the compaction, not the turn.
   if (decided.status === "completed") await compaction.whenDue("end", budget.signal);
   const spent = parts.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
@@ -150,8 +152,8 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish):
 }
 
 /**
- * Whether an item is the system prompt, which a caller may have put into the history from `getInitialContext()`. It is
- * sent as such already; only the date in it changes by itself.
+ * Whether an item is the system prompt, which a caller may have put into the history from `getInitialContext()`. The
+ * prompt is sent anyway; the date in it is ignored, because it changes on its own.
  */
 function repeatsPrompt(item: ResponseItem, instructions: string): boolean {
   return item.type === "message" && item.role === "developer" && undated(messageText(item)) === undated(instructions);
@@ -203,7 +205,7 @@ function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
 
-/** Where the requests of a turn wait for their turn among all others. */
+/** Makes the requests of a turn wait for the provider's limits. */
 function turnGate(parts: TurnParts, { provider }: Settings, budget: TurnBudget): SampleGate {
   const { gate, conversationId } = parts;
   const countTokens = (text: string): number => parts.countTokens(text);
@@ -212,7 +214,7 @@ function turnGate(parts: TurnParts, { provider }: Settings, budget: TurnBudget):
   return {
     enter: (request) => {
       const enter = () => gate.enter({ provider, conversationId, tokens: () => tokensOf(request) }, budget.signal);
-      // Time stands still meanwhile: others are to blame for the wait.
+      // The time budget is paused, because other requests cause the wait.
       return gate.isLimited(provider) ? budget.whilePaused(enter) : enter();
     },
     heard: (failure) => gate.heard(provider, failure),

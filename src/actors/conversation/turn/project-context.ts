@@ -15,9 +15,9 @@ export interface ContextParts {
   readonly now: () => Date;
 }
 
-/** What the files of a user and of projects add to the conversations of a manager: instructions and knowledge. */
+/** The instructions and knowledge that files of the user and of projects add to a manager's conversations. */
 export class ProjectContext {
-  /** Absent when nothing is to be remembered. */
+  /** Absent when knowledge is not saved. */
   readonly #knowledge: ProjectKnowledge | undefined;
   readonly #prompts: SystemPrompts;
 
@@ -33,12 +33,12 @@ export class ProjectContext {
     });
   }
 
-  /** Tools there is no use for. */
+  /** Tools that are not offered, because they would have no effect. */
   get idleTools(): readonly Tool[] {
     return this.#knowledge === undefined ? [addKnowledge] : [];
   }
 
-  /** What the model of a new conversation will be told, already looked up. */
+  /** Returns the system prompt of a new conversation, with its files already read. */
   async openPrompt(cwd: string): Promise<ToldPrompt> {
     const prompt = new ToldPrompt(this.#prompts);
     await prompt.look(cwd);

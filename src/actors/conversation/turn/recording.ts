@@ -6,14 +6,14 @@ import type { ActiveTurn } from "./active-turn.js";
 import { type RunnableCallItem, isUnanswered, openCalls, outputsFor } from "../calls/open-calls.js";
 import { apply, type ConversationState } from "../state/state.js";
 
-/** A line before it has its time. */
+/** A line without its timestamp. */
 export type NewLine = OwnLine extends infer L ? (L extends OwnLine ? Omit<L, "timestamp"> : never) : never;
 
 type EndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
 export type Publish = (msg: EventMsg, submissionId: string) => void;
 
-/** The way of a durable line: applied, placed in the outbox, then published. */
+/** Records durable lines: each is applied, appended to the rollout, then published. */
 export class Recording {
   readonly #state: ConversationState;
   readonly #rollout: Rollout;
@@ -28,7 +28,7 @@ export class Recording {
     this.#publish = publish;
   }
 
-  /** Ends with its incarnation: a turn that is still winding down must not write beside the next one. */
+  /** Called when its incarnation ends: a turn that is still winding down must not write beside the next one. */
   close(): void {
     this.#closed = true;
   }
@@ -42,7 +42,7 @@ export class Recording {
     }
   }
 
-  /** The line that ends a turn is written first, and published when the writer has answered for the whole turn. */
+  /** Writes the line that ends a turn, and publishes it when the whole turn was flushed. */
   async end(msg: EndMsg, submissionId: string): Promise<void> {
     if (this.#closed) return;
     this.#write({ type: "event_msg", payload: msg });
@@ -55,20 +55,23 @@ export class Recording {
     this.#publish(outcome.status === "off" ? msg : { ...msg, saved: outcome.status === "saved" }, submissionId);
   }
 
-  /** Leaves no call without an output: the next request would be refused. */
+  /** Adds an output to every open call: otherwise the next request would be rejected. */
   closeCalls(output: string, submissionId: string): void {
     for (const payload of outputsFor(openCalls(this.#state.history), output)) {
       this.line({ type: "response_item", payload }, submissionId);
     }
   }
 
-  /** Tells the model why a turn has no answer. */
+  /** Records a note for the model why a turn has no answer. */
   noteAbort(submissionId: string): void {
     const content = [{ type: "input_text" as const, text: abortedNote }];
     this.line({ type: "response_item", payload: { type: "message", role: "user", content } }, submissionId);
   }
 
-  /** Ends what a crash left open, of the process or of the incarnation before; a turn with calls to come to goes on. */
+  /**
+   * Closes the calls and the turn that a crash of the process or incarnation left open; a turn with left-over calls
+   * continues.
+   */
   closeOpenTurn(turn: ActiveTurn | undefined, leftOver: readonly RunnableCallItem[]): void {
     const open = this.#state.openTurn;
     const id = open === undefined ? "" : (turn?.submissionId ?? "");
@@ -80,11 +83,11 @@ export class Recording {
     this.line({ type: "event_msg", payload: { type: "turn_aborted", turn_id: open.id, reason: "interrupted" } }, id);
   }
 
-  /** What may have had an effect is told to the person too. It is never run again unasked. */
+  /** Warns the user about a call that may have had an effect. It is never run again without approval. */
   #closeInterrupted(call: RunnableCallItem, submissionId: string): void {
     const approval = this.#state.approvals.get(call.call_id ?? "");
     const hasNotRun = isUnanswered(approval) || isRefusal(approval?.decision);
-    // Told before it is written: who is killed in between is told again, and not never.
+    // If the process dies between these two writes, the warning is shown again on resume.
     if (!hasNotRun) {
       const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
       this.#publish({ type: "warning", message }, submissionId);
@@ -118,7 +121,7 @@ function isRefusal(decision: ReviewDecision | undefined): boolean {
   return decision !== undefined && decision !== "approved" && decision !== "approved_for_session";
 }
 
-/** Codex's marker: a user message that is not the user speaking. */
+/** Codex's marker for a user message that was not written by the user. */
 const abortedNote =
   "<turn_aborted>\nThe previous turn was interrupted before it was finished. " +
   "Commands that were running may have had effects.\n</turn_aborted>";

@@ -21,29 +21,29 @@ import { ToolCallEvents } from "./tool-call-events.js";
 import type { TurnBudget } from "./turn-budget.js";
 import { usageInfo } from "./usage-info.js";
 
-/** What the steps of a turn need from their conversation. */
+/** The parts of the conversation that the steps of a turn need. */
 export interface StepWorld {
   readonly state: Readonly<ConversationState>;
   readonly provider: Provider;
   readonly retry: RetryPolicy;
   readonly gate: SampleGate;
   readonly budget: TurnBudget;
-  /** What the model costs, where it is known. */
+  /** The price of the model, if known. */
   readonly price: ModelPrice | undefined;
-  /** Runs calls and records their outputs; says whether the turn goes on. */
+  /** Runs calls and records their outputs; returns whether the turn continues. */
   runCalls(calls: readonly PendingCall[]): Promise<CallsEnd>;
   request(): ModelRequest;
-  /** Makes the history shorter when it must be. */
+  /** Compacts the history when necessary. */
   compactWhenDue(): Promise<void>;
-  /** The same when a request was refused as too long; whether it is worth another try. */
+  /** Compacts after a request was rejected as too long; returns whether to try again. */
   makeRoom(): Promise<boolean>;
-  /** What a provider says of a request: how much was counted before it, how many items it had, and what it used. */
+  /** Learns from a provider's usage report: the count before the request, its number of items, and its usage. */
   learn(before: ConversationState["counted"], items: number, usage: TokenUsage): void;
   countTokens(text: string): number;
-  /** Applies a line, hands it to the rollout, publishes it. */
+  /** Applies a line, appends it to the rollout and publishes it. */
   record(line: NewLine): void;
   publish(msg: EventMsg): void;
-  /** Resolves when what was published has been read far enough; undefined when it has. */
+  /** Resolves when the published events have been read far enough; undefined when they already have. */
   eventRoom(): Promise<void> | undefined;
 }
 
@@ -57,7 +57,7 @@ export type TurnEnd =
   | { readonly status: "failed"; readonly failure: Failure; readonly lastAgentMessage: string | null }
   | { readonly status: "aborted" };
 
-/** Asks the model until it stops asking for tools; `leftOver` is what an earlier life of the turn did not come to. */
+/** Calls the model until it requests no more tools; `leftOver` are the calls that an earlier process had not run. */
 export async function runSteps(
   world: StepWorld,
   turn: ActiveTurn,
@@ -95,7 +95,7 @@ const truncatedWarning =
   "The model's answer was cut off at its output limit and is not complete. " +
   "Ask it to continue, or ask for less at once.";
 
-/** Before anything else is asked or run: a resume must not find them open and take them for fit. */
+/** Runs before anything else is asked or run: a resume must not find these calls open and take them for valid. */
 function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly AdmittedCall[]): void {
   for (const { call, args, problem } of calls) {
     if (problem === undefined) continue;
@@ -106,7 +106,7 @@ function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly Admitte
   }
 }
 
-/** What becomes of the thoughts in history: a server that has refused them does not get them again in this turn. */
+/** Whether reasoning items are sent: a server that has rejected them does not get them again in this turn. */
 type Thoughts = "sent" | "left_out";
 
 interface Step {
@@ -117,7 +117,7 @@ interface Step {
   readonly lastAgentMessage: string | null;
 }
 
-/** A request that is refused is sent once more, when something could be done about it. */
+/** A rejected request is sent once more if the cause could be removed. */
 async function takeFittingStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
   const step = await takeAcceptedStep(world, turn, thoughts);
   if (!isOverflow(step.outcome)) return step;
@@ -145,7 +145,7 @@ function tooLong({ status, failure }: Overflow): Overflow {
   return { status, failure: { ...failure, message } };
 }
 
-/** One model call; what it asks for is not run yet. */
+/** Makes one model call; the calls in its answer are not run yet. */
 async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
   const calls: AdmittedCall[] = [];
   const admission = new Admission(world.state.history);
@@ -183,17 +183,17 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
 }
 
 /**
- * Refuses the call at which a truncated answer ends, unless it is known to be whole: arguments that are a JSON object
- * are, and so is the input of a freeform tool whose item the server has marked as completed.
+ * Refuses the last call of a truncated answer, unless it is known to be complete: its arguments are a JSON object, or
+ * it is the input of a freeform tool whose item the server has marked as completed.
  */
 function withoutCutCall(calls: readonly AdmittedCall[], lastItem: ResponseItem | undefined): readonly AdmittedCall[] {
   const last = calls.at(-1);
   if (last === undefined || last.call !== lastItem || last.call.type === "local_shell_call") return calls;
   const { call, problem } = last;
   const args = last.args.trim();
-  // Without any arguments the call may have been cut before them.
+  // Without arguments, the call may have been cut off before them.
   const isWhole = call.type === "function_call" ? problem === undefined && args !== "" : call.status === "completed";
-  // Where a call was cut off says nothing about it: two such calls of one tool count as the same.
+  // The point of the cut is irrelevant: two cut-off calls of one tool count as identical.
   return isWhole ? calls : [...calls.slice(0, -1), { call, args: "(cut off)", problem: cutCallProblem(call.name) }];
 }
 
@@ -204,7 +204,9 @@ function cutCallProblem(name: string): string {
   );
 }
 
-/** The byte limit ends a message as the model would have; other unfinished text is shown and not kept. */
+/**
+ * At the byte limit the open message is kept as if the model had ended it; other unfinished text is shown but not kept.
+ */
 function keepOpenMessage(turn: ActiveTurn, listener: SampleListener): void {
   const { itemId, text } = turn.openMessage;
   if (text === "") return;
@@ -251,7 +253,9 @@ function stepListener(
   };
 }
 
-/** What a model writes itself; other items, such as `web_search_call`, stand for what its provider looked up. */
+/**
+ * Items written by the model itself; others, such as `web_search_call`, contain content that its provider looked up.
+ */
 const ownItems: ReadonlySet<string> = new Set([
   "message",
   "reasoning",
@@ -260,7 +264,7 @@ const ownItems: ReadonlySet<string> = new Set([
   "local_shell_call",
 ]);
 
-/** A failure's message without the full stop at its end, so that a sentence can continue. */
+/** Returns a failure's message without its final full stop, so that a sentence can continue. */
 function clause({ message }: Failure): string {
   return message.replace(/[.!\s]+$/, "");
 }
@@ -269,7 +273,7 @@ function shortSeconds(ms: number): number {
   return ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1000);
 }
 
-/** Codex shows a conversation by these events and sends the model the items: both are written. */
+/** Codex displays a conversation from these events and sends the items to the model, so both are written. */
 function eventsOf(item: ResponseItem, itemId: string): PersistedEventMsg[] {
   if (item.type === "message" && item.role === "assistant") {
     return [{ type: "agent_message", message: messageText(item), item_id: itemId }];
@@ -290,7 +294,7 @@ function recordUsage(world: StepWorld, usage: TokenUsage): void {
   world.record({ type: "event_msg", payload: { type: "token_count", info } });
 }
 
-/** For a model that does not say what it used. */
+/** Estimates the usage for a model that does not report it. */
 function estimatedUsage(world: StepWorld, request: ModelRequest, answer: readonly ResponseItem[]): TokenUsage {
   const count = (text: string) => world.countTokens(text);
   const input = count(request.instructions) + estimateItemTokens(request.input, count);

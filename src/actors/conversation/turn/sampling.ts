@@ -9,17 +9,17 @@ import type { Passage } from "../../limits/request-gate.js";
 import { takeTurn } from "../../runtime/fair-queue.js";
 import type { TurnBudget } from "./turn-budget.js";
 
-/** How often a failed request is sent again, and how long to wait before the first of these; each wait doubles. */
+/** Number of retries of a failed request, and the delay before the first; each delay doubles. */
 export interface RetryPolicy {
   readonly maxRetries: number;
   readonly baseDelayMs: number;
-  /** A server that asks for a longer wait gets it. */
+  /** Upper bound of a delay, except when the server asks for a longer one. */
   readonly maxDelayMs: number;
 }
 
 export const defaultRetry: RetryPolicy = { maxRetries: 5, baseDelayMs: 200, maxDelayMs: 60_000 };
 
-/** What the turn hears while a model answers. */
+/** Receives the parts of a model's answer. */
 export interface SampleListener {
   textDelta(itemId: string, delta: string): void;
   reasoningDelta(itemId: string, delta: string): void;
@@ -31,9 +31,9 @@ export interface SampleListener {
   retry(attempt: number, waitMs: number, failure: Failure): void;
 }
 
-/** Where a request waits until it may be sent. */
+/** Makes a request wait until it may be sent. */
 export interface SampleGate {
-  /** Undefined when the wait was ended. */
+  /** Resolves with undefined when the wait was aborted. */
   enter(request: ModelRequest): Promise<Passage | undefined>;
   heard(failure: Failure): void;
 }
@@ -44,7 +44,7 @@ export type Sample =
   | { readonly status: "aborted" };
 
 /**
- * One model call. It is sent again only while nothing of the answer was shown: text that appears twice, or a call
+ * Makes one model call. It is repeated only while nothing of the answer was shown: text that appears twice, or a call
  * that runs twice, is worse than a failed turn. A call that has only begun may begin again.
  */
 export async function sample(
@@ -68,7 +68,7 @@ export async function sample(
   }
 }
 
-/** Somewhere in the second half of the wait: a thousand requests that failed together must not come back together. */
+/** Random within the second half of the delay: a thousand requests that failed together must not come back together. */
 function backoffMs({ baseDelayMs, maxDelayMs }: RetryPolicy, attempt: number): number {
   const longest = Math.min(baseDelayMs * 2 ** (attempt - 1), maxDelayMs);
   return Math.round(longest * (0.5 + Math.random() / 2));
@@ -101,7 +101,7 @@ async function listen(
     room: () => listener.room(),
   });
   const outcome = await outcomeOf(answer, onEvent, signal);
-  // Ends the turn, and with it the provider's work, when the answer was stopped for its length.
+  // Aborts the turn, and with it the provider's work, when the answer was stopped for its length.
   budget.receive(answer.bytes);
   return { outcome, shown };
 }
@@ -115,7 +115,7 @@ async function outcomeOf(answer: ModelStreamReader, listener: OutcomeListener, s
     if (event === "aborted" || event === "too_long" || signal.aborted) return { status: "aborted" };
     switch (event.type) {
       case "item":
-        // Recording it, and mostly the end of the turn behind it, is much: many answers may end together.
+        // Recording it, and often ending the turn after it, is expensive, and many answers may end together.
         await takeTurn("end");
         if (signal.aborted) return { status: "aborted" };
         listener.item(event.itemId, event.item);

@@ -15,7 +15,7 @@ import type { ProjectKnowledge } from "../../knowledge/project-knowledge.js";
 import { messageOf } from "../../runtime/failures.js";
 import { SharedWork } from "../../../base/time/shared-work.js";
 
-/** What a model is told before the history, and what a person should know about it. */
+/** A system prompt, with notices for the user. */
 export interface SystemPrompt {
   readonly cwd: string;
   readonly text: string;
@@ -23,17 +23,17 @@ export interface SystemPrompt {
 }
 
 export interface SystemPromptParts {
-  /** The folders of the user, cody's own first: the first of them that has instructions counts. */
+  /** The user's home folders, cody's own first; the first with instructions is used. */
   readonly homes: readonly string[];
   readonly config: Pick<Config, "systemPrompt" | "instructions">;
-  /** Absent when it is switched off. */
+  /** Absent when knowledge is switched off. */
   readonly knowledge: ProjectKnowledge | undefined;
   now(): Date;
 }
 
-/** How many working folders are kept in mind; those asked for longest ago are forgotten first. */
+/** Maximum number of cached working folders; the least recently used are dropped first. */
 const maxFolders = 256;
-/** Nobody works deeper than this below the root of a project. */
+/** Maximum number of folders searched from the working folder up to the project root. */
 const maxDepth = 64;
 
 interface Folder {
@@ -41,7 +41,7 @@ interface Folder {
   made: { readonly key: string; readonly prompt: SystemPrompt } | undefined;
 }
 
-/** The system prompts of all conversations: of those in one folder one text, made anew only when a file has changed. */
+/** The system prompts of all conversations: one text per folder, rebuilt only when a file has changed. */
 export class SystemPrompts {
   readonly #parts: SystemPromptParts;
   readonly #folders = new Map<string, Folder>();
@@ -50,7 +50,7 @@ export class SystemPrompts {
     this.#parts = parts;
   }
 
-  /** As the files say it now; whatever is wrong with them, there is a prompt. */
+  /** Returns the prompt from the current files; problems with them are reported as notices. */
   current(cwd: string): Promise<SystemPrompt> {
     const folder = this.#folders.get(cwd) ?? this.#opened(cwd);
     this.#folders.delete(cwd);
@@ -60,7 +60,7 @@ export class SystemPrompts {
     return folder.looking.ask();
   }
 
-  /** Without what files say. */
+  /** Returns the prompt without the contents of files. */
   bare(cwd: string): SystemPrompt {
     const knowledge = this.#parts.knowledge === undefined ? undefined : { section: "" };
     return { cwd, text: this.#text(cwd, { blocks: [], notices: [] }, knowledge), notices: [] };
@@ -81,7 +81,7 @@ export class SystemPrompts {
     const stamps = [...personal, ...project].map(({ stamp }) => stamp);
     const key = [this.#day(), knowledge?.version ?? "", ...stamps].join("\n");
     if (folder.made?.key === key) return folder.made.prompt;
-    // Each has its own bound: what a project says must not take the room of what its user says.
+    // Each has its own size limit, so that a project's instructions do not displace the user's.
     const [own, theirs] = await Promise.all([readInstructions(personal), readInstructions(project)]);
     const files = { blocks: [...own.blocks, ...theirs.blocks], notices: [...own.notices, ...theirs.notices] };
     const notices = [...(knowledge?.problems ?? []), ...files.notices];
@@ -122,10 +122,10 @@ export class SystemPrompts {
   }
 }
 
-/** The folders from the root of a project down to where the work is done; none when that is gone. */
+/** Returns the folders from the project root down to the working folder; none when that no longer exists. */
 async function projectPlaces(projectRoot: Promise<string>, cwd: string): Promise<InstructionPlace[]> {
   const last = await realpath(cwd).catch(() => undefined);
-  // A path without links has none in its beginning either.
+  // If the path contains no symbolic links, neither does its prefix.
   const root = last === resolve(cwd) ? await projectRoot : await realpath(await projectRoot).catch(() => undefined);
   if (root === undefined || last === undefined) return [];
   const places: InstructionPlace[] = [];

@@ -10,8 +10,8 @@ interface StartedCall {
 }
 
 /**
- * Publishes the start, the arguments and the end of every tool call of one answer. A provider that gives calls in one
- * piece has the same events as one that streams them.
+ * Publishes the start, the arguments and the end of every tool call of one answer. A provider that sends calls in one
+ * piece causes the same events as one that streams them.
  */
 export class ToolCallEvents {
   readonly #publish: (msg: EventMsg) => void;
@@ -40,7 +40,7 @@ export class ToolCallEvents {
     this.start(itemId, callId, name);
     if (this.#started.get(itemId)?.hasArguments === false) this.delta(itemId, args);
     this.#started.delete(itemId);
-    // Over the Messages API a call that was cut off comes with what there is of its arguments.
+    // Over the Messages API a cut-off call arrives with partial arguments.
     const isCut = call.type === "function_call" && args !== "" && jsonOrUndefined(args) === undefined;
     const incomplete = isCut ? { incomplete: true } : {};
     this.#publish({ type: "tool_call_end", item_id: itemId, call_id: callId, name, ...incomplete });
@@ -54,7 +54,7 @@ export class ToolCallEvents {
     this.#started.clear();
   }
 
-  /** The request is sent again, and its calls start again. */
+  /** Called when the request is repeated, so that its calls start again. */
   restart(): void {
     this.#started.clear();
   }

@@ -5,7 +5,7 @@ import { counted } from "../../../base/text/counted.js";
 import type { Failure } from "../../../messages/failure.js";
 import { shortened } from "../../../base/text/shortened.js";
 
-/** How a tool call ended. */
+/** A tool call that has ended. */
 export interface EndedCall {
   readonly name: string;
   /** The arguments as the model wrote them. */
@@ -14,24 +14,30 @@ export interface EndedCall {
   readonly output: string;
 }
 
-/** What one turn may use up. Its signal ends the turn's work: when the turn is aborted, when time is over, and at an answer that is too long. */
+/**
+ * The limits of one turn. Its signal aborts the turn's work: when the turn is aborted, when the time is over, and when
+ * an answer is too long.
+ */
 export class TurnBudget implements Disposable {
   readonly signal: AbortSignal;
   readonly #limits: EffectiveLimits;
-  // Not `AbortSignal.any`, which costs ten times as much.
+  // `AbortSignal.any` would cost ten times as much.
   readonly #controller = new AbortController();
   readonly #turn: AbortSignal;
   readonly #abort = (): void => this.#controller.abort(this.#turn.reason);
   #timeIsOver = false;
   #steps = 0;
   #tokens = 0;
-  /** How often each call has failed since the last new success; calls are known by a hash of their name and arguments. */
+  /** Number of failures of each call since the last new success, keyed by a hash of name and arguments. */
   readonly #failures = new Map<string, number>();
   readonly #succeeded = new Set<string>();
-  /** The calls of the present step that have failed: one answer counts once, since the model has seen no error yet. */
+  /**
+   * Calls of the current step that have failed. Repeats in one answer count once, because the model has not seen the
+   * error yet.
+   */
   readonly #failedInStep = new Set<string>();
   #repeated: Failure | undefined;
-  /** Of all answers so far. */
+  /** Bytes of all answers so far. */
   #bytes = 0;
   #isAnswerTooLong = false;
   #leftMs: number;
@@ -45,7 +51,7 @@ export class TurnBudget implements Disposable {
     this.#turn = signal;
     if (signal.aborted) this.#abort();
     else signal.addEventListener("abort", this.#abort);
-    // Every tool that runs listens to it.
+    // Every running tool listens to it.
     setMaxListeners(0, this.signal);
     this.#start();
   }
@@ -66,7 +72,7 @@ export class TurnBudget implements Disposable {
     return this.#limits.approvalSeconds * 1000;
   }
 
-  /** How many bytes the next answer may have. */
+  /** Maximum bytes of the next answer. */
   get answerBytes(): number {
     return Math.min(this.#limits.answerBytes, this.#limits.turnBytes - this.#bytes);
   }
@@ -76,21 +82,21 @@ export class TurnBudget implements Disposable {
     return this.#isAnswerTooLong || this.#bytes > this.#limits.turnBytes;
   }
 
-  /** Counts the bytes of an answer; those of one that was stopped are more than it was allowed. */
+  /** Counts the bytes of an answer; a stopped answer has more bytes than its limit. */
   receive(bytes: number): void {
     this.#isAnswerTooLong = bytes > this.#limits.answerBytes;
     this.#bytes += bytes;
     if (this.isOverBytes) this.#controller.abort();
   }
 
-  /** One model call, and what it cost. */
+  /** Counts one model call and its tokens. */
   spend(tokens: number): void {
     this.#steps += 1;
     this.#tokens += tokens;
     this.#failedInStep.clear();
   }
 
-  /** Counts calls that fail again and again. */
+  /** Counts calls that fail repeatedly. */
   callEnded({ name, args, success, output }: EndedCall): void {
     const key = createHash("sha256").update(`${name}\n${args}`).digest("base64");
     if (success) return this.#callSucceeded(key);
@@ -101,14 +107,16 @@ export class TurnBudget implements Disposable {
     if (count === this.#limits.identicalFailures) this.#repeated ??= repeatedFailure(name, count, output);
   }
 
-  /** Only a call that has not succeeded before in this turn is progress: a loop repeats its successful calls too. */
+  /**
+   * Only a call that has not succeeded before in this turn counts as progress: a loop repeats its successful calls too.
+   */
   #callSucceeded(key: string): void {
     if (this.#succeeded.has(key)) return;
     this.#succeeded.add(key);
     this.#failures.clear();
   }
 
-  /** Time stands still while a person thinks. */
+  /** Stops the clock while `work` runs, for example while the user decides. */
   async whilePaused<T>(work: () => Promise<T>): Promise<T> {
     this.#stop();
     try {
@@ -125,7 +133,7 @@ export class TurnBudget implements Disposable {
 
   #start(): void {
     this.#startedAt = performance.now();
-    // It alone does not hold a process in which nothing else is going on.
+    // Unreferenced, so that it does not keep an otherwise idle process alive.
     this.#timer = setTimeout(() => this.#end(), this.#leftMs).unref();
   }
 

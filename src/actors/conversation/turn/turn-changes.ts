@@ -3,16 +3,16 @@ import type { KeptChanges, SnapshotPlaces, SnapshotRequest } from "../../../chan
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import type { NewLine } from "./recording.js";
 
-/** How long the diff of an event may be. */
+/** Maximum length of the diff in an event. */
 const maxDiffChars = 512 * 1024;
-/** More than these are not named. */
+/** Maximum number of files named in a warning. */
 const maxNamed = 5;
 
-/** Where the changes of turns are kept, and who finds them out. */
+/** The storage for the changes of turns, and the pool that computes them. */
 export interface ChangeParts {
   readonly places: SnapshotPlaces;
   readonly pool: CpuPool;
-  /** Folders that are too large, or cannot be read: they are not tried again, and a person has been told. */
+  /** Folders that are too large or unreadable: they are not tried again, and the user has been warned. */
   readonly untracked: Set<string>;
 }
 
@@ -25,8 +25,8 @@ export interface ChangedTurn {
 }
 
 /**
- * What one turn makes of the files in its folder. The folder is looked at before the first call that may change
- * something and once more when the turn is over, in a thread; whatever goes wrong with that, the turn goes on.
+ * Tracks the file changes of one turn. A thread takes a snapshot of the folder before the first call that may change
+ * something and again at the end of the turn; if that fails, the turn continues.
  */
 export class TurnChanges {
   readonly #parts: ChangeParts;
@@ -51,7 +51,7 @@ export class TurnChanges {
     if (outcome.value.status === "taken") this.#status = "taken";
   }
 
-  /** Says what the turn has changed, if anything; an interrupt does not keep it from that. */
+  /** Reports what the turn has changed, if anything, even after an interrupt. */
   async end(): Promise<void> {
     if (this.#status !== "taken") return;
     this.#status = "untracked";
@@ -68,7 +68,7 @@ export class TurnChanges {
     return undefined;
   }
 
-  /** The item makes a history say where the files were as they were; no model gets it. */
+  /** The recorded item marks the snapshot in the history; it is never sent to a model. */
   #keep({ record, notKept, leftOut, incomplete }: KeptChanges): void {
     if (incomplete !== undefined) this.#warn(`Files the turn has made are not tracked: ${incomplete}`);
     if (notKept !== undefined) this.#warn(`What the turn changed cannot be taken back: ${notKept}`);

@@ -18,52 +18,52 @@ import type { Publish, Recording } from "./recording.js";
 import type { RetryPolicy } from "./sampling.js";
 import type { ChangeParts } from "./turn-changes.js";
 
-/** What a turn takes from outside its conversation. */
+/** The parts of a turn from outside its conversation. */
 export interface TurnParts {
   readonly conversationId: string;
   readonly sessionSource: SessionSource;
   readonly retry: RetryPolicy;
   readonly gate: RequestGate;
-  /** Absent when there are none. */
+  /** Absent when there are no MCP servers. */
   readonly servers?: ConversationServers | undefined;
-  /** Where outputs that are too long for the model are kept; absent when they are not. */
+  /** Stores outputs that are too long for the model; absent when they are not stored. */
   readonly blobs?: BlobStore | undefined;
-  /** The room for them until then. */
+  /** Bounds the memory for outputs until they are stored. */
   readonly outputRoom: Room;
-  /** How it is found out what a turn changes; absent when that is not. */
+  /** Tracks the file changes of a turn; absent when they are not tracked. */
   readonly changes?: ChangeParts | undefined;
-  /** The environment of tools. */
+  /** The environment variables of tools. */
   readonly toolEnv: Readonly<Record<string, string>>;
-  /** What no tool reads or writes. */
+  /** Paths that no tool may read or write. */
   readonly privatePaths: readonly string[];
   readonly limits: EffectiveLimits;
   readonly compaction: CompactionParts;
-  /** How many turns the model sees. */
+  /** Maximum number of turns sent to the model. */
   readonly maxTurns: number;
   tool(name: string): Tool | undefined;
-  /** The tools as the model is told of them. */
+  /** The tool specs sent to the model. */
   toolSpecs(): readonly ToolSpec[];
   provider(settings: Settings): Provider;
-  /** The system prompt, as it was when it was last looked at. */
+  /** Returns the system prompt, as of the last refresh. */
   instructions(settings: Settings): string;
-  /** Looks again what files say for the system prompt; gives what a person should know of them and was not told. */
+  /** Reads the files of the system prompt again; returns the notices that the user has not seen yet. */
   refreshInstructions(settings: Settings, signal: AbortSignal): Promise<readonly string[]>;
-  /** Absent when nothing is to be remembered. */
+  /** Absent when knowledge is not saved. */
   saveKnowledge(settings: Settings): SaveKnowledge | undefined;
-  /** Whether the user trusts the project at this root, a real path. */
+  /** Whether the user trusts the project at this root, which is a real path. */
   isTrusted(root: string): Promise<boolean>;
-  /** What a model costs, where it is known. */
+  /** The price of the model, if known. */
   price(settings: Settings): ModelPrice | undefined;
-  /** What is known about a model. */
+  /** Known facts about the model. */
   facts(settings: Settings): KnownFacts | undefined;
   countTokens(text: string): number;
-  /** Resolves when the readers that must not miss an event can take more; undefined when they can now. */
+  /** Resolves when the lossless readers can take more events; undefined when they can now. */
   eventRoom(): Promise<void> | undefined;
   now(): Date;
   newId(): string;
 }
 
-/** What a turn takes from the incarnation that plays it. */
+/** The context of a turn in the incarnation that plays it. */
 export interface TurnWorld {
   readonly parts: TurnParts;
   readonly cell: ConversationCell;

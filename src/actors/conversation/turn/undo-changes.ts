@@ -3,16 +3,16 @@ import { obstacleWords, stayingWords } from "../../../changes/restore/obstacle.j
 import { visible } from "../../../base/text/visible.js";
 import type { TurnWorld } from "./turn-world.js";
 
-/** What a person is told of an undo, as its last event says it. */
+/** The result of an undo for the user, as in its last event. */
 export interface UndoReport {
   readonly success: boolean;
   readonly message: string;
 }
 
-/** Of more files than these only the number is said. */
+/** Maximum number of files listed; of more, only the count is shown. */
 const maxNamed = 20;
 
-/** Takes back what the last turn that changed something has made of the files; the history stays as it is. */
+/** Reverts the file changes of the last turn that made any; the history is unchanged. */
 export async function takeBack({ parts, recording, publish }: TurnWorld, submissionId: string): Promise<UndoReport> {
   publish({ type: "undo_started", message: "Taking back the last turn that changed files" }, submissionId);
   const report = await undone(parts);

@@ -2,7 +2,7 @@ import type { ModelPrice } from "../../../config/models/model-table.js";
 import { costOf } from "../../../config/models/models.js";
 import { addUsage, noTokens, type TokenUsage, type TokenUsageInfo } from "../../../messages/token-usage.js";
 
-/** The count after a model call; what it has cost is said where the price is known. */
+/** Adds the usage of a model call to the totals, with its cost where the price is known. */
 export function usageInfo(
   before: TokenUsageInfo | null,
   usage: TokenUsage,

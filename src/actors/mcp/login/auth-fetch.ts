@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { boundedFetch } from "../transport/bounded-fetch.js";
 
-/** One question to an issuer. */
+/** Deadline of one request to an issuer. */
 const deadlineMs = 20_000;
 
 const privateAddresses = new BlockList();
@@ -26,8 +26,8 @@ for (const [net, prefix] of [
 }
 
 /**
- * For the questions of a login. A server says where its issuer is, and must not lead us elsewhere by that: not to
- * machines that only we can reach, unless it is one itself, not out of TLS, and nowhere by a redirect.
+ * Restricts the requests of a login. A server names its issuer and must not abuse that to redirect us: not to private
+ * addresses, unless the server has one itself, not to plain http, and not by a redirect.
  */
 export function authFetch(fetch: typeof globalThis.fetch, server: URL): typeof globalThis.fetch {
   const ask = boundedFetch(fetch, () => undefined);
@@ -42,7 +42,7 @@ export function authFetch(fetch: typeof globalThis.fetch, server: URL): typeof g
   };
 }
 
-/** Why an address that a server names is not used for its login. */
+/** Returns the reason why an address named by a server is not used for its login. */
 export function addressProblem(url: URL, server: URL): string | undefined {
   const isNear = isLoopback(server.hostname) && isLoopback(url.hostname);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isNear)) {

@@ -10,22 +10,22 @@ import { loginOf } from "./login-of.js";
 
 export interface LoginOptions {
   readonly url: string;
-  /** Where the browser comes back to. */
+  /** The address the browser returns to. */
   readonly redirectUri: string;
-  /** What it has to bring along. */
+  /** The state parameter that the browser must return. */
   readonly state: string;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
 }
 
-/** A login that waits for a person. */
+/** A login that waits for the user's consent. */
 export interface BegunLogin {
-  /** Where they say that cody may. */
+  /** The page where the user grants access to cody. */
   readonly authorizationUrl: string;
   finish(answer: { readonly code: string; readonly issuer: string | undefined }): Promise<McpLogin>;
 }
 
-/** Finds the issuer of a server, and introduces cody to it. Rejects with an `Error` for its reader. */
+/** Finds the issuer of a server and registers cody as a client. Rejects with an `Error` written for the user. */
 export async function beginLogin({ url, redirectUri, state, fetch, now }: LoginOptions): Promise<BegunLogin> {
   const sdk = await import("@modelcontextprotocol/client");
   const server = new URL(url);
@@ -58,7 +58,7 @@ export async function beginLogin({ url, redirectUri, state, fetch, now }: LoginO
   };
 }
 
-/** What a stranger is told: where its issuer is said, and for what. */
+/** Sends an unauthenticated request: the response names the issuer and the scope. */
 async function asked(fetchFn: typeof fetch, server: URL): Promise<Response> {
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "cody", version } };
   const response = await fetchFn(server, {
@@ -70,7 +70,7 @@ async function asked(fetchFn: typeof fetch, server: URL): Promise<Response> {
   return response;
 }
 
-/** What the library finds out on its way to the page where a person logs in. */
+/** Collects the data that the library discovers on the way to the authorization page. */
 class Flow implements OAuthClientProvider {
   readonly redirectUrl: string;
   readonly #state: string;
@@ -119,7 +119,7 @@ class Flow implements OAuthClientProvider {
     this.resource = resource;
   }
 
-  /** A login is begun anew, whatever there is. */
+  /** Existing tokens are ignored, so that a new login always starts. */
   tokens(): undefined {
     return undefined;
   }

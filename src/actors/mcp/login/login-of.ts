@@ -1,7 +1,7 @@
 import type { OAuthTokens } from "@modelcontextprotocol/client";
 import { McpLogin } from "../../../messages/tokens.js";
 
-/** What an issuer gave, as it is kept. */
+/** Converts an issuer's tokens into the stored form. */
 export function loginOf(tokens: OAuthTokens, issuer: McpLogin["issuer"], nowMs: number): McpLogin {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, token_type: type } = tokens;
   if (type.toLowerCase() !== "bearer") throw new Error("its issuer gives tokens of a kind that is not known");

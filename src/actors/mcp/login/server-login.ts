@@ -8,32 +8,32 @@ import { loginOf } from "./login-of.js";
 import { FailureError } from "../../../messages/failure.js";
 
 export interface ServerLoginParts {
-  /** As a person knows the server. */
+  /** The server's configured name. */
   readonly name: string;
   readonly url: string;
   readonly home: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Told of every token that is read or given. */
+  /** Called with every token that is read or received. */
   readonly learn: (secret: string) => void;
-  /** Something a person should know, although all goes on. */
+  /** Reports a problem to the user that does not stop the work. */
   readonly warn: (message: string) => void;
 }
 
-/** A token is renewed so long before it ends, so that none ends on its way. */
+/** Tokens are renewed this long before they expire, so that none expires in transit. */
 const marginMs = 10_000;
-/** A renewal is over by then. */
+/** Upper bound for a renewal. */
 const renewalMs = 25_000;
-/** Of the names an issuer may give a problem; others are not repeated, and might be the token itself. */
+/** The known form of error names. Other text is not repeated, because it might contain the token. */
 const errorName = /^[a-z_]{1,60}$/;
-/** Those that pass, and say nothing of the login. */
+/** Temporary errors, which do not mean that the login is invalid. */
 const passing: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable"]);
 
-/** What proves to a server who asks, where somebody has logged in to it. Renewed once, whoever asks in whatever process. */
+/** Authenticates requests to a server the user has logged in to. Tokens are renewed only once across processes. */
 export class ServerLogin implements AuthProvider {
   readonly #parts: ServerLoginParts;
   readonly #store: TokenStore;
   #held: McpLogin | undefined;
-  /** The refresh token that is used up although the file still has it: what is held could not be written. */
+  /** A refresh token that is used up but still in the file, because the new tokens could not be written. */
   #usedUp: string | undefined;
   #renewing: Promise<McpLogin> | undefined;
 
@@ -48,14 +48,14 @@ export class ServerLogin implements AuthProvider {
     return (isFresh(this.#held) ? this.#held : await this.#renewed(undefined)).accessToken;
   }
 
-  /** The server has refused what it was given. */
+  /** Called when the server has refused the token. */
   async onUnauthorized(): Promise<void> {
     const refused = this.#held?.accessToken;
     if (refused === undefined) throw new Error(`it wants a login. Run: cody mcp login ${this.#parts.name}`);
     await this.#renewed(refused);
   }
 
-  /** An answer of the issuer that nobody writes down is a login that is lost. */
+  /** Waits for a renewal in progress: if its answer were not saved, the login would be lost. */
   async settled(): Promise<void> {
     if (this.#renewing !== undefined)
       await within(
@@ -73,13 +73,13 @@ export class ServerLogin implements AuthProvider {
     return this.#renewing;
   }
 
-  /** Only under the lock: a refresh token that is used twice ends the login with many an issuer. */
+  /** Call only under the lock: with many issuers, using a refresh token twice ends the login. */
   async #renew(refused: string | undefined): Promise<McpLogin> {
     const found = await this.#read();
     if (found === undefined) throw this.#ended("it is gone");
     const current =
       found.refreshToken !== undefined && found.refreshToken === this.#usedUp ? (this.#held ?? found) : found;
-    // Most often another process has done it by now, or somebody has logged in again.
+    // Most often another process has renewed it already, or the user has logged in again.
     if (current.accessToken !== refused && isFresh(current)) return (this.#held = current);
     const next = await this.#ask(current);
     this.#learn(next);
@@ -88,7 +88,7 @@ export class ServerLogin implements AuthProvider {
     return next;
   }
 
-  /** New tokens that cannot be written are used all the same. */
+  /** New tokens that cannot be written are used anyway. */
   async #write(next: McpLogin, replaced: string | undefined): Promise<void> {
     try {
       await this.#store.writeMcp(this.#parts.url, next);

@@ -8,9 +8,9 @@ const backslash = 92;
 const openers: ReadonlySet<number> = new Set([44, 91, 123]);
 
 /**
- * A fetch whose answers have a bound: of a stream of events each one, of anything else the whole. Of an answer to a
- * message that broke off or was too long `onBroken` hears: whoever waits for it would wait for ever. It also hears of a
- * server that sends events without end.
+ * A fetch whose responses are bounded: each event of an event stream, or any other body as a whole. `onBroken` is
+ * called when the response to a message broke off or was too long, because its caller would otherwise wait for ever,
+ * and when a server sends events without end.
  */
 export function boundedFetch(
   fetch: typeof globalThis.fetch,
@@ -49,7 +49,7 @@ function bounded(
       } catch (error) {
         controller.error(error);
         void reader.cancel().catch(() => undefined);
-        // Who let go of it themselves need not be told.
+        // A caller that aborted the request itself is not notified.
         if ((error as Error).name !== "AbortError") onBroken((error as Error).message);
       }
     },
@@ -57,7 +57,7 @@ function bounded(
   });
 }
 
-/** How much there is of the message that has not ended. In a stream of events one ends with an empty line. */
+/** The size of the message being received. In an event stream, a message ends with an empty line. */
 class MessageSize {
   readonly #isStream: boolean;
   readonly #onEvent: () => void;
@@ -72,7 +72,7 @@ class MessageSize {
     this.#onEvent = onEvent;
   }
 
-  /** Throws when it has become too much. */
+  /** Throws when the message is too large. */
   add(chunk: Uint8Array): void {
     for (const byte of chunk) this.#count(byte);
     if (this.#bytes > maxMessageBytes) throw new Error(`a message is longer than ${maxMessageBytes} bytes`);
@@ -82,7 +82,7 @@ class MessageSize {
     this.#bytes += 1;
     if (byte === lineFeed && this.#isLineEmpty && this.#isStream) this.#endEvent();
     if (byte !== carriageReturn) this.#isLineEmpty = byte === lineFeed;
-    // No string of JSON goes over the end of a line.
+    // A JSON string never contains a line break.
     if (byte === lineFeed) this.#isString = this.#isEscaped = false;
     else if (this.#isEscaped) this.#isEscaped = false;
     else if (byte === backslash) this.#isEscaped = this.#isString;

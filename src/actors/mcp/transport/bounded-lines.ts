@@ -1,13 +1,13 @@
 export interface LineListener {
   line(text: string): void;
-  /** Instead of a line that is too long, how it begins and ends. */
+  /** Called instead of `line` for a line that is too long, with its beginning and end. */
   tooLong(head: string, tail: string): void;
 }
 
 const endBytes = 256;
 const lineFeed = 10;
 
-/** Cuts bytes into lines, in memory that does not grow with them: of a line over the bound only the ends are kept. */
+/** Splits bytes into lines with bounded memory: of a line that is too long only the ends are kept. */
 export class BoundedLines {
   readonly #maxBytes: number;
   readonly #listener: LineListener;
@@ -43,7 +43,7 @@ export class BoundedLines {
       this.#parts = [];
     }
     if (this.#head.length < endBytes) this.#head = Buffer.concat([this.#head, bytes]).subarray(0, endBytes);
-    // A copy: a part of a large buffer would keep all of it.
+    // Copied, because a slice would keep the whole large buffer alive.
     this.#tail = Buffer.concat([this.#tail, bytes.subarray(-endBytes)].map((part) => Buffer.from(part))).subarray(
       -endBytes,
     );

@@ -9,19 +9,19 @@ import type { ServerLogin } from "../login/server-login.js";
 import type { ServerOrder } from "../server-order.js";
 import { StdioTransport } from "./stdio-transport.js";
 
-/** What a connection tells besides its answers. */
+/** Receives the events of a connection other than answers. */
 export interface ConnectionListener {
   onToolsChanged(): void;
   onStderr(bytes: Buffer): void;
   onElicitation(request: Elicited): Promise<ElicitationAnswer>;
-  /** Called once, when it is over although nobody closed it. */
+  /** Called once, when the connection ends without having been closed. */
   onLost(reason: string): void;
 }
 
-/** A connection of which the handshake is over. */
+/** A connection whose handshake is complete. */
 export interface Connection {
   readonly offers: { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
-  /** Rejects with an `Error` for its reader; an abort is told to the server. */
+  /** Rejects with an `Error` written for the user; the server is notified of an abort. */
   request(method: string, params: Readonly<Record<string, unknown>>, options: RequestBounds): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -31,14 +31,16 @@ export interface RequestBounds {
   readonly timeoutMs: number;
 }
 
-/** How long a server on the network may take to forget us. */
+/** Time limit for ending the session with a network server. */
 const goodbyeMs = 1_000;
 
-/** What comes is looked at by whoever asked for it: a schema for all would refuse the whole for one wrong part. */
+/** Each caller validates its own answer: one schema for all would reject a whole answer for one invalid part. */
 const Answer = z.looseObject({});
 const ElicitationParams = z.looseObject({ message: z.string(), requestedSchema: z.unknown().optional() });
 
-/** Connects and shakes hands. The library is loaded here: who has no servers does not wait for it. */
+/**
+ * Connects and performs the handshake. The library is loaded here, so that users without servers do not wait for it.
+ */
 export async function openConnection(
   order: ServerOrder,
   env: Readonly<Record<string, string | undefined>>,
@@ -49,7 +51,7 @@ export async function openConnection(
   const sdk = await import("@modelcontextprotocol/client");
   const client = new sdk.Client(
     { name: "cody", version },
-    // A schema of a server is never compiled: an expression in it could take for ever.
+    // A server's schema is never compiled, because a regular expression in it could run for ever.
     { capabilities: { elicitation: { form: {} } }, jsonSchemaValidator: acceptAll },
   );
   let isOver = false;
@@ -104,7 +106,7 @@ export async function openConnection(
         const ended = transport instanceof StdioTransport ? transport.reason : undefined;
         if (ended !== undefined) throw new Error(ended, { cause: error });
         const isLate = error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout;
-        // A server on the network may have forgotten us, or be another by now: it is greeted anew.
+        // A network server may have restarted and forgotten the session, so the next request reconnects.
         if (!isLate && order.type === "url") lost(error instanceof Error ? error.message : String(error));
         throw error;
       }
@@ -125,7 +127,7 @@ async function goodbye(transport: StreamableHTTPClientTransport): Promise<void> 
   );
 }
 
-/** Whatever the library does with a signal while it connects. */
+/** Rejects on abort even if the library ignores the signal while connecting. */
 function rejectWhenAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

@@ -15,14 +15,14 @@ export interface ServerCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How long a server may take to leave by itself, and then to put things in order when it is told to. */
+/** Time limits for exiting on its own, and then after SIGTERM and SIGKILL. */
 const leaveMs = 500;
 const orderMs = 1_000;
 const killMs = 2_000;
 
 /**
- * A server's process, with a guard that ends all that came of it when ours ends, however that happens. By itself it
- * does not keep our process alive: whoever waits for an answer does.
+ * A server's process, with a guard that kills all its descendants when our process ends, however that happens. It does
+ * not keep our process alive by itself; a caller waiting for an answer does.
  */
 export class ServerProcess {
   readonly stdin: Writable;
@@ -42,7 +42,7 @@ export class ServerProcess {
     const child = spawn(file, all, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
     const failure = new Promise<unknown>((resolve) => child.on("error", resolve));
     if (child.pid === undefined) throw new Error(`cannot be started in ${cwd}: ${failureWords(await failure)}`);
-    // What it does not read any more is nobody's concern: its end is heard of otherwise.
+    // Write errors are ignored: the exit of the process is detected elsewhere.
     child.stdin.on("error", () => undefined);
     child.unref();
     for (const pipe of [child.stdin, child.stdout, child.stderr, child.stdio[guardDescriptor]]) {
@@ -63,7 +63,7 @@ export class ServerProcess {
     return this.#process.exited;
   }
 
-  /** Resolves when nothing of it lives any more; later calls wait for the first. */
+  /** Resolves when none of its processes is alive; later calls wait for the first. */
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -71,7 +71,7 @@ export class ServerProcess {
 
   async #end(): Promise<void> {
     const process = this.#process;
-    // By the protocol that is how a server is told to leave.
+    // By the protocol, closing stdin asks the server to exit.
     this.stdin.end();
     if (!(await within(process.exited, leaveMs))) {
       process.signalGroup("SIGTERM");

@@ -2,19 +2,19 @@ import { shortened } from "../../../base/text/shortened.js";
 import { visible } from "../../../base/text/visible.js";
 import { BoundedLines } from "./bounded-lines.js";
 
-/** How much of what one server complains goes into the log, in all its lives. */
+/** Maximum stderr output of one server in the log, over all its restarts. */
 const maxLoggedChars = 64 * 1024;
 const maxLineChars = 2_000;
 const keptLines = 5;
 
-/** What a server writes to stderr: a bounded part of it for the log, and the last lines to explain its end. */
+/** A server's stderr: a bounded part for the log, and the last lines to explain its exit. */
 export class StderrLog {
   readonly #log: (text: string) => void;
   readonly #lines: BoundedLines;
   #left = maxLoggedChars;
   #last: string[] = [];
 
-  /** `redact` sees whole lines: half of a secret would not be known for one. */
+  /** `redact` gets whole lines, because part of a secret would not be recognized. */
   constructor(log: (text: string) => void, redact: (text: string) => string) {
     this.#log = log;
     const add = (text: string): void => this.#add(shortened(visible(redact(text).trimEnd()), maxLineChars));
@@ -25,12 +25,12 @@ export class StderrLog {
     this.#lines.push(bytes);
   }
 
-  /** How it ended, for a person. */
+  /** The last lines, to explain to the user why the server ended. */
   get last(): string {
     return this.#last.join(" / ");
   }
 
-  /** For a new process. */
+  /** Clears the last lines for a new process. */
   forget(): void {
     this.#last = [];
   }

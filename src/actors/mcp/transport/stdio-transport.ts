@@ -9,22 +9,25 @@ import { BoundedLines } from "./bounded-lines.js";
 import { type ServerCommand, ServerProcess } from "./server-process.js";
 import { UnaskedMessages } from "./unasked-messages.js";
 
-/** So long one server is worked for, then it is everybody else's turn, for as long again. */
+/** After this time the transport pauses for as long as it has worked, so that others get their turn. */
 const sliceMs = 10;
 
 const maxPauseMs = 1_000;
 
-/** One message; a server that sends more at once has gone wrong. */
+/** Maximum size of one message; a server that sends more is considered broken. */
 export const maxMessageBytes = 16 * 1024 * 1024;
-/** Brackets and commas: a message of nothing else would take seconds to be read, and keep everybody waiting. */
+/**
+ * Maximum number of brackets and commas: a message made only of these would block the event loop for seconds while
+ * parsing.
+ */
 export const maxMessageParts = 200_000;
-/** Bytes and other lines that are no messages are passed over, up to here. */
+/** Maximum number of output lines that are not messages; up to here they are ignored. */
 const maxStrayLines = 1_000;
-/** Between the end of a process and the end of its output, whichever comes first. */
+/** Time between the exit of a process and the end of its output, in either order. */
 const lastWordsMs = 300;
 const invalidMessage = -32_600;
 
-/** Speaks with a server through the pipes of its process. Nothing it writes can throw in here. */
+/** Communicates with a server through the pipes of its process. No output of the server can make it throw. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -36,7 +39,7 @@ export class StdioTransport implements Transport {
   #strayLines = 0;
   readonly #asked = new Set<unknown>();
   readonly #unasked = new UnaskedMessages();
-  /** Why it ended, if it ended by itself. */
+  /** The reason why the server ended, unless we ended it. */
   reason: string | undefined;
 
   constructor(command: ServerCommand, onStderr: (bytes: Buffer) => void) {
@@ -52,7 +55,7 @@ export class StdioTransport implements Transport {
     void this.#watch(started, output);
   }
 
-  /** Resolves at the end of what it writes. While there is work to do with it, no more is taken. */
+  /** Resolves at the end of the output. While messages are being processed, no more output is read. */
   async #listen(stdout: Readable): Promise<void> {
     const work: (() => void)[] = [];
     const lines = new BoundedLines(maxMessageBytes, {
@@ -67,11 +70,11 @@ export class StdioTransport implements Transport {
         await paced(work.splice(0));
       }
     } catch {
-      // It was cut off, which is an end as well.
+      // A broken pipe ends the output as well.
     }
   }
 
-  /** What it said before it ended counts; of one that only closed its output nothing will come any more. */
+  /** Output before the exit still counts; a server that only closed its output will send nothing more. */
   async #watch({ exited }: ServerProcess, output: Promise<void>): Promise<void> {
     await Promise.race([exited, output]);
     await within(output, lastWordsMs);
@@ -122,7 +125,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Whoever waits for it hears that it came to nothing, if it can be made out who that is. */
+  /** Fails the request that the message answers, if its id can be determined. */
   #refuse(why: string, head: string, tail: string): void {
     const id = idIn(head, tail);
     this.onerror?.(new Error(why));
@@ -136,7 +139,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** An answer, made whole: one that is not as it should be would be passed over, and whoever waits for it wait on. */
+/** Repairs an answer: the library would ignore an invalid one, and its caller would wait for ever. */
 function answerOf({ id, method, result, error }: Readonly<Record<string, unknown>>): JSONRPCMessage | undefined {
   if (typeof id !== "number" || method !== undefined) return undefined;
   if (isRecord(result)) return { jsonrpc: "2.0", id, result };
@@ -152,12 +155,12 @@ function idIn(head: string, tail: string): number | undefined {
   return found?.[1] === undefined ? undefined : Number(found[1]);
 }
 
-/** Does one after another. What counts is the time they take, not how many bytes they came in. */
+/** Runs the work in order, limited by time and not by the number of bytes. */
 export async function paced(work: readonly (() => void)[], now = () => performance.now()): Promise<void> {
   let began = now();
   for (const each of work) {
     each();
-    // What comes of it in promises is part of the work.
+    // Promise callbacks of the work count as part of it.
     await Promise.resolve();
     const spent = now() - began;
     if (spent < sliceMs) continue;

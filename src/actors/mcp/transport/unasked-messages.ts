@@ -1,13 +1,13 @@
-/** Progress and news come some times in a second; more than this is no conversation any more. */
+/** Progress and notifications come a few times per second; a server that sends more than this is misbehaving. */
 const perMinute = 5_000;
 
-/** Counts what a server sends without having been asked. */
+/** Counts the messages that a server sends without a request. */
 export class UnaskedMessages {
   #count = 0;
   #since: number | undefined;
   readonly reason = `it sends more than ${perMinute} messages in a minute that nobody asked for`;
 
-  /** Says whether that is still bearable. */
+  /** Returns whether the rate is still acceptable. */
   add(now = performance.now()): boolean {
     if (this.#since === undefined || now - this.#since >= 60_000) {
       this.#since = now;
