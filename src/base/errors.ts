@@ -1,4 +1,4 @@
-/** Something is wrong with one conversation; the id stands as its caller wrote it. */
+/** A problem with one conversation. The id is spelled as the caller wrote it. */
 export abstract class ConversationError extends Error {
   abstract readonly code: string;
   readonly conversationId: string;
@@ -27,7 +27,7 @@ export class EmptyRolloutError extends ConversationError {
   }
 }
 
-/** Damage before the last line of a rollout; `detail` has the parser's message and quotes at most one character. */
+/** Damage before the last line of a rollout. `detail` is the parser's message and quotes at most one character. */
 export class CorruptedRolloutError extends ConversationError {
   override readonly name = "CorruptedRolloutError";
   readonly code = "CORRUPTED_ROLLOUT";
@@ -41,7 +41,7 @@ export class CorruptedRolloutError extends ConversationError {
   }
 }
 
-/** Another process, or another manager of this one, is writing the conversation. */
+/** Another process, or another manager of this process, is writing the conversation. */
 export class ConversationInUseError extends ConversationError {
   override readonly name = "ConversationInUseError";
   readonly code = "CONVERSATION_IN_USE";
@@ -65,7 +65,7 @@ export class CodexLockError extends ConversationError {
   }
 }
 
-/** Input that does not have the shape it must have; the message says where and what was expected. */
+/** Input of the wrong shape; the message names the place and the expected value. */
 export class InvalidInputError extends Error {
   override readonly name = "InvalidInputError";
   readonly code = "INVALID_INPUT";

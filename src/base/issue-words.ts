@@ -35,7 +35,7 @@ const units: Readonly<Record<string, readonly [one: string, many: string]>> = {
   file: ["byte", "bytes"],
 };
 
-/** What is wrong with a value, in words for a person; what a schema says by itself comes before them. */
+/** Describes a schema issue for a person. A schema's own error text takes precedence over this. */
 export function issueWords(issue: Raw): string {
   switch (issue.code) {
     case "invalid_type":
@@ -92,7 +92,7 @@ function formatWords(issue: z.core.$ZodIssueInvalidStringFormat): string {
   return `be ${formatNames[format] ?? `a valid ${format}`}`;
 }
 
-/** Which types it may have; where one of its forms fits so far, what is wrong further in. */
+/** Lists the accepted types. If one variant matches partly, describes the problem inside it instead. */
 function unionWords({ errors, input, options }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
   if (Array.isArray(options) && options.length > 0) return `must be ${oneOf(options)}`;
   if (input === undefined) return "is missing";

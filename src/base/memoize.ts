@@ -1,4 +1,4 @@
-/** Makes something of an object once, and gives the same for as long as the object lives. It must not change. */
+/** Caches the result of `make` for the lifetime of the key object. The key must not change. */
 export function memoizeByObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const kept = new WeakMap<K, { readonly value: V }>();
   return (key) => {

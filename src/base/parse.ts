@@ -3,8 +3,8 @@ import { InvalidInputError } from "./errors.js";
 import { issueWords } from "./issue-words.js";
 
 /**
- * Checks a value and gives back that very value, not a copy: keys a schema does not know stay, so what was read
- * from a newer version is kept whole.
+ * Checks a value and returns the same object, not a copy: keys that the schema does not know stay, so that data written
+ * by a newer version is preserved.
  */
 export function check<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
   const result = schema.safeParse(value, { error: issueWords });
@@ -12,14 +12,14 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, what: stri
   return value as z.infer<S>;
 }
 
-/** What a schema makes of a value: with its defaults, and without what it does not know. */
+/** Checks a value and returns the schema's copy: with defaults, and without unknown keys. */
 export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
   const result = schema.safeParse(value, { error: issueWords });
   if (!result.success) throw new InvalidInputError(`${what}: ${issueText(result.error)}`);
   return result.data;
 }
 
-/** V8's own message quotes the text, which may hold a secret: only the position is passed on. */
+/** V8's own message quotes the text, which may contain a secret, so only the position is reported. */
 export function jsonValue(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
@@ -29,7 +29,7 @@ export function jsonValue(text: string, what: string): unknown {
   }
 }
 
-/** For what somebody else wrote, a model above all, and may be no JSON. */
+/** For text written by others, above all a model, that may not be JSON. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -38,7 +38,7 @@ export function jsonOrUndefined(text: string): unknown {
   }
 }
 
-/** The first problem, as a path and what was expected there; values are never shown. */
+/** The path of the first problem and the expected value; never shows the actual value. */
 function issueText(error: z.ZodError): string {
   const issue = error.issues[0];
   if (issue === undefined) return "invalid";

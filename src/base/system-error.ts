@@ -4,16 +4,16 @@ import { dirname, isAbsolute } from "node:path";
 import { getSystemErrorMap } from "node:util";
 import { quotedWord } from "./text/quoted-command.js";
 
-/** Node has no name for it, though the system has. */
+/** Errno values that Node does not name. */
 const unnamed: ReadonlyMap<number, string> = new Map([[-constants.errno.EDQUOT, "EDQUOT"]]);
 
-/** The name of what the system said, like `ENOSPC`; none for errors that are not the system's. */
+/** The name of a system error, such as `ENOSPC`; undefined for other errors. */
 export function systemCode(error: unknown): string | undefined {
   const { code, errno } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   return unnamed.get(errno ?? 0) ?? code;
 }
 
-/** The usual errors in plain words. */
+/** Plain descriptions of the common system errors. */
 const words: Readonly<Record<string, string>> = {
   E2BIG: "the arguments are too long for the system",
   EACCES: "permission denied",
@@ -36,7 +36,7 @@ const words: Readonly<Record<string, string>> = {
   EROFS: "read-only file system",
 };
 
-/** Why the system refused something, in a few words. */
+/** A short description of why the system refused an operation. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
   const { errno = 0 } = Object(error) as Partial<NodeJS.ErrnoException>;
@@ -92,11 +92,11 @@ interface NetworkPlace {
   readonly port?: number;
 }
 
-/** What could not be done, where and why, and what to do about it; undefined for errors that are not the system's. */
+/** Describes a failed system call and a hint for fixing it; undefined for other errors. */
 export function systemProblem(error: unknown): { readonly message: string; readonly hint?: string } | undefined {
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return undefined;
   const { syscall = "", path, address, hostname, port } = error as NodeJS.ErrnoException & NetworkPlace;
-  // What does not exist cannot be the cause; it may be a temporary file.
+  // A file that does not exist cannot have caused a permission error, and may be temporary: blame its folder.
   const isHidden =
     syscall === "open" &&
     path !== undefined &&

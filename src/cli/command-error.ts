@@ -1,4 +1,4 @@
-/** What the person at the terminal can do something about: shown as it is, without a trace. */
+/** An error the user can fix. It is shown without a stack trace. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: number;
@@ -14,7 +14,7 @@ export class CommandError extends Error {
 
 export const exitCodes = { failed: 1, usage: 2, truncated: 5, unexpected: 70, notSaved: 74, interrupted: 130 } as const;
 
-/** The command line itself is wrong. */
+/** An error in the command line itself. */
 export function usageError(message: string, ...hints: string[]): CommandError {
   return new CommandError(message, exitCodes.usage, hints.length > 0 ? hints : ["See: cody --help"]);
 }

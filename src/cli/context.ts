@@ -3,23 +3,23 @@ import type { Diagnostics } from "./diagnostics.js";
 import type { Flags } from "./arguments/flags.js";
 import type { Terminal } from "./terminal/terminal.js";
 
-/** What a command runs with. */
+/** The environment of a running command. */
 export interface CommandContext extends Diagnostics {
   readonly terminal: Terminal;
   readonly home: string;
-  /** Where Codex keeps its files; a user without a home has none. */
+  /** Codex's folder; undefined for a user without a home. */
   readonly codexHome: string | undefined;
-  /** What stands behind the command's name, word for word. */
+  /** The arguments after the command's name, as typed. */
   readonly args: readonly string[];
   readonly flags: Flags;
-  /** A writer that starts while the command is still being loaded. */
+  /** A rollout writer that was started while the command was still being loaded. */
   readonly outbox?: RolloutOutbox | undefined;
 }
 
-/** A command resolves with the exit code. */
+/** Resolves with the exit code. */
 export type Command = (context: CommandContext) => Promise<number>;
 
-/** What a command has to say: for a person, or with --json as one JSON value on a line. */
+/** Prints a command's result: as text, or with --json as one line of JSON. */
 export function printResult(context: CommandContext, result: { text: string; json: unknown }): Promise<void> {
   return printLine(context, context.flags.json ? JSON.stringify(result.json) : result.text);
 }

@@ -16,11 +16,11 @@ import { FailureError } from "../messages/failure.js";
 export interface ErrorDescription {
   readonly exitCode: number;
   readonly lines: readonly string[];
-  /** Nobody foresaw it: its stack belongs into the debug log. */
+  /** True for unforeseen errors, whose stack is written to the debug log. */
   readonly unexpected: boolean;
 }
 
-/** What a person is told about an error, and what the process says to the shell. */
+/** The text and the exit code for an error. */
 export function describeError(error: unknown): ErrorDescription {
   if (error instanceof CommandError) return expected(error.exitCode, error.message, ...error.hints);
   if (error instanceof InvalidInputError) return expected(exitCodes.usage, error.message);
@@ -61,7 +61,7 @@ function describeConversationError(error: unknown): [string, ...string[]] | unde
   return [`${conversation} has no turns`];
 }
 
-/** Only what cannot be proved dead needs force. */
+/** Only suggests --force if the owner cannot be proved dead. */
 function forceHint({ owner, conversationId }: ConversationInUseError): string[] {
   if (owner === "Codex") return [forkHint({ conversationId })];
   const far = owner.includes("another") || owner.includes("cannot be read");

@@ -3,17 +3,17 @@ import { homePaths } from "../config/paths.js";
 import { createRedactor, secretsOf } from "../config/secrets/redact.js";
 import type { Terminal } from "./terminal/terminal.js";
 
-/** What a command tells besides its answer: to the person on stderr, to the debug log for later. */
+/** A command's messages besides its result: on stderr for the user, and in the debug log. */
 export interface Diagnostics {
-  /** Where the debug log is. */
+  /** The folder of the debug log. */
   readonly place: string;
-  /** A line on stderr, without secrets. */
+  /** Writes a line to stderr, with secrets redacted. */
   tell(text: string): Promise<void>;
-  /** The same, and nothing when it was told so before: what is read twice is not two faults. */
+  /** Like `tell`, but skips a text that was written before: settings may be loaded several times in one run. */
   tellOnce(text: string): Promise<void>;
-  /** From now on these are in no line any more. */
+  /** Redacts these texts in all later lines. */
   hide(secrets: readonly string[]): void;
-  /** From now on every line of the debug log carries this conversation's id. */
+  /** Adds this conversation's id to all later lines of the debug log. */
   about(conversationId: string): void;
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export function openDiagnostics(terminal: Terminal, home: string): Diagnostics {
   };
   const level: LogLevel = terminal.env["CODY_DEBUG"] === "1" ? "debug" : "info";
   let aboutFields: { readonly conversationId?: string } = {};
-  // Most runs have nothing to log.
+  // Opened on first use, because most runs log nothing.
   let opened: DebugLog | undefined;
   const open = (): DebugLog => openDebugLog({ directory: place, redact, level, now: Date.now });
 

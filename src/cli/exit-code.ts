@@ -1,7 +1,7 @@
 import { exitCodes } from "./command-error.js";
 import type { TurnOutcome } from "./terminal/turn-player.js";
 
-/** What the shell is told about turns; undefined stands for one that there was not. */
+/** The exit code for the outcomes of turns. Undefined means that no turn was played. */
 export function exitCodeOf(...outcomes: readonly (TurnOutcome | undefined)[]): number {
   if (outcomes.some(isFailed)) return exitCodes.failed;
   return outcomes.includes("truncated") ? exitCodes.truncated : 0;

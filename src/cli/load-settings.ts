@@ -7,7 +7,7 @@ import type { CommandContext } from "./context.js";
 import { quotedWord } from "../base/text/quoted-command.js";
 import { visible } from "../base/text/visible.js";
 
-/** What holds for this run. Its keys are in no message from then on, and who else can read them is told. */
+/** Loads the configuration of this run, redacts its keys in later messages, and reports its warnings. */
 export async function loadSettings(context: CommandContext): Promise<LoadedConfig> {
   const { home, codexHome, terminal } = context;
   const { cwd, env } = terminal;

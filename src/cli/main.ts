@@ -4,12 +4,12 @@ import { lstatSync, mkdirSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { isAbsolute } from "node:path";
 
-/** Node 20 has no compile cache. */
+/** Missing in Node 20. */
 const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (directory: string) => unknown };
 
 const stdoutDescriptor = 1;
 
-// Everything else is loaded only when it is needed: most of the time of a short command goes into loading.
+// Everything else is imported only when needed: short commands spend most of their time on loading.
 const [first, ...others] = process.argv.slice(2);
 if (others.length === 0 && (first === "--version" || first === "-v")) {
   printVersion();
@@ -33,14 +33,14 @@ function printVersion(): void {
   try {
     fs.writeSync(stdoutDescriptor, `${version}\n`);
   } catch (error) {
-    // A reader that has left does not mind.
+    // A reader that has left is not an error.
     if ((error as NodeJS.ErrnoException).code !== "EPIPE") process.exitCode = 1;
   }
 }
 
 /**
- * Lets Node keep what it has compiled of cody in `cody` of the folder where this user's programs keep such things, if
- * there is one. Whoever can write there can have us run anything: it must be ours, and nobody else's to change.
+ * Lets Node cache compiled code in a `cody` folder of this user's cache folder, if that exists. Anybody who can write
+ * there could make us run any code, so both folders must belong to this user and be writable by nobody else.
  */
 function keepCompiled(env: NodeJS.ProcessEnv): void {
   const { XDG_CACHE_HOME, HOME, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = env;
@@ -52,7 +52,7 @@ function keepCompiled(env: NodeJS.ProcessEnv): void {
     mkdirSync(directory, { mode: 0o700, recursive: true });
     if (isOurs(directory)) enableCompileCache(directory);
   } catch {
-    // Without it everything works as well, only slower.
+    // The cache is optional: everything works without it, only slower.
   }
 }
 

@@ -12,7 +12,7 @@ import { unwritten } from "./terminal/output.js";
 import { type ParsedCommand, parseArguments } from "./arguments/parse-arguments.js";
 import type { Terminal } from "./terminal/terminal.js";
 
-/** Runs one command line and resolves with its exit code; nothing is thrown past here. */
+/** Runs one command line and resolves with its exit code. Never rejects. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
   let parsed: ParsedCommand;
   let home: string;
@@ -46,7 +46,7 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
     return 0;
   }
   const wanted = name === "" && flags.list ? "list" : name;
-  // Its thread takes as long to start as the command takes to load: both at once.
+  // The writer's thread takes as long to start as the command takes to load, so both happen in parallel.
   const outbox = writes(wanted) && flags.persistence ? await startOutbox(context.terminal.env) : undefined;
   const command = await loadCommand(wanted);
   try {
@@ -60,7 +60,7 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
   throw new CommandError(unwritten(stdout.failure), exitCodes.failed);
 }
 
-/** When the command has said what it had to say. */
+/** Runs after the command has printed its result. */
 async function cleanUp(context: CommandContext): Promise<void> {
   const { automaticRetention } = await import("./commands/maintenance/automatic-retention.js");
   await automaticRetention(context);
@@ -76,7 +76,7 @@ async function startOutbox(env: Terminal["env"]): Promise<RolloutOutbox> {
 function homeOf(terminal: Terminal, flags: Flags): string {
   if (flags.home !== undefined) return resolve(terminal.cwd, flags.home);
   const { env } = terminal;
-  // Asked for only without CODY_HOME: a user without an entry in the password file has none.
+  // Only read without CODY_HOME: a user without an entry in the password file has no home.
   return codyHome({ env, homedir: env["CODY_HOME"] ? "" : terminal.homedir });
 }
 
@@ -90,7 +90,7 @@ async function report(error: unknown, diagnostics: Diagnostics): Promise<number>
   return exitCode;
 }
 
-/** After what nobody caught, nothing is known about the command that still runs: it is not waited for. */
+/** After an uncaught error the state of the running command is unknown, so it is not awaited. */
 async function crash(error: unknown, terminal: Terminal, diagnostics: Diagnostics): Promise<void> {
   await report(error, diagnostics);
   await diagnostics.close();

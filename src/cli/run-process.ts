@@ -8,12 +8,12 @@ import { type SignalName, signalNames, type Terminal } from "./terminal/terminal
 
 const stdinDescriptor = 0;
 
-/** Runs the command line this process was started with. The exit code is set, and the loop drains by itself. */
+/** Runs the command line of this process and sets the exit code; the event loop then drains by itself. */
 export async function runProcess(): Promise<void> {
   process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal());
 }
 
-/** The one place that touches the process: everything else gets a terminal. */
+/** The only place that touches the process: all other code gets a `Terminal`. */
 function processTerminal(): Terminal {
   let stderr: Output | undefined;
   return {
@@ -24,7 +24,7 @@ function processTerminal(): Terminal {
     get homedir() {
       return ownFolder();
     },
-    // Opened only by the commands that read it.
+    // Opened only by commands that read it.
     get stdin() {
       return process.stdin;
     },
@@ -32,7 +32,7 @@ function processTerminal(): Terminal {
       return isPiped(stdinDescriptor);
     },
     stdout: outputTo(process.stdout, process.env),
-    // Opened by the first complaint: a stream takes longer to make than a short command has to spare.
+    // Opened on first use: creating a stream takes longer than a short command can spare.
     get stderr() {
       stderr ??= outputTo(process.stderr, process.env);
       return stderr;
@@ -48,12 +48,12 @@ function isPiped(descriptor: number): boolean {
     const stats = fstatSync(descriptor);
     return stats.isFIFO() || stats.isFile();
   } catch {
-    // A descriptor that is not open has no input.
+    // A closed descriptor has no input.
     return false;
   }
 }
 
-/** A HOME that names no place would leave files in whatever folder cody is called from. */
+/** Falls back to the password file: a relative HOME would scatter files over the current folders. */
 function ownFolder(): string {
   const home = homedir();
   return isAbsolute(home) ? home : userInfo().homedir;
@@ -77,7 +77,7 @@ function onSignal(listener: (name: SignalName) => void): () => void {
   };
 }
 
-/** A loop that runs empty while something is still awaited is a crash too: Node would leave with a code of its own. */
+/** An event loop that becomes empty while a command is pending is a crash too: Node would exit with its own code. */
 function onCrash(listener: (error: unknown) => void): () => void {
   const onEmpty = (): void => listener(new Error("the command stopped in the middle"));
   process.on("uncaughtException", listener);

@@ -28,7 +28,7 @@ import { codexPersistence } from "./conversations/conversation-directory.js";
 import { loadSettings } from "./load-settings.js";
 import type { Target } from "./conversations/target.js";
 
-/** The conversations of one project as a command sees them. Whoever opens it shuts it down. */
+/** The conversations of one project, as commands use them. The opener must dispose it. */
 export class Workspace implements AsyncDisposable {
   readonly config: LoadedConfig["values"];
   readonly key: ActiveKey;
@@ -60,7 +60,7 @@ export class Workspace implements AsyncDisposable {
     });
   }
 
-  /** What a new conversation would be played with, before there is one. */
+  /** The provider and model that a new conversation would use. */
   plan(): { provider: string; model: string; notice: string | undefined } {
     const { terminal } = this.#context;
     const { settings, notice } = explained(() =>
@@ -83,7 +83,7 @@ export class Workspace implements AsyncDisposable {
     return created;
   }
 
-  /** Goes on with a conversation that was found. What only Codex may write goes on in a copy. */
+  /** Resumes an existing conversation. One that only Codex may write is continued in a copy. */
   async resume({ id, path }: Target, options: Pick<ResumeConfig, "allowEmpty" | "withoutKey">): Promise<Conversation> {
     this.#context.about(id);
     const { force } = this.#context.flags;
@@ -95,7 +95,6 @@ export class Workspace implements AsyncDisposable {
     return conversation;
   }
 
-  /** A copy of a conversation that was found. */
   async fork({ id, path }: Target, said: ForkWish = {}): Promise<NewConversation> {
     const config = { ...this.#changes, ...this.#folder(), ...said };
     const forking =
@@ -105,7 +104,6 @@ export class Workspace implements AsyncDisposable {
     return forked;
   }
 
-  /** Calls a conversation that was found something else. */
   async rename({ id, path }: Target, name: string): Promise<SaveOutcome> {
     this.#context.about(id);
     const { force } = this.#context.flags;
@@ -116,17 +114,15 @@ export class Workspace implements AsyncDisposable {
     );
   }
 
-  /** A conversation that was found, in another format. */
   async export({ id, path }: Target, format: ExportFormat): Promise<ExportedConversation> {
     return await explainedAsync(this.#manager.exportConversation(path ?? id, { format }));
   }
 
-  /** Carries over what lies in a file, or in a directory. */
+  /** Imports the conversations in a file or a directory. */
   imports(path: string, options: ImportOptions): AsyncGenerator<ImportOutcome> {
     return this.#manager.importConversations(path, options);
   }
 
-  /** Says of a conversation that was found whether it is pinned. */
   async pin({ id }: Target, pinned: boolean): Promise<SaveOutcome> {
     this.#context.about(id);
     const { force } = this.#context.flags;
@@ -138,8 +134,8 @@ export class Workspace implements AsyncDisposable {
   }
 
   /**
-   * Resolves with whether it is active now. What is not saved cannot be gone on with. A pointer that cannot be written
-   * must not stop a conversation.
+   * Resolves with whether the conversation is active now. One that is not saved cannot become active, because it could
+   * not be resumed. A pointer that cannot be written must not stop a conversation.
    */
   async makeActive({ id, rolloutPath }: Pick<Conversation, "id" | "rolloutPath">): Promise<boolean> {
     if ((await this.active())?.id === id) return true;
@@ -175,7 +171,7 @@ export async function openWorkspace(
   context: CommandContext,
   source: "interactive" | "non_interactive" = "non_interactive",
 ): Promise<Workspace> {
-  // Asked for first: it may be gone, and nobody would hear of a second failure.
+  // Read first, because it throws if the folder is gone, and a rejection of the other promise would be lost.
   const { cwd } = context.terminal;
   const [{ values }, projectRoot] = await Promise.all([loadSettings(context), findProjectRoot(cwd)]);
   const changes = changesOf(configFlags(context));
@@ -184,12 +180,12 @@ export async function openWorkspace(
   return new Workspace(context, values, { projectRoot, directory }, { changes, source });
 }
 
-/** For a command that only looks: it writes nothing, and so it needs no lock. */
+/** For read-only commands: they write nothing, so they need no lock. */
 export function onlyLooking(context: CommandContext): CommandContext {
   return { ...context, outbox: undefined, flags: { ...context.flags, persistence: false } };
 }
 
-/** Who sits before a prompt should not wait for a summary; a command that ends has nothing to do meanwhile. */
+/** A person at a prompt should not wait for a summary; a command has nothing else to do meanwhile. */
 function compactionOf(
   { compaction }: LoadedConfig["values"],
   source: WorkspaceParts["source"],
@@ -197,20 +193,20 @@ function compactionOf(
   return source === "interactive" ? { mode: "background", ...compaction } : { ...compaction };
 }
 
-/** The names of the providers a manager will have in its process. */
+/** The names of the providers that will run inside the manager's process. */
 export function inProcessProviders({ terminal }: CommandContext): ReadonlySet<string> {
   const builtIn = builtInProviders({ countTokens: estimateTokens });
   return new Set([...builtIn, ...(terminal.providers ?? [])].map(({ name }) => name));
 }
 
-/** What the flags say about a conversation: stronger than what it was played with before. */
+/** The flags that apply to a conversation; they override its recorded settings. */
 function changesOf(flags: ConfigFlags): ConversationConfig {
   return Object.fromEntries(
     Object.entries(flags).filter(([key, value]) => key !== "persistence" && value !== undefined),
   );
 }
 
-/** Ids and settings have been checked before: what the manager still refuses is the provider, for want of a key. */
+/** Ids and settings were checked before, so what the manager still rejects is a provider without a key. */
 function explain(error: unknown): unknown {
   return error instanceof InvalidInputError ? new CommandError(error.message, exitCodes.failed) : error;
 }

@@ -7,13 +7,13 @@ const maxChars = 200;
 const maxCommandChars = 500;
 const shell = "shell";
 const applyPatch = "apply_patch";
-/** Calls whose events show what is done. */
+/** Calls whose own events already show the work. */
 const shownByEvents = new Set([shell, "update_plan"]);
 const patchedFile = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
 
 /**
- * What a model asks for, on one line: the tool's name and what it is given. Nothing when it is no such call, or one
- * whose events show what is done.
+ * A tool call on one line: the tool's name and its arguments. Undefined for items that are not tool calls, and for
+ * calls whose own events already show the work.
  */
 export function callLine(item: unknown): string | undefined {
   const { type, name, arguments: args, input } = Object(item) as Record<string, unknown>;
@@ -22,7 +22,7 @@ export function callLine(item: unknown): string | undefined {
   return toolLine(name, given);
 }
 
-/** The same for any call, and for a command as it would be typed. */
+/** Like `callLine`, for any call. A shell command is shown as one would type it. */
 export function toolLine(name: string, given: string): string {
   const argv = name === shell ? commandOf(given) : undefined;
   if (argv !== undefined) return commandLine(argv);
@@ -32,7 +32,7 @@ export function toolLine(name: string, given: string): string {
   return shortened(line, maxChars);
 }
 
-/** A command as it would be typed. */
+/** A command as one would type it. */
 export function commandLine(argv: readonly string[]): string {
   return `$ ${shortened(quotedCommand(argv), maxCommandChars)}`;
 }
@@ -43,22 +43,22 @@ function commandOf(given: string): string[] | undefined {
   return isCommand && command.length > 0 ? command : undefined;
 }
 
-/** The names of the files: the rest is long, and shown when it is done. */
+/** Only the names of the files: the patch itself is long, and is shown after it was applied. */
 function patchedFiles(given: string): string {
   const { input } = Object(jsonOrUndefined(given)) as { readonly input?: unknown };
-  // A model that need not write JSON gives the patch itself.
+  // A model that need not write JSON sends the patch itself.
   const patch = typeof input === "string" ? input : given;
   const files = [...patch.matchAll(patchedFile)].map(([, path = ""]) => path.trim());
   return files.length === 0 && patch === given ? argumentsText(given) : files.join(" ");
 }
 
-/** The values alone: which tool it is says what they mean. */
+/** Only the values: the tool's name makes clear what they mean. */
 function argumentsText(text: string): string {
   try {
     const values = Object.values(Object(JSON.parse(text)) as Record<string, unknown>);
     return values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(" ");
   } catch {
-    // A model may write anything: what is no JSON, or too deep to be written again.
+    // A model may write anything: text that is not JSON, or JSON nested too deeply to be serialized again.
     return text;
   }
 }

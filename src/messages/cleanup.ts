@@ -1,19 +1,19 @@
 import * as z from "zod";
 
-/** What became of one conversation that was to be deleted. */
+/** The result of deleting one conversation. */
 export interface ConversationDeleteResult {
   readonly success: boolean;
   readonly sessionId: string;
-  /** How many bytes its files have; zero when it could not be deleted. */
+  /** The size of its files in bytes; zero if it could not be deleted. */
   readonly size: number;
-  /** How many bytes are gone from the disk: none as long as the trash, or another hard link, has them. */
+  /** The number of bytes freed on disk: zero while the trash or another hard link still holds them. */
   readonly sizeFreed: number;
-  /** The files that were removed but not overwritten, because they have another hard link. */
+  /** Files that were removed but not overwritten, because they have another hard link. */
   readonly hardLinked?: readonly string[];
   readonly error?: string;
 }
 
-/** What became of several: those that could not be deleted do not keep the others. */
+/** The result of deleting several conversations. A failure does not stop the others from being deleted. */
 export interface CleanupResult {
   readonly deletedCount: number;
   readonly totalSize: number;
@@ -22,22 +22,22 @@ export interface CleanupResult {
   readonly failures: readonly ConversationDeleteResult[];
 }
 
-/** Why something is in the trash: somebody asked for it, or it was announced and nobody objected. */
+/** The reason something is in the trash: somebody asked for it, or retention announced it and nobody objected. */
 export const TrashReason = z.enum(["asked", "retention"]);
 export type TrashReason = z.infer<typeof TrashReason>;
 
-/** One conversation in the trash, as the file beside its files says. */
+/** One conversation in the trash, as described by the JSON file beside its files. */
 export const TrashEntry = z.object({
   version: z.literal(1),
   id: z.string(),
-  /** Where its rollout was; the other files were in the same folder. */
+  /** The original path of its rollout; the other files were in the same folder. */
   path: z.string().startsWith("/"),
   trashedAt: z.iso.datetime(),
-  /** Before this it is not removed for good without being asked. */
+  /** It is not removed permanently before this time unless somebody asks for it. */
   until: z.iso.datetime(),
   why: TrashReason,
   bytes: z.number().int().nonnegative(),
-  /** The rollout first. Names are relative to the folder, and nothing leads out of it. */
+  /** The rollout comes first. Names are relative to the folder and cannot lead out of it. */
   files: z
     .array(
       z.object({

@@ -23,7 +23,10 @@ export function codexItems(items: readonly (ResponseItem | PlainItem)[]): Respon
   return items.map((item) => withCodexParts(item) as ResponseItem);
 }
 
-/** An item as callers and old files may write it, with plain `text` parts, in Codex's names; anything else as it is. */
+/**
+ * Converts an item with plain `text` parts, as callers and old files may write it, to Codex's part types. Anything else
+ * is returned unchanged.
+ */
 export function withCodexParts(item: unknown): unknown {
   if (!isRecord(item)) return item;
   const { content, output } = item;
@@ -33,7 +36,10 @@ export function withCodexParts(item: unknown): unknown {
   return hasPlainText(output) ? { ...item, output: renamed(output, "input_text") } : item;
 }
 
-/** A rollout line whose items have Codex's part types: its own item, or those of a history it replaces. */
+/**
+ * Converts the items of a rollout line to Codex's part types: its own item, or those of a history that replaces
+ * another.
+ */
 export function withCodexItems<T extends Readonly<Record<string, unknown>>>(line: T): T {
   const { type, payload } = line;
   if (!isRecord(payload)) return line;

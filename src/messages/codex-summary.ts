@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** How summaries begin, for each strategy. */
+/** The first words of a summary, for each strategy. */
 export const summaryLabels = {
   codex: "Summary of earlier conversation:\n\n",
   "recent-turns": "Previous conversation summary:\n",
@@ -8,13 +8,13 @@ export const summaryLabels = {
   "user-only": "Previous requests:\n",
 } as const;
 
-/** The text of a summary item for a bare summary; one that has a label already keeps it. */
+/** The text of a summary item. Adds a label unless the summary already has one. */
 export function labelledSummary(summary: string): string {
   const hasLabel = Object.values(summaryLabels).some((label) => summary.startsWith(label)) || isCodexSummary(summary);
   return hasLabel ? summary : summaryLabels.codex + summary;
 }
 
-/** Codex begins every summary with the same 399 bytes; their hash stands for them here. */
+/** Codex begins every summary with the same 399 bytes; we compare their hash. */
 const summaryPrefixBytes = 399;
 const summaryPrefixHash = "e9b088e794a6bb9082ac053fcc760bd818d7e720ee4bcdc72c6e480de7b7cb0e";
 

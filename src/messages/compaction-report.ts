@@ -1,6 +1,6 @@
 import type { SummarySource } from "./compaction.js";
 
-/** What an item is to somebody who asks where the tokens are. */
+/** The category of an item in a report of token usage. */
 export type ItemKind =
   | "instructions"
   | "tools"
@@ -14,40 +14,43 @@ export type ItemKind =
   | "tool_output"
   | "other";
 
-/** How much of the window one item takes. */
+/** The share of the context window that one item takes. */
 export interface ItemSize {
   readonly kind: ItemKind;
   readonly tokens: number;
-  /** Its first line, at most 80 characters. */
+  /** The item's first line, at most 80 characters. */
   readonly text: string;
 }
 
-/** What the model sees now, and how much of it fits. */
+/** The content of the context window, and how much of it is used. */
 export interface ContextUsage {
   readonly model: string;
   readonly window: number;
-  /** True for a model whose window nobody has told us. */
+  /** True for a model whose context window is unknown. */
   readonly isAssumedWindow: boolean;
-  /** With more tokens than this the history is compacted. */
+  /** The history is compacted when it has more tokens than this. */
   readonly limit: number;
   readonly tokens: number;
   readonly items: readonly ItemSize[];
 }
 
-/** What a compaction would do, without having asked a model. */
+/** The effect of a compaction, computed without calling a model. */
 export interface CompactionPreview {
   readonly strategy: string;
   readonly tokensBefore: number;
-  /** Without the summary, whose length nobody knows before. */
+  /** Does not include the summary, whose length is not known in advance. */
   readonly tokensAfter: number;
   readonly window: number;
   readonly limit: number;
-  /** In order; where an item has the kind `summary`, the summary will stand. */
+  /** In order. An item of kind `summary` marks the place of the new summary. */
   readonly kept: readonly ItemSize[];
   readonly dropped: readonly ItemSize[];
 }
 
-/** How an asked-for compaction ended. `kept`: there was nothing to do, or no summary could be had, and the history is as it was. */
+/**
+ * The result of a requested compaction. `kept`: there was nothing to do, or no summary could be made, and the history
+ * is unchanged.
+ */
 export type CompactionOutcome =
   | {
       readonly status: "compacted";
@@ -56,7 +59,7 @@ export type CompactionOutcome =
       readonly tokensAfter: number;
       readonly summary: string;
       readonly source: SummarySource;
-      /** How many old items the model did not see when it summarized, because they did not fit. */
+      /** The number of old items left out of the model's summary request, because they did not fit. */
       readonly truncatedCount: number;
     }
   | { readonly status: "kept"; readonly reason: string }

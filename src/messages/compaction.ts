@@ -2,18 +2,18 @@ import * as z from "zod";
 
 const count = z.number().int().nonnegative();
 
-/** A strategy's name: one of ours, or one that was injected. */
+/** The name of a built-in or injected strategy. */
 export const StrategyName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a strategy is a lower-case word");
 
-/** Why a history was compacted. `undo` goes back to the history before a compaction. */
+/** The reason a history was compacted. `undo` restores the history before a compaction. */
 export const CompactionTrigger = z.enum(["auto", "manual", "overflow", "undo"]);
 export type CompactionTrigger = z.infer<typeof CompactionTrigger>;
 
-/** Where a summary comes from: a model, or facts taken from the history without one. */
+/** The origin of a summary: a model, or facts extracted from the history without one. */
 export const SummarySource = z.enum(["model", "extracted"]);
 export type SummarySource = z.infer<typeof SummarySource>;
 
-/** What a record of a compaction says besides Codex's own fields. */
+/** Our fields of a compaction record, besides Codex's. */
 export const CompactionNotes = z.object({
   trigger: CompactionTrigger,
   strategy: z.string(),
@@ -22,9 +22,9 @@ export const CompactionNotes = z.object({
   tokens_after: count,
   items_before: count,
   items_after: count,
-  /** How many old items the model did not see when it summarized, because they did not fit. */
+  /** The number of old items left out of the model's summary request, because they did not fit. */
   truncated_count: count,
-  /** The files read and modified since the conversation began, as the tools named them. */
+  /** The files read and modified since the conversation began, by the names the tools used. */
   read_files: z.array(z.string()),
   modified_files: z.array(z.string()),
 });
@@ -32,12 +32,12 @@ export type CompactionNotes = z.infer<typeof CompactionNotes>;
 
 const tokens = z.number().int().positive();
 
-/** When a history is compacted; of what is set, the smallest limit counts. */
+/** Thresholds for compacting a history. The smallest of the limits that are set applies. */
 export const CompactionThresholds = z.strictObject({
-  /** The part of the window that must be passed. */
+  /** The fraction of the window above which the history is compacted. */
   ratio: z.number().positive().max(1).optional(),
   tokenLimit: tokens.optional(),
-  /** How much of the window must stay free; at most half of it counts. */
+  /** The number of tokens that must stay free; values above half the window are reduced to half. */
   reserveTokens: tokens.optional(),
 });
 
@@ -45,20 +45,20 @@ export const CompactionThresholds = z.strictObject({
 export const CompactionConfig = z.strictObject({
   enabled: z.boolean().optional(),
   strategy: StrategyName.optional(),
-  /** Whether a summary is made when it is needed, or beside the turns before that. */
+  /** `blocking` makes a summary when it is needed; `background` makes it earlier, while turns run. */
   mode: z.enum(["blocking", "background"]).optional(),
   ...CompactionThresholds.shape,
-  /** What `recent-tokens` keeps as it is. */
+  /** The number of recent tokens that `recent-tokens` keeps unchanged. */
   keepRecentTokens: tokens.optional(),
-  /** What `recent-turns` keeps as it is. */
+  /** The number of recent turns that `recent-turns` keeps unchanged. */
   keepTurns: z.number().int().positive().max(1000).optional(),
-  /** What `codex` keeps of the user's messages. */
+  /** The number of tokens of user messages that `codex` keeps. */
   userMessageTokens: tokens.optional(),
-  /** Which tool results outlive a compaction: all that fit, those of turns that are kept, or none. */
+  /** The tool results that survive a compaction: all that fit, those of kept turns, or none. */
   preserveToolResults: z.enum(["all", "recent", "none"]).optional(),
-  /** What happens when no summary can be had: the history stays while it fits, or is compacted without a model at once. */
+  /** If no summary can be made: `keep` keeps the history while it fits, `placeholder` compacts without a model. */
   onFailure: z.enum(["keep", "placeholder"]).optional(),
-  /** A text to ask for the summary with, instead of ours. */
+  /** Replaces cody's own prompt for the summary. */
   prompt: z.string().min(1).max(20_000).optional(),
 });
 export type CompactionConfig = z.infer<typeof CompactionConfig>;

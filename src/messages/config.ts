@@ -14,39 +14,39 @@ export const BaseUrl = z
     "expected an http or https URL",
   );
 
-/** It stands in a header, so it has no blanks and no control characters. */
+/** The key is sent in a header, so it must not contain blanks or control characters. */
 export const ApiKey = z.string().regex(/^[!-~]{1,1000}$/, "a key is one word of visible ASCII characters");
 
-/** What is said about one provider, whether it is the chosen one or not. */
+/** Settings of one provider, whether it is selected or not. */
 export const ProviderEntry = z.strictObject({
-  /** Counts before the one in the environment. */
+  /** Takes precedence over the environment variable. */
   apiKey: ApiKey.optional(),
-  /** Counts before the one in the environment; `baseUrl` of the whole configuration counts before it. */
+  /** Takes precedence over the environment variable; the top-level `baseUrl` takes precedence over this. */
   baseUrl: BaseUrl.optional(),
-  /** The key is in the keyring of the operating system, which is asked when it is needed. */
+  /** The key is stored in the operating system's keyring, which is read when the key is needed. */
   keyring: z.boolean().optional(),
 });
 export type ProviderEntry = z.infer<typeof ProviderEntry>;
 
 const price = z.number().nonnegative().max(1_000_000);
 
-/** What is said about one model, whether cody knows it or not. */
+/** Settings of one model, whether cody knows it or not. */
 export const ModelEntry = z.strictObject({
   provider: ProviderName.optional(),
-  /** Counts before `contextWindow` of the whole configuration. */
+  /** Takes precedence over the top-level `contextWindow`. */
   contextWindow: z.number().int().min(1000).max(100_000_000).optional(),
   maxOutput: z.number().int().positive().max(100_000_000).optional(),
-  /** US dollars for a million tokens. */
+  /** US dollars per million tokens. */
   price: z.strictObject({ input: price, output: price, cachedInput: price.optional() }).optional(),
   abilities: z.array(z.enum(["reasoning", "images"])).optional(),
-  /** Counts before the same settings in `compaction` of the whole configuration. */
+  /** Takes precedence over the same settings in the top-level `compaction`. */
   compaction: CompactionThresholds.optional(),
-  /** Other names it may be asked for by. */
+  /** Other names by which the model can be selected. */
   aliases: z.array(z.string().min(1).max(200)).max(100).optional(),
 });
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
-/** How cody proves who it is to a provider. */
+/** The ways cody can authenticate to a provider. */
 export const AuthMethod = z.enum([
   "openai-api-key",
   "anthropic-api-key",
@@ -56,7 +56,7 @@ export const AuthMethod = z.enum([
 ]);
 export type AuthMethod = z.infer<typeof AuthMethod>;
 
-/** Tokens go there, so nobody on the way may read along. */
+/** Tokens are sent there, so the connection must be encrypted or stay on this machine. */
 const TokenUrl = z
   .string()
   .regex(
@@ -64,11 +64,11 @@ const TokenUrl = z
     "expected an https URL, or http on this machine",
   );
 
-/** Who gives tokens out, where it is not the vendor of a login itself. */
+/** The OAuth server of a login, if it is not the vendor's own. */
 export const LoginEntry = z.strictObject({
-  /** Where a person logs in; for ChatGPT only. */
+  /** The address where a person logs in; for ChatGPT only. */
   issuer: TokenUrl.optional(),
-  /** Where tokens are renewed; at the issuer unless it is said. */
+  /** The address where tokens are refreshed; defaults to one at the issuer. */
   tokenUrl: TokenUrl.optional(),
   clientId: z
     .string()
@@ -77,42 +77,51 @@ export const LoginEntry = z.strictObject({
 });
 export type LoginEntry = z.infer<typeof LoginEntry>;
 
-/** How files of conversations are named and sorted into folders. */
+/** How conversation files are named and sorted into folders. */
 export const Layout = z.enum(["cody", "codex", "project"]);
 export type Layout = z.infer<typeof Layout>;
 
-/** Less would not fit one item. */
+/** A smaller limit would not fit a single item. */
 const byteLimit = z.number().int().min(1_024);
 const mebibyte = 1024 * 1024;
 
-/** Where a turn is stopped although the model would go on. */
+/** Limits at which a turn is stopped although the model would continue. */
 export const TurnLimits = z.strictObject({
-  /** Model calls. */
+  /** The number of model calls. */
   steps: z.number().int().positive().optional(),
   /** Working time in seconds; waiting for a person does not count. */
   seconds: z.number().positive().max(1_000_000).optional(),
-  /** Tokens sent and received, as the provider counts them. */
+  /** Tokens sent and received, as counted by the provider. */
   tokens: z.number().int().positive().optional(),
-  /** Text, reasoning and items of one answer of the model; a summary is an answer too. More would not fit a line. */
+  /**
+   * Text, reasoning and items of one model answer, summaries included. A longer answer would not fit in one rollout
+   * line.
+   */
   answerBytes: byteLimit.max(128 * mebibyte).optional(),
-  /** The same of all answers of a turn together. */
+  /** The same for all answers of a turn together. */
   turnBytes: byteLimit.max(256 * mebibyte).optional(),
-  /** How long an approval request waits for its answer, in seconds. */
+  /** The time an approval request waits for its answer, in seconds. */
   approvalSeconds: z.number().positive().max(1_000_000).optional(),
-  /** How often the same tool call with the same arguments may fail, with no successful call in between; 0 for no limit. */
+  /**
+   * The number of times the same call with the same arguments may fail without a successful call between; 0 for no
+   * limit.
+   */
   identicalFailures: z.number().int().min(0).max(1_000_000).optional(),
 });
 export type TurnLimits = z.infer<typeof TurnLimits>;
 
-/** What all conversations of a process together may ask of a provider; what waits, waits its turn. */
+/**
+ * Limits on the requests that all conversations of a process together send to a provider. Requests above them are
+ * queued.
+ */
 export const RequestLimits = z.strictObject({
-  /** Requests that are being answered at once. */
+  /** The number of requests in flight at once. */
   concurrency: z.number().int().positive().max(1_000_000).optional(),
   requestsPerMinute: z.number().positive().max(1_000_000_000).optional(),
   tokensPerMinute: z.number().positive().max(1_000_000_000_000).optional(),
 });
 export type RequestLimits = z.infer<typeof RequestLimits>;
-/** A name as it stands before a secret. Not an expression: one that takes for ever would stop every conversation. */
+/** The name of a secret's field. Not a regular expression, because a slow one would block every conversation. */
 export const SensitivePattern = z
   .string()
   .regex(
@@ -120,7 +129,7 @@ export const SensitivePattern = z
     "expected a name of 3 to 64 letters, digits, _ - and . like api_key",
   );
 
-/** A number of things to keep, or no bound at all. */
+/** The number of things to keep, or no bound. */
 function boundOrNone(max: number) {
   const error = `expected a whole number from 0 to ${max}, or false; 0 and false are without a bound`;
   return z.union([z.literal(false), z.number({ error }).int({ error }).min(0, { error }).max(max, { error })], {
@@ -131,79 +140,82 @@ function boundOrNone(max: number) {
 const maxPromptChars = 100_000;
 const prompt = z.string().min(1).max(maxPromptChars);
 
-/** Whether what is learned in a project is saved and told again, and how many tokens it may have in the system prompt. */
+/** Whether knowledge about a project is saved and added to system prompts, and how many tokens it may take there. */
 export const KnowledgeConfig = z.strictObject({
   enabled: z.boolean().optional(),
   injectionBudget: z.number().int().nonnegative().max(1_000_000).optional(),
 });
 export type KnowledgeConfig = z.infer<typeof KnowledgeConfig>;
 
-/** What can be configured, all of it optional: what is not said has a default or is found out. */
+/** The configuration. Every setting is optional: an absent one has a default or is detected. */
 export const Config = z.strictObject({
   provider: ProviderName.optional(),
   api: WireApi.optional(),
   model: z.string().min(1).max(200).optional(),
-  /** Where the provider is reached, instead of its own address. */
+  /** The address of the provider, instead of its default. */
   baseUrl: BaseUrl.optional(),
   providers: z.record(ProviderName, ProviderEntry).optional(),
-  /** Models by name: those cody does not know, and what is otherwise with those it does. */
+  /** Models by name: those cody does not know, and overrides for those it does. */
   models: z.record(z.string().min(1).max(200), ModelEntry).optional(),
   auth: AuthMethod.optional(),
   logins: z.strictObject({ chatgpt: LoginEntry.optional(), claude: LoginEntry.optional() }).optional(),
-  /** Limits of requests, by provider. */
+  /** Request limits by provider. */
   limits: z.record(ProviderName, RequestLimits).optional(),
   approvalPolicy: ApprovalPolicy.optional(),
   sandbox: SandboxMode.optional(),
   turnLimits: TurnLimits.optional(),
   compaction: CompactionConfig.optional(),
-  /** How many tokens the model takes, where ours is not the truth: a server of your own, or a model we do not know. */
+  /** The size of the model's window in tokens: for your own server, or a model whose window cody does not know. */
   contextWindow: z.number().int().min(1000).max(100_000_000).optional(),
-  /** Takes the place of cody's own base prompt. */
+  /** Replaces cody's own base prompt. */
   systemPrompt: prompt.optional(),
-  /** Told to the model besides what instruction files say. */
+  /** Added to the prompt besides the instruction files. */
   instructions: z.union([prompt, z.array(prompt).max(100)]).optional(),
   knowledge: KnowledgeConfig.optional(),
-  /** MCP servers by name, in Codex's words. */
+  /** MCP servers by name, in the format of Codex's configuration. */
   mcp_servers: McpServerEntries.optional(),
-  /** Environment variables tools get besides the harmless ones, by name. */
+  /** Names of environment variables that are passed to tools besides the harmless ones. */
   toolEnv: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)
     .optional(),
-  /** What is kept from the disk besides keys that are known. */
+  /** Texts that are redacted before anything is written to disk, besides known keys. */
   redaction: z
     .strictObject({
-      /** Names whose values are not written: `api_key` for `api_key=…`. */
+      /** Names whose values are redacted: `api_key` for `api_key=…`. */
       sensitivePatterns: z.array(SensitivePattern).max(100).optional(),
-      /** Whether what only looks like a key is taken for one. */
+      /** Whether text that only looks like a key is redacted. */
       shapes: z.boolean().optional(),
     })
     .optional(),
   history: z
     .strictObject({
-      /** How many of the newest turns the model sees; the rollout keeps all. */
+      /** The number of newest turns sent to the model; the rollout keeps all of them. */
       maxSize: z.number().int().positive().optional(),
     })
     .optional(),
   persistence: z
     .strictObject({
       enabled: z.boolean().optional(),
-      /** For new conversations; those that are there are read in any. */
+      /** For new conversations only; existing ones are read in any layout. */
       layout: Layout.optional(),
       directory: z.string().min(1).optional(),
-      /** How old conversations may become before they are announced and cleaned up; 0 or false: as old as they like. */
+      /** The age at which conversations are announced for clean-up and then removed; 0 or false disables it. */
       retentionDays: boundOrNone(36_500).optional(),
-      /** How many of one project are kept; 0 or false: all. */
+      /** The number of conversations kept per project; 0 or false keeps all. */
       maxConversationsPerProject: boundOrNone(10_000_000).optional(),
-      /** In a conversation whose file is longer no new turn begins. */
+      /** No new turn begins in a conversation whose file is larger. */
       maxFileMegabytes: z.number().positive().max(1_000_000).optional(),
-      /** How much is kept beside a conversation's file of outputs that were too long for the model; 0 for nothing. */
+      /**
+       * The size limit for outputs too long for the model, which are stored beside the conversation's file; 0 stores
+       * none.
+       */
       maxBlobMegabytes: z.number().nonnegative().max(1_000_000).optional(),
     })
     .optional(),
   export: z
     .strictObject({
-      /** Where exported conversations go; the user's downloads by default. */
+      /** The folder for exported conversations; defaults to the user's downloads. */
       directory: z.string().min(1).optional(),
     })
     .optional(),

@@ -10,21 +10,22 @@ const own = {
   auth,
   approvalPolicy,
   sandbox,
-  /** Kept verbatim; a conversation whose id is no UUID cannot be read by Codex. */
+  /** Kept verbatim. Codex cannot read a conversation whose id is not a UUID. */
   id: z.string().optional(),
-  /** How a new one is called: 1 to 100 printable characters. */
+  /** The name of a new conversation: 1 to 100 printable characters. */
   name: z.string().optional(),
   /**
-   * The folder it works in, where tools may write; a relative one starts at the manager's, which is used without it.
-   * On resuming and forking `recorded` means the folder of the last turn, as the file says it.
+   * The folder the conversation works in, where tools may write. A relative path starts at the manager's folder, which
+   * is also the default. When resuming and forking, `recorded` means the folder of the last turn, as the file records
+   * it.
    */
   cwd: z.string().min(1).optional(),
   effort: z.string().optional(),
-  /** Open it also where the key of its provider is missing: to look at it, or to copy it. */
+  /** Opens the conversation even if its provider's key is missing, to inspect or copy it. */
   withoutKey: z.boolean().optional(),
 };
 
-/** What one conversation may say differently from the configuration; other settings are its manager's. */
+/** The settings that one conversation may override; all others belong to its manager. */
 export const ConversationConfig = z.strictObject(own, {
   error: ({ code, keys }) => {
     const known = code === "unrecognized_keys" && keys.find((key) => key in Config.shape);
@@ -34,15 +35,15 @@ export const ConversationConfig = z.strictObject(own, {
 export type ConversationConfig = Readonly<z.infer<typeof ConversationConfig>>;
 
 export const ResumeConfig = ConversationConfig.omit({ id: true, name: true }).extend({
-  /** Go on although nobody has said anything yet. */
+  /** Resumes the conversation although it has no turns yet. */
   allowEmpty: z.boolean().optional(),
-  /** Take it although its owner, on another machine or in another container, cannot be proved dead. */
+  /** Takes over the conversation although its owner, on another machine or container, cannot be proved dead. */
   force: z.boolean().optional(),
 });
 export type ResumeConfig = Readonly<z.infer<typeof ResumeConfig>>;
 
 export const ForkConfig = ConversationConfig.extend({
-  /** So many turns are taken over; all of them without it. */
+  /** The number of turns to copy; all of them by default. */
   afterTurn: z.number().optional(),
 });
 export type ForkConfig = Readonly<z.infer<typeof ForkConfig>>;

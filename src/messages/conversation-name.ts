@@ -1,14 +1,14 @@
 import { InvalidInputError } from "../base/errors.js";
 
-// Kept apart from the schemas: a list reads names without loading a schema library.
+// Separate from the schemas, so that listing conversations reads names without loading the schema library.
 
 const maxNameChars = 100;
-/** Nobody's name is made of more than this. */
+/** No name is made from more characters than this. */
 const maxReadChars = 1_000;
-/** Controls, halves of characters, and what breaks a line or changes the direction of what stands around it. */
+/** Control characters, lone surrogates, and characters that break a line or change the writing direction. */
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** A name as it is kept. */
+/** Returns the name without surrounding blanks, or throws if it is not valid. */
 export function conversationName(text: string): string {
   const name = text.trim();
   const chars = Array.from(name).length;
@@ -16,7 +16,7 @@ export function conversationName(text: string): string {
   throw new InvalidInputError(`a name has 1 to ${maxNameChars} printable characters`);
 }
 
-/** What comes nearest to a text that may not do as a name; nothing when there is nothing printable in it. */
+/** Turns any text into a valid name; undefined if it has no printable characters. */
 export function shortName(text: string): string | undefined {
   const printable = Array.from(text.slice(0, maxReadChars), (char) => (isPrintable(char) ? char : " ")).join("");
   const chars = Array.from(printable.replaceAll(/\s+/g, " ").trim());

@@ -4,12 +4,12 @@ import * as z from "zod";
 export const DiffLine = z.object({
   type: z.enum(["context", "addition", "deletion"]),
   text: z.string(),
-  /** It is the last of its file and has no line break. */
+  /** The last line of its file, which has no line break. */
   no_newline: z.literal(true).optional(),
 });
 export type DiffLine = z.infer<typeof DiffLine>;
 
-/** Lines that changed, with those around them; places count from 1, and are 0 in a file that has no lines. */
+/** Changed lines with their context. Line numbers start at 1, and are 0 for a file without lines. */
 export const DiffHunk = z.object({
   old_start: z.number().int().nonnegative(),
   old_count: z.number().int().nonnegative(),
@@ -19,11 +19,11 @@ export const DiffHunk = z.object({
 });
 export type DiffHunk = z.infer<typeof DiffHunk>;
 
-/** What became of one file. */
+/** The change of one file. */
 export const FileDiff = z.object({
   path: z.string(),
   status: z.enum(["modified", "created", "deleted"]),
-  /** Both are 0 for what is not text. */
+  /** Both counts are 0 for binary files. */
   additions: z.number().int().nonnegative(),
   deletions: z.number().int().nonnegative(),
   binary: z.literal(true).optional(),
@@ -40,17 +40,17 @@ export const DiffSummary = z.object({
 });
 export type DiffSummary = z.infer<typeof DiffSummary>;
 
-/** What the files of a workspace have become; paths are relative to it, in their order. */
+/** The changes of the files in a workspace. Paths are relative to it and sorted. */
 export const TurnDiff = z.object({
-  /** What `git apply` takes. */
+  /** In the format of `git apply`. */
   unified_diff: z.string(),
   summary: DiffSummary,
   files_modified: z.array(z.string()),
   files_created: z.array(z.string()),
   files_deleted: z.array(z.string()),
-  /** Each with its hunks. */
+  /** The same files with their hunks. */
   files: z.array(FileDiff),
-  /** So many files are in neither, nor in `unified_diff`: it would be too long. `cody diff` has them. */
+  /** The number of files missing from `files` and `unified_diff` because of their length. `cody diff` shows them. */
   left_out: z.number().int().positive().optional(),
 });
 export type TurnDiff = z.infer<typeof TurnDiff>;

@@ -11,15 +11,15 @@ import { TokenUsageInfo } from "./token-usage.js";
 
 const type = <T extends string>(name: T) => ({ type: z.literal(name) });
 
-/** How a turn failed, in Codex's words: a name, or a name with details. */
+/** Codex's description of a turn's failure: a name, or a name with details. */
 export const ErrorInfo = z.union([z.string(), z.record(z.string(), z.unknown())]);
 
-/** When a turn began and ended; seconds since 1970 as in Codex, the duration in milliseconds. */
+/** Start and end of a turn in seconds since 1970, as in Codex; the duration is in milliseconds. */
 const turnFacts = {
   started_at: z.number().nullish(),
   completed_at: z.number().nullish(),
   duration_ms: z.number().nullish(),
-  /** Ours: what its model calls have cost in US dollars, where the price of the model is known. */
+  /** Ours: the cost of the turn's model calls in US dollars, if the model's price is known. */
   cost_usd: z.number().nonnegative().optional(),
 };
 
@@ -35,7 +35,7 @@ const persisted = {
     turn_id: z.string(),
     last_agent_message: z.string().nullable(),
     error: z.object({ message: z.string(), codex_error_info: ErrorInfo.nullish() }).nullish(),
-    /** Ours: true when the model reached its output limit, so that `last_agent_message` is not complete. */
+    /** Ours: true if the model reached its output limit, so that `last_agent_message` is incomplete. */
     truncated: z.boolean().optional(),
     ...turnFacts,
     /** Only on the event queue: whether the turn is on disk. */
@@ -55,7 +55,7 @@ const persisted = {
   web_search_end: z.object({
     ...type("web_search_end"),
     call_id: z.string(),
-    /** What was looked for: a query, an address, or a text in a page. */
+    /** The query, the address, or the text that was searched for in a page. */
     query: z.string(),
     action: z.looseObject({ type: z.string() }).nullish(),
   }),
@@ -65,7 +65,7 @@ const persisted = {
     rate_limits: z.unknown().optional(),
   }),
   thread_rolled_back: z.object({ ...type("thread_rolled_back"), num_turns: z.number().int().nonnegative() }),
-  /** Whether files were made what they were before the last turn that changed some, and which, or why not. */
+  /** Whether the files were restored to their state before the last turn that changed any; which ones, or why not. */
   undo_completed: z.object({ ...type("undo_completed"), success: z.boolean(), message: z.string().nullish() }),
   entered_review_mode: z.object({ ...type("entered_review_mode") }),
   exited_review_mode: z.object({ ...type("exited_review_mode") }),
@@ -90,9 +90,9 @@ const transient = {
     rollout_path: z.string().nullable(),
     approval_policy: z.string(),
     sandbox_mode: z.string(),
-    /** Where it works: tools may write there. */
+    /** The folder the conversation works in, where tools may write. */
     cwd: z.string(),
-    /** Where the last turn of a resumed or forked conversation was, as its file says it. */
+    /** The folder of the last turn of a resumed or forked conversation, as its file records it. */
     recorded_cwd: z.string().optional(),
     session_source: SessionSource,
   }),
@@ -105,16 +105,16 @@ const transient = {
     call_id: z.string(),
     name: z.string(),
   }),
-  /** A piece of the arguments of a call, or of the input of a freeform one. */
+  /** A piece of the arguments of a call, or of the input of a freeform call. */
   tool_call_delta: z.object({ ...type("tool_call_delta"), item_id: z.string(), delta: z.string() }),
-  /** The model has written a call to its end; that it has run is told by other events. */
+  /** The model has finished writing a call. Other events report that it runs. */
   tool_call_end: z.object({
     ...type("tool_call_end"),
     item_id: z.string(),
-    /** The id that the call has in history and in events about its run. */
+    /** The id of the call in history and in the events about its execution. */
     call_id: z.string(),
     name: z.string(),
-    /** True when the answer was cut off at the output limit within the call, which is not run. */
+    /** True if the answer was cut off at the output limit inside this call, which then is not run. */
     incomplete: z.boolean().optional(),
   }),
   raw_response_item: z.object({ ...type("raw_response_item"), item: z.unknown() }),
@@ -150,7 +150,7 @@ const transient = {
     ...type("patch_apply_begin"),
     call_id: z.string(),
     turn_id: z.string(),
-    /** Whether nobody was asked. */
+    /** True if no approval was requested. */
     auto_approved: z.boolean(),
     changes: FileChanges,
   }),
@@ -165,7 +165,7 @@ const transient = {
   }),
   plan_update: z.object({ ...type("plan_update"), ...Plan.shape }),
   mcp_startup_update: z.object({ ...type("mcp_startup_update"), server: z.string(), status: McpStartupStatus }),
-  /** Once, when every server of the conversation has started or failed. */
+  /** Sent once, when every server of the conversation has started or failed. */
   mcp_startup_complete: z.object({
     ...type("mcp_startup_complete"),
     ready: z.array(z.string()),
@@ -185,13 +185,13 @@ const transient = {
     result: McpToolResult,
   }),
   mcp_list_tools_response: z.object({ ...type("mcp_list_tools_response"), ...McpServerTools.shape }),
-  /** A summary is being made in the background; `compaction_start` follows when it is applied, if it is needed. */
+  /** A summary is being made in the background. `compaction_start` follows if and when it is applied. */
   compaction_prepare: z.object({
     ...type("compaction_prepare"),
     strategy: z.string(),
     estimated_tokens: z.number().int().nonnegative(),
   }),
-  /** Every one is followed by a `compaction_end`. */
+  /** A `compaction_end` always follows. */
   compaction_start: z.object({
     ...type("compaction_start"),
     trigger: CompactionTrigger,
@@ -200,19 +200,19 @@ const transient = {
   }),
   compaction_end: z.object({
     ...type("compaction_end"),
-    /** Unless it was compacted, the history is what it was. */
+    /** The history changes only if the outcome is `compacted`. */
     outcome: z.enum(["compacted", "kept", "aborted"]),
     tokens_before: z.number().int().nonnegative(),
     tokens_after: z.number().int().nonnegative(),
-    /** How the summary begins; empty when there is none. */
+    /** The beginning of the summary; empty if there is none. */
     summary: z.string(),
   }),
-  /** What the turn has made of the files in its folder, whoever changed them; not there when it changed none. */
+  /** The file changes in the turn's folder, whoever made them. Not sent if there are none. */
   turn_diff: z.object({ ...type("turn_diff"), ...TurnDiff.shape }),
   undo_started: z.object({ ...type("undo_started"), message: z.string().nullish() }),
-  /** So many secrets of the turn were not written to disk: what was said has them, the rollout has not. */
+  /** The number of secrets in the turn that were not written to disk: the events contain them, the rollout does not. */
   secrets_redacted: z.object({ ...type("secrets_redacted"), count: z.number().int().positive() }),
-  /** Later conversations of the project are told this. What a model saved, `cody knowledge undo` removes. */
+  /** Knowledge that later conversations of the project will see. `cody knowledge undo` removes what a model saved. */
   knowledge_saved: z.object({
     ...type("knowledge_saved"),
     knowledge_id: z.string(),
@@ -221,7 +221,7 @@ const transient = {
   }),
   warning: z.object({ ...type("warning"), message: z.string() }),
   error: z.object({ ...type("error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
-  /** A request failed and is sent again after a wait. */
+  /** A request failed and will be sent again after a wait. */
   stream_error: z.object({
     ...type("stream_error"),
     message: z.string(),
@@ -230,12 +230,12 @@ const transient = {
     max_attempts: z.number().int().nonnegative().optional(),
     wait_ms: z.number().nonnegative().optional(),
   }),
-  /** A reader fell behind its bound: the events from `from` to `to` were not given to it. */
+  /** A reader fell behind its bound and missed the events from `from` to `to`. */
   lagged: z.object({ ...type("lagged"), from: z.number().int(), to: z.number().int() }),
   shutdown_complete: z.object({ ...type("shutdown_complete") }),
 } as const;
 
-/** Events that can stand in a rollout. */
+/** Events that can be stored in a rollout. */
 export const PersistedEventMsg = z.discriminatedUnion("type", [
   persisted.task_started,
   persisted.task_complete,
@@ -253,7 +253,7 @@ export const PersistedEventMsg = z.discriminatedUnion("type", [
 ]);
 export type PersistedEventMsg = z.infer<typeof PersistedEventMsg>;
 
-/** Everything a conversation can say. */
+/** Every event a conversation can send. */
 export const EventMsg = z.discriminatedUnion("type", [
   ...PersistedEventMsg.options,
   transient.session_configured,
@@ -291,9 +291,9 @@ export const EventMsg = z.discriminatedUnion("type", [
 ]);
 export type EventMsg = z.infer<typeof EventMsg>;
 
-/** What comes out of a conversation's queue: `seq` has no gap and no double. */
+/** An entry of a conversation's event queue. `seq` has no gaps and no duplicates. */
 export const Event = z.object({
-  /** The submission that caused it; empty for what nobody asked for. */
+  /** The id of the submission that caused the event; empty if none did. */
   id: z.string(),
   seq: z.number().int().nonnegative(),
   conversation_id: z.string(),
@@ -301,10 +301,10 @@ export const Event = z.object({
 });
 export type Event = z.infer<typeof Event>;
 
-/** What asks a person, and waits for `exec_approval` or `patch_approval`. */
+/** An event that asks a person to decide, with `exec_approval` or `patch_approval`. */
 export type ApprovalMsg = Extract<EventMsg, { type: "exec_approval_request" | "apply_patch_approval_request" }>;
 
-/** Loads no schema library. */
+/** Does not load the schema library. */
 export function isApprovalMsg(msg: EventMsg): msg is ApprovalMsg {
   return msg.type === "exec_approval_request" || msg.type === "apply_patch_approval_request";
 }

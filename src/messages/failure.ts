@@ -7,7 +7,7 @@ export const FailureCode = z.enum([
   "auth",
   "bad_message",
   "busy",
-  /** A model, or who watches over it, declined to answer. */
+  /** The model or its provider's content filter declined to answer. */
   "content_filtered",
   "context_overflow",
   "deadline",
@@ -18,7 +18,7 @@ export const FailureCode = z.enum([
   "not_saved",
   "overloaded",
   "rate_limit",
-  /** The other side failed for a reason of its own. */
+  /** The remote server failed for internal reasons. */
   "server",
   "thread_died",
   "timeout",
@@ -27,17 +27,17 @@ export const FailureCode = z.enum([
 ]);
 export type FailureCode = z.infer<typeof FailureCode>;
 
-/** How something outside our control went wrong, as data: it crosses threads, files and sockets whole. */
+/** An error outside our control, as plain data, so that it can be sent across threads, files and sockets. */
 export const Failure = z.object({
   code: FailureCode,
   message: z.string(),
   retryable: z.boolean(),
-  /** How long the other side asked us to wait before trying again. */
+  /** The wait that the server asked for before a retry. */
   retryAfterMs: z.number().nonnegative().optional(),
 });
 export type Failure = z.infer<typeof Failure>;
 
-/** A failure on its way to someone who awaits: the one error class with a `Failure` inside. */
+/** Carries a `Failure` to code that awaits a promise; the only error class that holds one. */
 export class FailureError extends Error {
   override readonly name = "FailureError";
   readonly failure: Failure;

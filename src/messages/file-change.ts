@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** What becomes of one file, in Codex's words; a diff has no headers, since the file is named beside it. */
+/** The change of one file, in Codex's format. A diff has no headers, because the path is the record's key. */
 export const FileChange = z.discriminatedUnion("type", [
   z.object({ type: z.literal("add"), content: z.string() }),
   z.object({ type: z.literal("delete"), content: z.string() }),
@@ -8,6 +8,6 @@ export const FileChange = z.discriminatedUnion("type", [
 ]);
 export type FileChange = z.infer<typeof FileChange>;
 
-/** By the real path of the file. */
+/** Keyed by the real path of the file. */
 export const FileChanges = z.record(z.string(), FileChange);
 export type FileChanges = z.infer<typeof FileChanges>;

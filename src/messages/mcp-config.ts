@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** It becomes a part of the names of tools. */
+/** Restricted because the name becomes part of tool names. */
 export const McpServerName = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,40}$/, "a server's name has 1 to 40 letters, digits, _ and -");
@@ -15,9 +15,9 @@ const common = {
   enabled: z.boolean().optional(),
   startup_timeout_sec: seconds.optional(),
   tool_timeout_sec: seconds.optional(),
-  /** Only these, by the server's names; all without it. */
+  /** Only these tools, by the server's names for them; all by default. */
   enabled_tools: z.array(z.string()).max(10_000).optional(),
-  /** All but these. */
+  /** Tools to leave out. */
   disabled_tools: z.array(z.string()).max(10_000).optional(),
 };
 
@@ -25,9 +25,9 @@ const CommandEntry = z.strictObject({
   command: Text,
   args: z.array(Text).max(1_000).optional(),
   env: z.record(VariableName, Text).optional(),
-  /** Variables it gets from our environment, besides the harmless ones. */
+  /** Names of variables passed on from our environment, besides the harmless ones. */
   env_vars: z.array(VariableName).max(100).optional(),
-  /** The project by default, and relative to it. */
+  /** Relative to the project, which is the default. */
   cwd: Text.optional(),
   ...common,
 });
@@ -37,22 +37,22 @@ const UrlEntry = z.strictObject({
   url: z
     .string()
     .regex(/^https?:\/\/[!-.0-?A-~]{1,1000}(?:\/[!-~]{0,3000})?$/, "expected an http or https URL, without a password"),
-  /** The variable of our environment that has the token, so that no file has it. */
+  /** The environment variable that holds the token, so that no file has to. */
   bearer_token_env_var: VariableName.optional(),
   http_headers: z.record(HeaderName, HeaderValue).optional(),
-  /** Headers whose values are in these variables of our environment. */
+  /** Headers whose values are taken from these environment variables. */
   env_http_headers: z.record(HeaderName, VariableName).optional(),
   ...common,
 });
 
-/** One server, in the words of Codex's configuration: a command that is started, or an address. */
+/** One server, in the format of Codex's configuration: a command to start, or an address. */
 export const McpServerEntry = z.union([CommandEntry, UrlEntry], { error: (issue) => problemOf(issue) });
 export type McpServerEntry = z.infer<typeof McpServerEntry>;
 
 export const McpServerEntries = z.record(McpServerName, McpServerEntry);
 export type McpServerEntries = z.infer<typeof McpServerEntries>;
 
-/** What is wrong with the kind of server that is meant. */
+/** Reports the problem for the kind of server that was meant, a command or an address. */
 function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== "invalid_union") return undefined;
   const [ofCommand = [], ofUrl = []] = issue.errors as z.core.$ZodIssue[][];

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** A tool of a server, under the names the server and its configuration have for them. */
+/** A call of a server's tool, under the names from the server and the configuration. */
 export const McpInvocation = z.object({
   server: z.string(),
   tool: z.string(),
@@ -8,11 +8,11 @@ export const McpInvocation = z.object({
 });
 export type McpInvocation = z.infer<typeof McpInvocation>;
 
-/** A part of what a tool gave back; only the shapes we know are looked into. */
+/** A part of a tool's result. Only known shapes are inspected. */
 export const McpContent = z.looseObject({ type: z.string() });
 export type McpContent = z.infer<typeof McpContent>;
 
-/** What a server answers to a call. In an event it is bounded: long texts are cut, pictures have no data. */
+/** A server's answer to a call. In events it is bounded: long texts are cut, and images have no data. */
 export const CallToolResult = z.looseObject({
   content: z.array(McpContent),
   structuredContent: z.unknown().optional(),
@@ -20,7 +20,7 @@ export const CallToolResult = z.looseObject({
 });
 export type CallToolResult = z.infer<typeof CallToolResult>;
 
-/** As Codex writes it. */
+/** In Codex's format. */
 export const McpToolResult = z.union([z.strictObject({ Ok: CallToolResult }), z.strictObject({ Err: z.string() })]);
 export type McpToolResult = z.infer<typeof McpToolResult>;
 
@@ -32,12 +32,12 @@ export const McpStartupStatus = z.discriminatedUnion("state", [
 ]);
 export type McpStartupStatus = z.infer<typeof McpStartupStatus>;
 
-/** What the servers of a conversation offer; tools by the names the model has for them. */
+/** Everything the servers of a conversation offer. Tools are keyed by the names the model uses. */
 export const McpServerTools = z.object({
   tools: z.record(z.string(), z.looseObject({ name: z.string(), description: z.string(), inputSchema: z.unknown() })),
   resources: z.record(z.string(), z.array(z.unknown())),
   resource_templates: z.record(z.string(), z.array(z.unknown())),
-  /** Ours: the prompts, by server. */
+  /** Ours: the prompts by server. */
   prompts: z.record(z.string(), z.array(z.unknown())),
 });
 export type McpServerTools = z.infer<typeof McpServerTools>;

@@ -1,14 +1,14 @@
 import * as z from "zod";
 import { isRecord } from "../base/is-record.js";
 
-/** Deeper than any API takes it; what refers to itself in memory ends here too. */
+/** Deeper than any API accepts; also stops at schemas that contain themselves. */
 const maxDepth = 20;
 
 const types = ["string", "number", "integer", "boolean", "null", "object", "array"];
 
 const saysWhat = ["type", "anyOf", "enum", "const", "$ref"];
 
-/** What no model can be held to, and what can be said instead. */
+/** Keywords that no model can be held to, with the alternative to suggest. */
 const refused: Readonly<Record<string, string>> = {
   oneOf: "say anyOf",
   allOf: "write its parts into one schema",
@@ -20,10 +20,10 @@ const refused: Readonly<Record<string, string>> = {
   definitions: "say $defs",
 };
 
-/** So much of a schema goes out with every request of its turn. */
+/** Bounded because the schema is sent with every request of its turn. */
 export const maxSchemaChars = 100_000;
 
-/** A JSON Schema the last answer of a turn has to fit, of the kind all three wire APIs can hold a model to. */
+/** A JSON Schema for the last answer of a turn, limited to what all three wire APIs can enforce. */
 export const OutputSchema = z
   .record(z.string(), z.unknown(), "expected a JSON Schema, which is an object")
   .superRefine((schema, context) => {
@@ -50,7 +50,7 @@ interface SchemaProblem {
   readonly text: string;
 }
 
-/** The first thing that keeps a schema from being enforced by all three wire APIs. */
+/** The first part of a schema that not all three wire APIs can enforce. */
 function schemaProblem(root: Schema): SchemaProblem | undefined {
   if (root["type"] !== "object") return { path: ["type"], text: 'the schema of an answer is of type "object"' };
   return problemAt(root, [], isRecord(root["$defs"]) ? root["$defs"] : {});
@@ -93,7 +93,7 @@ function enumProblem({ enum: values }: Schema, path: Path): SchemaProblem | unde
   return { path: [...path, "enum"], text: "expected a list of values" };
 }
 
-/** A model can only be held to an object when it knows all that will stand in it. */
+/** APIs can enforce an object only if the schema lists all its properties. */
 function objectProblem(schema: Schema, path: Path): SchemaProblem | undefined {
   if (schema["type"] !== "object") return undefined;
   const { properties, required } = schema;

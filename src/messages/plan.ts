@@ -4,7 +4,7 @@ const maxSteps = 100;
 const maxStepChars = 1_000;
 const maxExplanationChars = 5_000;
 
-/** What a model means to do, in Codex's words. */
+/** A model's plan, in Codex's format. */
 export const Plan = z.object({
   explanation: z.string().max(maxExplanationChars).nullish().describe("Why the plan has changed"),
   plan: z

@@ -1,29 +1,28 @@
-/** What stands in the place of a secret. */
+/** Replaces a secret in a text. */
 export const mask = "[redacted]";
 
-/** What is kept from the disk. */
+/** Rules for what is redacted before it is written to disk. */
 export interface RedactionRules {
-  /** Exact values. */
+  /** Exact values of known secrets, also searched for in encoded forms. */
   readonly secrets: readonly string[];
-  /** Values somebody asked for, however short: looked for only as they stand, since their other forms are everywhere. */
+  /** Values that a user asked to redact, however short. Found only verbatim or escaped, not in other encodings. */
   readonly exact?: readonly string[];
   /** Names whose values are secrets: `api_key` for `api_key=…`. */
   readonly names: readonly string[];
-  /** Whether what only looks like a key is taken for one. */
+  /** Whether text that only looks like a key is redacted. */
   readonly shapes: boolean;
 }
 
-/** By what a secret was recognized: its value, the name before it, or its shape. */
+/** How a secret was recognized: by its value, by the name before it, or by its shape. */
 export type SecretKind = "known" | "named" | "shaped";
 export type OnSecret = (kind: SecretKind, value: string) => void;
 
-/** Takes secrets out of texts. */
 export interface TextRedactor {
-  /** False only when there is no secret in a JSON text: a quick look, since nearly all have none. */
+  /** A quick check before redacting: false only if the JSON text contains no secret. Nearly all texts contain none. */
   suspects(json: string): boolean;
   redact(text: string, onSecret: OnSecret): string;
-  /** Only the exact values: for what must otherwise stay as it is. */
+  /** Redacts only the values in `secrets` and `exact`, in text that must otherwise stay unchanged. */
   redactKnown(text: string, onSecret: OnSecret): string;
-  /** Whether a field of this name with this value is a secret as a whole. */
+  /** True if the whole value of a field with this name is a secret. */
   isSecretField(name: string, value: string): boolean;
 }

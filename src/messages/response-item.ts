@@ -2,7 +2,7 @@ import * as z from "zod";
 import { typesOf, unknownVariant } from "./unknown-type.js";
 import { isRecord } from "../base/is-record.js";
 
-/** One part of a message. Codex drops a line whose part has another `type` than these. */
+/** One part of a message. Codex drops a line that has a part of any other `type`. */
 export const ContentPart = z.discriminatedUnion("type", [
   z.object({ type: z.literal("input_text"), text: z.string() }),
   z.object({ type: z.literal("output_text"), text: z.string() }),
@@ -16,18 +16,21 @@ export const MessageItem = z.object({
   id: z.string().nullish(),
   role: z.enum(["user", "assistant", "developer", "system"]),
   content: z.array(ContentPart),
-  /** Ours, like the next; Codex ignores both. It stands for what was compacted away, and nobody said it. */
+  /** Ours, like `pinned`; Codex ignores both. The message is a summary of compacted items, not written by a person. */
   summary: z.literal(true).optional(),
-  /** It outlives every compaction. */
+  /** The message survives every compaction. */
   pinned: z.literal(true).optional(),
 });
 export type MessageItem = z.infer<typeof MessageItem>;
 
-/** Where opaque content comes from: only that model, over that wire API, may get it back. */
+/** The origin of opaque content: it may only be sent back to the same model over the same wire API. */
 export const ItemOrigin = z.object({ api: z.enum(["responses", "chat", "messages"]), model: z.string() });
 export type ItemOrigin = z.infer<typeof ItemOrigin>;
 
-/** Thinking of the Messages API stands in `content` with its signature in `encrypted_content`; redacted, without content. */
+/**
+ * Reasoning. Thinking of the Messages API is stored in `content`, with its signature in `encrypted_content`; redacted
+ * thinking has no content.
+ */
 export const ReasoningItem = z.object({
   type: z.literal("reasoning"),
   id: z.string().nullish(),
@@ -56,7 +59,7 @@ export type ToolOutputContent = z.infer<typeof ToolOutputContent>;
 const callOutput = {
   call_id: z.string(),
   output: ToolOutputContent,
-  /** Ours: Codex ignores it. The call did not do what was asked; absent when it did, or when nobody knows. */
+  /** Ours: Codex ignores it. False if the call failed; absent if it succeeded or the result is unknown. */
   success: z.boolean().nullish(),
 };
 
@@ -91,7 +94,7 @@ const variants = [
   z.object({ type: z.literal("tool_search_call"), call_id: z.string().nullish(), arguments: z.unknown() }),
   z.object({ type: z.literal("tool_search_output"), call_id: z.string().nullish(), tools: z.array(z.unknown()) }),
   z.object({ type: z.literal("image_generation_call"), status: z.string(), result: z.string().nullish() }),
-  /** What the files were before a turn, or any other state that outlives compactions; Codex has `ghost_commit` alone. */
+  /** The state of the files before a turn, or other state that survives compactions. Codex has only `ghost_commit`. */
   z
     .object({
       type: z.literal("ghost_snapshot"),
@@ -110,7 +113,7 @@ const variants = [
   }),
 ] as const;
 
-/** One item of history, in Codex's own shape, so nothing is renamed on its way to disk. */
+/** One history item in Codex's own shape, so that nothing is renamed on the way to disk. */
 export const ResponseItem = z.union([z.discriminatedUnion("type", variants), unknownVariant(typesOf(variants))]);
 export type ResponseItem = z.infer<typeof ResponseItem>;
 
@@ -158,7 +161,7 @@ export function isOutput(item: ResponseItem): item is OutputItem {
   );
 }
 
-/** What an item says, for whoever looks for words in it; empty for what has no words. */
+/** The searchable text of an item; empty for items without text. */
 export function itemText(item: ResponseItem): string {
   switch (item.type) {
     case "message":
@@ -185,7 +188,7 @@ export function partsText(parts: Exclude<ToolOutputContent, string>): string {
   return parts.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n");
 }
 
-/** What a web search looked for, as Codex puts it: a query, an address, or a text in a page. Empty if unknown. */
+/** The query of a web search in Codex's format: a query, an address, or a text in a page. Empty if unknown. */
 export function webSearchQuery(action: unknown): string {
   if (!isRecord(action)) return "";
   const { query, queries, url, pattern } = action;
@@ -195,7 +198,7 @@ export function webSearchQuery(action: unknown): string {
   return typeof url === "string" ? url : "";
 }
 
-/** The same as a short sentence without its subject. */
+/** The web search as a short sentence without a subject. */
 export function webSearchText(action: unknown): string {
   const query = webSearchQuery(action);
   if (query === "") return "Searched the web";

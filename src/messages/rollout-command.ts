@@ -1,41 +1,41 @@
 import * as z from "zod";
 
-/** Who holds a rollout: enough for another process to find out whether the holder still lives. */
+/** The process that holds a rollout's lock, with enough data for others to find out whether it is alive. */
 export const LockOwner = z.object({
-  /** Random, one for each writing manager. */
+  /** Random, unique for each manager that writes. */
   token: z.string().regex(/^[0-9a-f]{32}$/),
   pid: z.number().int(),
-  /** When the process was started, so that a later one with its pid is not taken for it; empty if unknown. */
+  /** The start time of the process, which tells it from a later one with the same pid; empty if unknown. */
   startTime: z.string(),
-  /** The machine and its name; empty where the machine has no id of its own. */
+  /** The machine's id and name; empty if the machine has no id. */
   host: z.string(),
   bootId: z.string(),
   pidNamespace: z.string(),
-  /** A unix socket the owner listens on for as long as it lives. */
+  /** A unix socket that the owner listens on while it is alive. */
   socket: z.string(),
 });
 export type LockOwner = z.infer<typeof LockOwner>;
 
 const conversationId = z.string();
 
-/** What the RolloutWriter understands. Lines come encoded: their size must be known where they wait. */
+/** Messages to the RolloutWriter. Lines are already encoded, because the queue must know their size. */
 export const RolloutCommand = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("open"),
     conversationId,
     path: z.string(),
     owner: LockOwner,
-    /** `create` refuses a file that exists, `append` one that does not. */
+    /** `create` fails if the file exists, `append` if it does not. */
     mode: z.enum(["create", "append"]),
     /**
-     * After a thread crash: how many bytes were acknowledged. The lines sent again are compared with what stands
-     * behind them, and those already there are skipped.
+     * After a thread crash: the number of acknowledged bytes. Lines that are sent again are compared with the bytes
+     * after that position, and lines already in the file are skipped.
      */
     acknowledgedBytes: z.number().int().nonnegative().optional(),
-    /** Take the rollout although its owner cannot be proved dead. */
+    /** Takes over the rollout although its owner cannot be proved dead. */
     force: z.boolean().optional(),
   }),
-  /** Written at once; with `sync` also made durable at once, otherwise when the writer comes to it. */
+  /** Writes at once. With `sync` the lines are also synced at once, otherwise at the writer's next sync. */
   z.object({ type: z.literal("append"), conversationId, lines: z.array(z.string()), sync: z.boolean() }),
   z.object({ type: z.literal("flush"), conversationId }),
   z.object({ type: z.literal("close"), conversationId }),
@@ -46,11 +46,11 @@ export const OpenOutcome = z.discriminatedUnion("status", [
   z.object({
     status: z.literal("open"),
     bytes: z.number().int(),
-    /** A torn last line that was cut off and kept beside the file. */
+    /** An incomplete last line, which was cut off and stored beside the file. */
     torn: z.object({ bytes: z.number().int(), keptAs: z.string() }).optional(),
   }),
   z.object({ status: z.literal("in_use"), owner: z.string() }),
-  /** The file cannot be opened now; lines are kept and it is tried again. */
+  /** The file cannot be opened now; lines are buffered and opening is retried. */
   z.object({ status: z.literal("not_saved"), reason: z.string() }),
 ]);
 export type OpenOutcome = z.infer<typeof OpenOutcome>;
@@ -59,7 +59,7 @@ export type OpenOutcome = z.infer<typeof OpenOutcome>;
 export const SaveOutcome = z.discriminatedUnion("status", [
   z.object({ status: z.literal("saved") }),
   z.object({ status: z.literal("not_saved"), reason: z.string() }),
-  /** Nothing is saved because nobody wants it. */
+  /** Saving is disabled for this conversation. */
   z.object({ status: z.literal("off") }),
 ]);
 export type SaveOutcome = z.infer<typeof SaveOutcome>;
@@ -70,7 +70,7 @@ export interface RolloutAnswers {
   readonly close: SaveOutcome;
 }
 
-/** What the RolloutWriter says unasked. */
+/** Events the RolloutWriter publishes on its own. */
 export const RolloutEvent = z.discriminatedUnion("type", [
   /** `lines` more lines are durable, and the file ends at `bytes`. */
   z.object({ type: z.literal("saved"), conversationId, lines: z.number().int(), bytes: z.number().int() }),

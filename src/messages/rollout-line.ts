@@ -9,11 +9,11 @@ import { typesOf, unknownVariant } from "./unknown-type.js";
 
 const timestamp = z.string();
 
-/** What an imported conversation comes from: a form, and how the conversation is called there. */
+/** The source of an imported conversation: its format, and its id there. */
 export const ImportOrigin = z.object({ format: z.string(), id: z.string() });
 export type ImportOrigin = z.infer<typeof ImportOrigin>;
 
-/** What the first line says besides Codex's own fields; `format` is the version of our additions. */
+/** Our fields of the first line, besides Codex's; `format` is their version. */
 export const RolloutMetadata = z.object({
   provider: z.string(),
   model: z.string(),
@@ -29,9 +29,9 @@ export const GitInfo = z.object({
 });
 export type GitInfo = z.infer<typeof GitInfo>;
 
-/** Newer Codex forks and reverts by pointing: the conversation begins with the first bytes of another rollout. */
+/** Newer Codex versions fork and revert by reference: the conversation starts with a prefix of another rollout. */
 export const HistoryBase = z.object({
-  /** The id its file name ends in. */
+  /** The id at the end of the other rollout's file name. */
   thread_id: z.string().regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   end_ordinal_exclusive: z.number().int().nonnegative(),
   end_byte_offset: z.number().int().nonnegative(),
@@ -64,11 +64,11 @@ export const Compacted = z.object({
 });
 export type Compacted = z.infer<typeof Compacted>;
 
-/** A record Codex has no type for; it skips the line and keeps the rest. */
+/** A record that Codex has no type for. Codex skips the line and keeps the rest. */
 export const CodyPayload = z.discriminatedUnion("type", [
-  /** History was replaced from outside; `items` is all of it. */
+  /** History was replaced from outside; `items` is the whole new history. */
   z.object({ type: z.literal("history_replaced"), items: z.array(ResponseItem) }),
-  /** A call waits for a person. Without a decision behind it, it has not run. */
+  /** A call waits for a person. Without a decision after it, the call has not run. */
   z.object({ type: z.literal("approval_requested"), ...ApprovalRequest.shape }),
   z.object({
     type: z.literal("approval_decided"),
@@ -76,18 +76,21 @@ export const CodyPayload = z.discriminatedUnion("type", [
     call_id: z.string(),
     decision: ReviewDecision,
   }),
-  /** How the conversation is called from now on. */
+  /** The conversation's new name. */
   z.object({ type: z.literal("named"), name: z.string() }),
-  /** All that stands before it was imported, from a file as long as this. */
+  /** All lines before this one were imported from a file of `source_bytes` bytes. */
   z.object({ type: z.literal("imported"), from: z.string(), source_bytes: z.number(), ...ImportOrigin.shape }),
-  /** The model got a part of a call's output; the whole, as far as it was kept, is the file of this name beside the rollout. */
+  /**
+   * The model got only a part of a call's output. The whole output, as far as it was kept, is in the file named by this
+   * hash beside the rollout.
+   */
   z.object({
     type: z.literal("blob"),
     call_id: z.string(),
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
     bytes: z.number().int().nonnegative(),
   }),
-  /** Whether it stays when old conversations are cleaned up. */
+  /** Whether the conversation is exempt from the clean-up of old conversations. */
   z.object({ type: z.literal("pinned"), pinned: z.boolean() }),
 ]);
 export type CodyPayload = z.infer<typeof CodyPayload>;
@@ -117,9 +120,9 @@ const variants = [
   }),
 ] as const;
 
-/** One line of a rollout. Lines of a type we do not know are kept in the file and passed over. */
+/** One line of a rollout. Lines of an unknown type stay in the file and are skipped. */
 export const RolloutLine = z.union([z.discriminatedUnion("type", variants), unknownVariant(typesOf(variants))]);
 export type RolloutLine = z.infer<typeof RolloutLine>;
 
-/** A line cody writes itself. */
+/** A line of a type that cody itself writes. */
 export type OwnLine = Exclude<RolloutLine, { type: "(unknown)" }>;

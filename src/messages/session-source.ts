@@ -1,6 +1,5 @@
 import * as z from "zod";
 
-/** The id of the conversation that was resumed. */
 export const SessionId = z.string();
 export type SessionId = z.infer<typeof SessionId>;
 
@@ -8,6 +7,6 @@ export type SessionId = z.infer<typeof SessionId>;
 export const StartSource = z.enum(["interactive", "non_interactive", "mcp"]);
 export type StartSource = z.infer<typeof StartSource>;
 
-/** How a conversation was started, or which one was resumed; `source` is Codex's word for it. */
+/** How a conversation was started, or which one was resumed. Codex calls this `source`. */
 export const SessionSource = z.union([StartSource, z.object({ resume: SessionId })]);
 export type SessionSource = z.infer<typeof SessionSource>;

@@ -8,7 +8,7 @@ import { UserInput } from "./user-input.js";
 const items = z.array(UserInput).min(1, "at least one input is needed").max(1000);
 const none = <T extends string>(type: T) => z.strictObject({ type: z.literal(type) });
 
-/** Answers an approval request, named by `approval_id` as in the request's event, or by `id` as Codex has it. */
+/** Answers an approval request, named by `approval_id` as in the request's event, or by `id` as in Codex. */
 const approvalAnswer = <T extends string>(type: T) =>
   z
     .strictObject({
@@ -22,7 +22,7 @@ const approvalAnswer = <T extends string>(type: T) =>
 /** Ours: the items hold text the user did not write, such as a web page. Knowledge saved in the turn needs approval. */
 const outside_content = z.boolean().optional();
 
-/** The settings a submission may change for the turns to come. */
+/** The settings that a submission may change for the following turns. */
 const settings = {
   cwd: z.string(),
   approval_policy: ApprovalPolicy,
@@ -32,13 +32,13 @@ const settings = {
   summary: z.string(),
 };
 
-/** What a conversation can be asked to do, under the wire names of Codex 0.58. */
+/** Every operation a conversation accepts, under the wire names of Codex 0.58. */
 export const Op = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("user_input"),
     items,
     outside_content,
-    /** What the last answer of this turn has to fit; Codex has it here in later versions. */
+    /** The schema for the last answer of this turn; later versions of Codex have it here. */
     final_output_json_schema: OutputSchema.nullish(),
   }),
   z.strictObject({
@@ -62,13 +62,13 @@ export const Op = z.discriminatedUnion("type", [
   approvalAnswer("patch_approval"),
   z.strictObject({
     type: z.literal("compact"),
-    /** What the summary should mind. */
+    /** Instructions for the summary. */
     instructions: z.string().max(20_000).optional(),
     strategy: StrategyName.optional(),
   }),
-  /** Ours: back to the history before the last compaction. */
+  /** Ours: restores the history before the last compaction. */
   none("undo_compaction"),
-  /** Ours: something the model is told that outlives every compaction. */
+  /** Ours: a text for the model that survives every compaction. */
   z.strictObject({ type: z.literal("pin"), text: z.string().regex(/\S/, "there is nothing to pin").max(20_000) }),
   none("undo"),
   z.strictObject({ type: z.literal("review"), review_request: z.looseObject({ prompt: z.string() }) }),
@@ -81,6 +81,6 @@ export const Op = z.discriminatedUnion("type", [
 ]);
 export type Op = z.infer<typeof Op>;
 
-/** What is put into a conversation's queue; every event it causes carries its id. */
+/** An entry of a conversation's submission queue. Every event it causes carries its id. */
 export const Submission = z.strictObject({ id: z.string().min(1), op: Op });
 export type Submission = z.infer<typeof Submission>;

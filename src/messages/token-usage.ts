@@ -15,7 +15,7 @@ export const TokenUsageInfo = z.object({
   total_token_usage: TokenUsage,
   last_token_usage: TokenUsage,
   model_context_window: count.nullish(),
-  /** Ours: what the tokens have cost in US dollars, where the price of the model is known. Codex ignores it. */
+  /** Ours: the cost of the tokens in US dollars, if the model's price is known. Codex ignores it. */
   cost: z.object({ last_usd: z.number().nonnegative(), total_usd: z.number().nonnegative() }).optional(),
 });
 export type TokenUsageInfo = z.infer<typeof TokenUsageInfo>;

@@ -1,33 +1,33 @@
 import * as z from "zod";
 
-/** It stands in a header, so it has no blanks and no control characters. */
+/** Tokens are sent in headers, so they must not contain blanks or control characters. */
 const Word = z.string().regex(/^[!-~]{1,20000}$/);
 
-/** What a login has given us, as cody keeps it. */
+/** The tokens of a login, as cody stores them. */
 export const TokenSet = z.object({
   accessToken: Word,
-  /** Without one the login ends with its access token. */
+  /** Without it the login ends when the access token expires. */
   refreshToken: Word.optional(),
-  /** In milliseconds since 1970; absent where nobody has said it. */
+  /** In milliseconds since 1970; absent if the issuer did not send it. */
   expiresAt: z.number().optional(),
   accountId: Word.optional(),
-  /** Who is logged in and what they pay for, to be shown. */
+  /** The account and its subscription, for display. */
   email: z.string().max(320).optional(),
   plan: z.string().max(100).optional(),
-  /** The fingerprint of the refresh token these were got with: whoever has that one is behind. */
+  /** Fingerprint of the refresh token exchanged for these tokens: a process that still has that one is behind. */
   parent: z.string().optional(),
-  /** Of the tokens another program had when cody first renewed them: when it has others, those are newer. */
+  /** Fingerprint of another program's tokens when cody first refreshed them. If it changes, theirs are newer. */
   root: z.string().optional(),
 });
 export type TokenSet = z.infer<typeof TokenSet>;
 
-/** What a login to an MCP server has given us, and who gave it: the issuer it is renewed with. */
+/** The tokens of a login to an MCP server, and the issuer that refreshes them. */
 export const McpLogin = TokenSet.pick({ accessToken: true, refreshToken: true, expiresAt: true }).extend({
   issuer: z.object({
     url: z.url().max(2_000),
-    /** As who cody is known there. */
+    /** cody's registration at the issuer. */
     client: z.object({ client_id: z.string().max(4_000), client_secret: z.string().max(20_000).optional() }),
-    /** What it says of itself, as far as it is needed later. */
+    /** The issuer's metadata, as far as it is needed later. */
     metadata: z
       .object({
         issuer: z.string(),
@@ -37,22 +37,22 @@ export const McpLogin = TokenSet.pick({ accessToken: true, refreshToken: true, e
         token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
       })
       .optional(),
-    /** What the token is for. */
+    /** The resource the token is valid for. */
     resource: z.string().max(4_000).optional(),
   }),
 });
 export type McpLogin = z.infer<typeof McpLogin>;
 
-/** The file below cody's home. What a newer version has put into it stays. */
+/** The token file in cody's home. Keys written by a newer version are preserved. */
 export const TokenFile = z.looseObject({
   version: z.literal(1),
   logins: z.looseObject({ chatgpt: TokenSet.optional(), claude: TokenSet.optional() }),
-  /** By the address of the server; one that is not understood is as none. */
+  /** Keyed by the server's address. An entry that cannot be parsed is treated as absent. */
   mcp: z.record(z.string(), z.unknown()).optional(),
 });
 export type TokenFile = z.infer<typeof TokenFile>;
 
-/** What of Codex's `auth.json` cody uses. */
+/** The part of Codex's `auth.json` that cody uses. */
 export const CodexAuthFile = z.looseObject({
   tokens: z
     .looseObject({
@@ -64,7 +64,7 @@ export const CodexAuthFile = z.looseObject({
     .nullish(),
 });
 
-/** What of Claude Code's `.credentials.json`, or of its entry in the keychain, cody uses. */
+/** The part of Claude Code's `.credentials.json`, or of its keychain entry, that cody uses. */
 export const ClaudeCredentialsFile = z.looseObject({
   claudeAiOauth: z
     .looseObject({
@@ -76,7 +76,7 @@ export const ClaudeCredentialsFile = z.looseObject({
     .nullish(),
 });
 
-/** What a token endpoint answers. */
+/** The response of a token endpoint. */
 export const TokenAnswer = z.looseObject({
   access_token: Word.optional(),
   refresh_token: Word.optional(),
@@ -85,7 +85,7 @@ export const TokenAnswer = z.looseObject({
 });
 export type TokenAnswer = z.infer<typeof TokenAnswer>;
 
-/** What a token says about itself; nobody has checked it, so it is only shown and guessed from. */
+/** Claims of a token. Their signature is not verified, so they are only displayed and used as hints. */
 export const TokenClaims = z.looseObject({
   exp: z.number().optional(),
   email: z.string().optional(),

@@ -1,12 +1,12 @@
 import * as z from "zod";
 
 /**
- * Stands for every `type` we do not know. TypeScript cannot say "any string but these", so the type is a word no
- * writer uses; with it a switch over `type` narrows as if the unknown variant had a name of its own.
+ * Represents every `type` we do not know. TypeScript cannot express "any string but these", so this is a word that no
+ * writer uses. With it, a switch over `type` narrows as if the unknown variant had its own name.
  */
 export type UnknownType = "(unknown)";
 
-/** An object of a type that is not in `known`: kept verbatim and passed over. */
+/** An object of a type that is not in `known`. It is kept verbatim and skipped. */
 export function unknownVariant(known: readonly string[]) {
   const names = new Set(known);
   const type = z.custom<UnknownType>((value) => typeof value === "string" && !names.has(value));

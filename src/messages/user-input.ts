@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ContentPart } from "./response-item.js";
 
-/** The most characters one text of a submission may have. */
+/** The maximum length of one text in a submission. */
 export const maxInputChars = 10_000_000;
 
 export const UserInput = z.discriminatedUnion("type", [
@@ -15,10 +15,10 @@ export const UserInput = z.discriminatedUnion("type", [
 ]);
 export type UserInput = z.infer<typeof UserInput>;
 
-/** Input that can stand in history: a local image is read into an `image` where it enters. */
+/** Input that can be stored in history. A `local_image` is read into an `image` on submission. */
 export type InlineInput = Exclude<UserInput, { type: "local_image" }>;
 
-/** What the user said, as the content of a history item. */
+/** Converts user input to the content of a history item. */
 export function inputContent(items: readonly InlineInput[]): ContentPart[] {
   return items.map((item) =>
     item.type === "text" ? { type: "input_text", text: item.text } : { type: "input_image", image_url: item.image_url },

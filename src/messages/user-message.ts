@@ -4,7 +4,7 @@ interface MessageLike {
   readonly content?: unknown;
 }
 
-/** What Codex puts into user messages that no person wrote; text that starts and ends like one of these is context. */
+/** Start and end of texts that Codex itself puts into user messages. Texts that match are context. */
 const contextual: readonly (readonly [start: string, end: string])[] = [
   ["# agents.md instructions", "</instructions>"],
   ["<user_instructions>", "</user_instructions>"],
@@ -22,19 +22,19 @@ const contextual: readonly (readonly [start: string, end: string])[] = [
   ["warning: your account was flagged for potentially high-risk cyber activity", ""],
 ];
 
-/** Whether a person said it: role user, and no part of it is context. Loads no schema library. */
+/** True for a `user` message without context parts, so written by a person. Does not load the schema library. */
 export function isRealUserMessage<T extends MessageLike>(
   item: T,
 ): item is Extract<T, { type: "message" }> & { role: "user" } {
   return isUserMessage(item) && !texts(item).some(isContextual);
 }
 
-/** A user message that only tells the model where it is. */
+/** True for a user message that only describes the model's environment. */
 export function isContextMessage(item: MessageLike): boolean {
   return isUserMessage(item) && texts(item).some(isContextual);
 }
 
-/** Which kind of context each part of it is that is one, by how it begins; undefined when a person said it. */
+/** The kinds of the context parts, each by its first characters; undefined if a person wrote the message. */
 export function contextKind(item: MessageLike): string | undefined {
   if (!isUserMessage(item)) return undefined;
   const kinds = texts(item).flatMap((text) => kindOf(text) ?? []);
@@ -56,7 +56,7 @@ function isContextual(text: string): boolean {
 
 function kindOf(text: string): string | undefined {
   const trimmed = text.trim();
-  // Most texts are seen through at once, and every item of a long history is asked.
+  // Called for every item of a long history, so most texts are rejected by their first character.
   if (!/^[#<w]/i.test(trimmed)) return undefined;
   const known = contextual.find(([start, end]) => beginsWith(trimmed, start) && endsWith(trimmed, end));
   return known?.[0] ?? externalKind(trimmed);
@@ -70,7 +70,7 @@ function endsWith(text: string, end: string): boolean {
   return text.slice(text.length - end.length).toLowerCase() === end;
 }
 
-/** What other programs told Codex, in a tag whose name is theirs. */
+/** Matches messages that other programs sent through Codex, in tags they named. */
 function externalKind(text: string): string | undefined {
   if (!text.startsWith("<external_")) return undefined;
   const end = text.indexOf(">");

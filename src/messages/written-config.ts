@@ -2,11 +2,11 @@ import type { Config, Layout } from "./config.js";
 import { isRecord } from "../base/is-record.js";
 
 /**
- * A configuration as files and callers may write it: `provider` may hold what `providers` is for, and some settings
- * may have the names of the source documents.
+ * A configuration as files and callers may write it: `provider` may hold the table that belongs in `providers`, and
+ * some settings may have the names from the source documents.
  */
 export interface WrittenConfig extends Omit<Config, "provider" | "history" | "persistence"> {
-  /** The name other programs have for `mcp_servers`. */
+  /** Other programs' name for `mcp_servers`. */
   mcpServers?: Config["mcp_servers"];
   persistence?: (Config["persistence"] & { exportDirectory?: string | undefined }) | undefined;
   provider?: Config["provider"] | Config["providers"];
@@ -15,7 +15,10 @@ export interface WrittenConfig extends Omit<Config, "provider" | "history" | "pe
     (Config["history"] & { saveHistory?: boolean | undefined; sensitivePatterns?: string[] | undefined }) | undefined;
 }
 
-/** The same as `Config` has it; what is wrong is left for the schema to refuse. Where both are said, our own name counts. */
+/**
+ * Converts a written configuration to the shape of `Config`. If both names of a setting are present, our own name takes
+ * precedence. Invalid values are left for the schema to reject.
+ */
 export function ownShape(written: unknown): unknown {
   return isRecord(written) ? ownServers(ownProviders(otherNames.reduce(renamed, written))) : written;
 }
@@ -32,7 +35,7 @@ function ownProviders(written: Table): Table {
   return { ...others, providers: isRecord(providers) ? combined(provider, providers) : (providers ?? provider) };
 }
 
-/** Where a setting stands in the source documents, and where it stands here. */
+/** Settings with another name in the source documents, and our place for them. */
 const otherNames = [
   { from: "history", name: "saveHistory", to: "persistence", own: "enabled" },
   { from: "history", name: "sensitivePatterns", to: "redaction", own: "sensitivePatterns" },

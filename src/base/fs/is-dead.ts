@@ -1,6 +1,6 @@
 import { systemCode } from "../system-error.js";
 
-/** Whether there is no process of this number any more; what is no number of a process has none. */
+/** True if no process has this pid, or if the number cannot be a pid. */
 export function isProcessDead(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return true;
   try {

@@ -1,7 +1,7 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Makes a directory and those above it, each for this user alone whatever the umask; what exists stays as it is. */
+/** Creates a directory and its missing parents with mode 0700 whatever the umask. Existing ones are not changed. */
 export async function makeDirectory(path: string): Promise<void> {
   const made = await make(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" || dirname(path) === path) throw error;
@@ -11,7 +11,7 @@ export async function makeDirectory(path: string): Promise<void> {
   if (made) await chmod(path, 0o700);
 }
 
-/** Whether it was not there before. */
+/** Returns false if the directory already existed. */
 async function make(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });

@@ -2,7 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isProcessDead } from "./is-dead.js";
 
-/** Removes what processes that were killed left beside a file: what has its name, a dot and the number of the process. */
+/** Removes temporary files that killed processes left beside `path`: their names are `<name>.<pid>.…`. */
 export async function sweepStrays(path: string): Promise<void> {
   const [directory, start] = [dirname(path), `${basename(path)}.`];
   const names = await readdir(directory).catch(() => []);

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { makeDirectory } from "./make-directory.js";
 import { sweepStrays } from "./sweep-strays.js";
 
-/** Replaces a file whole: a reader, a crash or a second writer finds the old text or the new one, never a mixture. */
+/** Replaces the whole file: a reader, a crash or a second writer sees the old text or the new text, never a mixture. */
 export async function writeAtomic(path: string, text: string): Promise<void> {
   const directory = dirname(path);
   const temporary = `${path}.${process.pid}.${randomUUID()}.tmp`;
@@ -16,12 +16,12 @@ export async function writeAtomic(path: string, text: string): Promise<void> {
     await rm(temporary, { force: true });
     throw error;
   }
-  // The new name is durable only once its directory is.
+  // The rename is durable only after the directory has been synced.
   await syncDirectory(directory);
   await sweepStrays(path);
 }
 
-/** Makes a file nobody else can read and that did not exist; a symbolic link in its place is refused. */
+/** Creates a file that only this user can read. Fails if the path exists, even as a symbolic link. */
 export async function writeNew(path: string, text: string): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {

@@ -6,12 +6,12 @@ const packMagic = 0xff744f63;
 const packVersion = 2;
 const headerBytes = 8;
 const fanoutBytes = 256 * 4;
-/** What one pack may have of objects whose names begin with the same byte. */
+/** The maximum number of bytes read from one pack index: the object names that share a first byte. */
 const maxNamesBytes = 64 * 1024 * 1024;
-/** More than git makes, and few enough to look into. */
+/** More packs than git creates in practice, and few enough to open one by one. */
 const maxPacks = 2000;
 
-/** Whether a repository has a commit: in its own files, or in those it borrows. Damage is the same as no commit. */
+/** True if the repository, or one it borrows objects from, has the commit. False if the repository is damaged. */
 export async function hasCommit(root: string, commit: string): Promise<boolean> {
   try {
     const objects = join(await commonGitDirectory(root), "objects");
@@ -19,12 +19,12 @@ export async function hasCommit(root: string, commit: string): Promise<boolean> 
       if ((await isLoose(folder, commit)) || (await isPacked(folder, commit))) return true;
     }
   } catch {
-    // It is no repository, or none that can be read.
+    // The folder is not a repository, or cannot be read.
   }
   return false;
 }
 
-/** A clone that shares objects names the folders of the others. */
+/** The object folders of other repositories that this clone shares (`objects/info/alternates`). */
 async function borrowed(objects: string): Promise<string[]> {
   const text = await readFile(join(objects, "info", "alternates"), "utf8").catch(() => "");
   return text.split("\n").flatMap((line) => (line === "" ? [] : [resolve(objects, line)]));
@@ -46,7 +46,7 @@ async function isPacked(objects: string, commit: string): Promise<boolean> {
   return false;
 }
 
-/** The index of a pack: how many names begin with at most each byte, then the names in order. */
+/** Looks up a name in a pack index: a fan-out table with cumulative counts per first byte, then the sorted names. */
 async function indexHas(path: string, name: Buffer): Promise<boolean> {
   const file = await open(path, "r");
   try {

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 
-/** Where git finds what its user, or the machine, has configured. */
+/** Paths of the git configuration of the user and the machine. */
 export interface GitUser {
-  /** What `~` stands for; none for a user who has no home. */
+  /** The directory `~` expands to; absent for a user without a home. */
   readonly home?: string;
-  /** The last counts before the others. */
+  /** Later files override earlier ones. */
   readonly configs: readonly string[];
-  /** What is ignored everywhere, if no configuration names another file. */
+  /** The global ignore file, unless a configuration names another one. */
   readonly ignore?: string;
 }
 
-/** As git looks for them; nothing is read. */
+/** Computes the paths by git's rules. Reads no file. */
 export function gitUser(user: { env: Readonly<NodeJS.ProcessEnv>; homedir: () => string }): GitUser {
   const { env } = user;
   const home = filled(env["HOME"]) ?? homeOr(user.homedir);

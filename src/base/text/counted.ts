@@ -1,4 +1,4 @@
-/** A number of things, in words that go with one as with many. */
+/** A count with its noun, in the singular or the plural: `1 file`, `2 files`. */
 export function counted(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

@@ -1,9 +1,9 @@
-/** Many short strings take more memory than the text they make. */
+/** Many short strings take more memory than the joined text. */
 const maxPieces = 256;
 
 /**
- * Text that arrives in pieces and is joined when it is read: a string grown with `+=` keeps every piece. Pieces are
- * joined in groups, so that a long text is not copied again for every few pieces.
+ * Text that arrives in pieces and is joined when it is read, because a string grown with `+=` keeps every piece alive.
+ * Pieces are joined in groups, so that a long text is not copied again for every few pieces.
  */
 export class GrowingText {
   #groups: string[] = [];

@@ -4,15 +4,15 @@ const pictures = 0x2400;
 const replacement = "\u{fffd}";
 
 /**
- * C0 without tab and newline, DEL, C1, and the characters that change the direction of what stands around them. The
- * carriage return would let a line overwrite itself.
+ * C0 except tab and newline, DEL, C1, and the characters that change the writing direction of the surrounding text.
+ * Carriage return is included because it would let a line overwrite itself.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const harmful = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * A text a terminal shows and does not obey. Character by character, so that it does not matter where a stream was
- * cut into pieces.
+ * Replaces control characters, so that a terminal shows the text and does not interpret it. Works character by
+ * character, so that the result does not depend on how a stream was cut into pieces.
  */
 export function harmless(text: string): string {
   return text.replaceAll(harmful, shown);

@@ -1,9 +1,9 @@
 import { closest, distance } from "fastest-levenshtein";
 
-/** More changes than this make another word. */
+/** With more edits than this the text counts as a different word. */
 const maxDistance = 3;
 
-/** The known name that was probably meant, compared without case; undefined when none is close enough. */
+/** The known name that was probably meant, ignoring case; undefined if none is close enough. */
 export function nearestName(text: string, known: readonly string[]): string | undefined {
   if (known.length === 0) return undefined;
   const wanted = text.toLowerCase();

@@ -1,13 +1,13 @@
 import { isVisible, visible } from "./visible.js";
 
-/** Words a shell leaves alone wherever they stand but for the first, which may be one of its own. */
+/** Words that a shell does not interpret in any position except the first, where they may be keywords. */
 const plain = /^[A-Za-z0-9_@+:,./-][A-Za-z0-9_@+:,./=-]*$/;
 const shellWord =
   /^(?:case|coproc|do|done|elif|else|end|esac|fi|for|foreach|function|if|in|repeat|select|then|time|until|while)$/;
 
 /**
- * An argument vector as it would be typed: a shell that reads it gets exactly these arguments, and everything in them
- * can be seen. What cannot be written visibly in plain quotes stands in `$'…'`.
+ * An argument vector as one would type it: a shell that reads it gets exactly these arguments, and every character is
+ * visible. Words that plain quotes cannot show visibly are written as `$'…'`.
  */
 export function quotedCommand(argv: readonly string[]): string {
   return argv.map((word, index) => (index === 0 && isSpecialFirst(word) ? quoted(word) : quotedWord(word))).join(" ");
@@ -22,7 +22,7 @@ function quoted(word: string): string {
   return `$'${visible(word.replaceAll(/[\\']/g, "\\$&"))}'`;
 }
 
-/** An assignment, or a word of the shell's own. */
+/** True for an assignment or a shell keyword. */
 function isSpecialFirst(word: string): boolean {
   return word.includes("=") || shellWord.test(word);
 }

@@ -1,4 +1,4 @@
-/** A text of at most so many characters, and a sign where it goes on; none is cut in two. */
+/** Cuts a text to at most `maxChars` and appends `…`. Never splits a surrogate pair. */
 export function shortened(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const isPairCut = isFirstOfPair(text.charCodeAt(maxChars - 1));

@@ -3,18 +3,18 @@ import { counted } from "./counted.js";
 import { harmless } from "./harmless.js";
 import { shortened } from "./shortened.js";
 
-/** Shown as they come; of what follows only the end is shown, when it is known which lines are the end. */
+/** The first lines are shown as they arrive. Of the rest, only the last ones are shown, once the output has ended. */
 const liveLines = 10;
 export const lastLines = 5;
 const maxLineChars = 500;
 
-/** A bounded part of many lines, indented, and nothing a terminal obeys. */
+/** Shows a bounded part of many lines, indented and without control characters. */
 export class ShownLines {
   #shown = 0;
   #notShown = 0;
   readonly #last: string[] = [];
 
-  /** What is to be shown now. */
+  /** Returns the text to show now. */
   add(lines: readonly string[]): string {
     let text = "";
     for (const line of lines) {
@@ -31,14 +31,14 @@ export class ShownLines {
     return text;
   }
 
-  /** What is still to be shown. */
+  /** Returns the text still to be shown: the number of skipped lines and the last lines. */
   end(): string {
     const left = this.#notShown - this.#last.length;
     return (left > 0 ? `  … ${counted(left, "more line")}\n` : "") + this.#last.join("");
   }
 }
 
-/** The same of a text that is there as a whole. */
+/** Like `ShownLines`, for a complete text. */
 export function shownText(text: string): string {
   const lines = new ShownLines();
   return lines.add(linesOf(text)) + lines.end();
@@ -53,7 +53,7 @@ export function linesOf(text: string): string[] {
   return [...reader.read(Buffer.from(text)), ...reader.end()];
 }
 
-/** The lines of one stream, each cut to a bound. A carriage return begins its line anew, as it does on a terminal. */
+/** Splits one stream into lines of bounded length. A carriage return restarts its line, as it does on a terminal. */
 export class LineReader {
   readonly #decoder = new StringDecoder("utf8");
   #line = "";
@@ -78,7 +78,7 @@ export class LineReader {
       } else if (piece === "\r") {
         this.#overwrite = true;
       } else if (piece !== "") {
-        // One more than is shown: then it is known that there was more.
+        // Keep one character more than is shown, so that `shownLine` can tell that the line was cut.
         this.#line = ((this.#overwrite ? "" : this.#line) + piece).slice(0, maxLineChars + 1);
         this.#overwrite = false;
       }

@@ -1,7 +1,7 @@
-/** Between two parts of a bound, everything that is ready gets its turn. */
+/** Between two parts of the bound, the event loop handles everything that is ready. */
 const parts = 20;
 
-/** Waits; false when the signal ended the wait. */
+/** Waits `ms` milliseconds; resolves to false if the signal aborted the wait. */
 export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false);
@@ -28,8 +28,8 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T |
 }
 
 /**
- * Waits for a promise, but no longer than the bound or until the signal is aborted; says whether it was in time. A
- * rejection is an end too. Nothing stays behind on a signal that lives longer.
+ * Waits for a promise until the bound has passed or the signal is aborted; resolves to whether it settled in time. A
+ * rejection counts as settled. Leaves no listener on the signal.
  */
 export function within(promise: Promise<unknown>, boundMs: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
@@ -48,8 +48,8 @@ export function within(promise: Promise<unknown>, boundMs: number, signal?: Abor
 }
 
 /**
- * The same as `within`, for what only goes on in the event loop of this thread. Where that is busy, its timers are due
- * before the answers that have long been there are looked at: a bound in one piece would take that for slowness.
+ * Like `within`, for work that progresses only in this thread's event loop. On a busy loop, timers fire before answers
+ * that have already arrived are handled, so that a bound in one piece would report them as late.
  */
 export async function withinRounds(promise: Promise<unknown>, boundMs: number, signal?: AbortSignal): Promise<boolean> {
   for (let part = 0; part < parts; part += 1) {

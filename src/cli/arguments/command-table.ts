@@ -34,7 +34,7 @@ import {
   undoFlags,
 } from "./flags.js";
 
-/** Each is loaded when it is asked for. */
+/** Each command is imported only when it runs. */
 const loaders = {
   list: () => Promise.resolve(listCommand),
   new: async () => (await import("../commands/conversations/new.js")).newCommand,
@@ -73,7 +73,7 @@ const loaders = {
   mcp: async () => (await import("../commands/tools/mcp.js")).mcpCommand,
   trust: async () => (await import("../commands/settings/trust.js")).trustCommand,
   "mock-llm": async () => (await import("../commands/tools/mock-llm.js")).mockLlmCommand,
-  /** What cody does without a command. */
+  /** The interactive prompt, for `cody` without a command. */
   "": async () => (await import("../commands/chat/interactive.js")).interactiveCommand,
 } satisfies Record<string, () => Promise<Command>>;
 
@@ -96,7 +96,7 @@ const writing: ReadonlySet<CommandName> = new Set([
   "",
 ]);
 
-/** Whether a command is going to write a conversation. */
+/** True if the command may write a conversation. */
 export function writes(name: CommandName): boolean {
   return writing.has(name);
 }
@@ -107,7 +107,7 @@ export function isCommandName(name: string): name is CommandName {
 
 type Definition = readonly [usage: string, description: string, flags?: typeof globalFlags];
 
-/** In the order in which help shows them. */
+/** In the order of the help text. */
 const definitions: readonly Definition[] = [
   ["new", "Start a conversation and print its id", nameFlags],
   ["chat [...text]", "Send a message, followed by piped stdin; without a text stdin is the message", chatFlags],

@@ -14,7 +14,7 @@ const flagOf = {
   sandbox: "--sandbox",
 } as const;
 
-/** The settings given as flags, checked one by one so that a mistake is named as it was typed. */
+/** The settings given as flags. Each is checked separately, so that an error names the flag as it was typed. */
 export function configFlags({ flags, terminal }: CommandContext): ConfigFlags {
   const { provider, api, model, baseUrl, approvalPolicy, sandbox, layout, conversationDir } = flags;
   const said = definedOnly({ provider, api, model, baseUrl, approvalPolicy, sandbox });

@@ -1,4 +1,4 @@
-/** The flags of all commands; what was not given is absent or false. */
+/** The flags of all commands. A flag that was not given is absent or false, unless noted otherwise. */
 export interface Flags {
   readonly model?: string;
   readonly provider?: string;
@@ -10,77 +10,77 @@ export interface Flags {
   readonly conversationDir?: string;
   readonly home?: string;
   readonly limit?: string;
-  /** Where a list goes on. */
+  /** The position at which a list continues. */
   readonly cursor?: string;
   readonly sort?: string;
   readonly since?: string;
-  /** How a new conversation is called. */
+  /** The name of a new conversation. */
   readonly name?: string;
-  /** How many turns a copy has. */
+  /** The number of turns to copy. */
   readonly afterTurn?: string;
-  /** Which turn, counted from the first. */
+  /** The number of a turn, counted from 1. */
   readonly turn?: string;
   readonly port?: string;
   readonly script?: string;
   readonly log?: string;
   readonly strategy?: string;
-  /** A wire API something is looked at for. */
+  /** The wire API to check a conversation for. */
   readonly wire?: string;
-  /** What a conversation is exported as. */
+  /** The export format. */
   readonly format?: string;
   readonly output?: string;
-  /** A file with the JSON Schema the answer has to fit. */
+  /** A file with the JSON Schema for the answer. */
   readonly outputSchema?: string;
-  /** What is imported. */
+  /** The format of the files to import. */
   readonly from?: string;
-  /** Names whose values are secrets, besides those that are configured. */
+  /** Names whose values are secrets, besides the configured ones. */
   readonly pattern?: string;
-  /** How old a conversation must be to be cleaned up. */
+  /** The minimum age of conversations to clean up. */
   readonly olderThan?: string;
-  /** What kind of knowledge it is, how sure, what it is about, and what it replaces. */
+  /** The type, confidence, tags and replaced entry of new knowledge. */
   readonly type?: string;
   readonly confidence?: string;
   readonly tags?: string;
   readonly supersedes?: string;
-  /** Where an MCP server is reached. */
+  /** The address of an MCP server. */
   readonly url?: string;
-  /** The variable that has the token for it. */
+  /** The environment variable that holds the server's token. */
   readonly bearerTokenEnvVar?: string;
-  /** Variables for a server, as NAME=VALUE. */
+  /** Variables for an MCP server, as NAME=VALUE. */
   readonly env?: readonly string[];
-  /** True without an id: the newest conversation of the project. */
+  /** True if given without an id: the newest conversation of the project. */
   readonly resume?: string | true;
   readonly continue: boolean;
   readonly force: boolean;
   readonly json: boolean;
-  /** Control characters are printed as they are. */
+  /** Prints control characters unchanged. */
   readonly raw: boolean;
   readonly list: boolean;
   readonly project: boolean;
-  /** Codex's conversations, whatever the layout is. */
+  /** Uses Codex's conversations, whatever the layout is. */
   readonly codex: boolean;
   readonly last: boolean;
   readonly fork: boolean;
-  /** Continue in the folder the conversation was in. */
+  /** Continues in the folder the conversation was in. */
   readonly recordedCwd: boolean;
-  /** Change something that would otherwise only be looked at. */
+  /** Makes changes in commands that only report by default. */
   readonly write: boolean;
-  /** Only say what would be done. */
+  /** Only reports what would be done. */
   readonly dryRun: boolean;
   readonly undo: boolean;
-  /** Who says what of each setting. */
+  /** Shows every source of each setting. */
   readonly explain: boolean;
-  /** Numbers instead of lines. */
+  /** Prints line counts instead of a diff. */
   readonly stat: boolean;
-  /** Instead of what has that name. */
+  /** Replaces an existing entry of the same name. */
   readonly replace: boolean;
-  /** Also what somebody has changed since. */
+  /** Also restores files that have changed since. */
   readonly overwrite: boolean;
-  /** All there is: every place conversations are kept in, or every conversation instead of one, or of the old ones. */
+  /** Every conversation, or every place they are stored in; the exact meaning depends on the command. */
   readonly all: boolean;
-  /** What is in the trash. */
+  /** Works on the trash. */
   readonly trash: boolean;
-  /** Do what cannot be taken back. */
+  /** Confirms an action that asks for confirmation. */
   readonly yes: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -88,7 +88,7 @@ export interface Flags {
   readonly persistence: boolean;
   /** Whether stdin is read: by `scrub` with `--stdin`, by `chat` unless `--no-stdin` was given. */
   readonly stdin: boolean;
-  /** Whether a key goes into the keyring of the operating system. */
+  /** Stores a key in the operating system's keyring. */
   readonly keyring: boolean;
   /** False after `--no-shapes`. */
   readonly shapes: boolean;

@@ -3,7 +3,7 @@ import { brokenLines, helpTable, type HelpRow } from "../format/help-table.js";
 
 type Command = CAC["commands"][number];
 
-/** How a command is used; without one, how cody is. */
+/** The help text of one command, or of cody if `command` is the unnamed one. */
 export function helpText(cli: CAC, command: Command, columns: number | undefined): string {
   const table = (rows: readonly HelpRow[]): string => helpTable(rows, columns).join("\n");
   const isBare = command.name === "";

@@ -5,20 +5,20 @@ import { type CommandName, defineCommands, isCommandName } from "./command-table
 import type { Flags } from "./flags.js";
 import { helpText } from "./help.js";
 
-/** An argument of a process cannot hold it. */
+/** Cannot occur in a process argument. */
 const marker = "\0";
 
 export interface ParsedCommand {
   readonly name: CommandName;
   readonly args: readonly string[];
   readonly flags: Flags;
-  /** How this command is used, for a terminal of so many columns or for a file. */
+  /** The help text, wrapped for a terminal with this many columns; unwrapped if undefined. */
   readonly help: (columns: number | undefined) => string;
 }
 
 type CacCommand = CAC["commands"][number];
 
-/** The command, its arguments and its flags, each text as it was typed. */
+/** Parses the command, its arguments and its flags. Each text is kept as it was typed. */
 export function parseArguments(argv: readonly string[]): ParsedCommand {
   const cli = defineCommands();
   const { args: marked, options } = cli.parse(["node", "cody", ...mark(argv)], { run: false });
@@ -32,7 +32,7 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
   if (isCommandName(command.name)) {
     return { name: command.name, args, flags, help: (columns) => helpText(cli, command, columns) };
   }
-  // The commands without a loader are other spellings of a flag.
+  // `version` and `help` have no loader: they are other spellings of a flag.
   if (command.name === "version") return { name: "", args: [], flags: { ...flags, version: true }, help: () => "" };
   const [about = ""] = args;
   const described = cli.commands.find(({ name }) => name === about);
@@ -58,7 +58,7 @@ function flagsOf(options: Readonly<Record<string, unknown>>, known: readonly Cac
   return { ...nothingGiven, ...Object.fromEntries(values) };
 }
 
-/** Flags of which every one counts. */
+/** Flags that may be given several times; every value is kept. */
 const repeatable: ReadonlySet<string> = new Set(["env"]);
 
 function repeated({ name, rawName }: CacCommand["options"][number], given: unknown): [string, string[]][] {
@@ -100,7 +100,7 @@ const nothingGiven: Flags = {
   strict: true,
 };
 
-/** A flag given twice holds as it was given last. */
+/** If a flag is given twice, the last value wins. */
 function lastOf(value: unknown): unknown {
   return Array.isArray(value) ? value.at(-1) : value;
 }
@@ -123,8 +123,8 @@ function unknownCommand(cli: CAC, typed: string): CommandError {
 }
 
 /**
- * Arguments in a form in which cac leaves them alone: it would read numbers, take `true` behind a boolean flag for its
- * value, a lone dash for a flag, and whatever stands behind a boolean flag of two words for its value.
+ * Marks arguments so that cac does not change them: it would convert numbers, take `true` after a boolean flag as its
+ * value, treat a lone dash as a flag, and take any argument after a boolean flag of two words as its value.
  */
 function mark(argv: readonly string[]): string[] {
   const dashes = argv.indexOf("--");
@@ -157,7 +157,7 @@ interface KnownFlag {
   readonly isBoolean?: boolean;
 }
 
-/** Looks at the flags as they were typed: cac forgives some mistakes and cannot name others as they were spelled. */
+/** Checks the flags as they were typed: cac accepts some mistakes, and cannot name others by their spelling. */
 function checkFlags(argv: readonly string[], known: readonly KnownFlag[]): void {
   const end = argv.indexOf("--");
   for (const argument of argv.slice(0, end === -1 ? undefined : end)) {
@@ -182,7 +182,7 @@ function spellingsOf({ rawName, isBoolean }: KnownFlag): { spelling: string; isB
   return names.map((name) => ({ spelling: name.trim(), isBoolean: isBoolean === true }));
 }
 
-/** The same letters but for dashes and case, or one the beginning of the other. */
+/** True if both have the same letters apart from dashes and case, or one is a prefix of the other. */
 function isNear(spelling: string, flag: string): boolean {
   const [a, b] = [bare(spelling), bare(flag)];
   return b.length > 1 && a.length > 1 && (a.startsWith(b) || b.startsWith(a));

@@ -13,10 +13,10 @@ import { ProjectMembers } from "./project-members.js";
 import type { Workspace } from "../workspace.js";
 import type { Target } from "./target.js";
 
-/** Which conversation a run goes on with; `why` says why it begins a new one though an old one was looked for. */
+/** The conversation a run continues. `why` explains why a new one is started although an old one was looked for. */
 export type Choice = ({ readonly type: "resume" } & Target) | { readonly type: "new"; readonly why?: string };
 
-/** What the flags ask for; undefined when they leave it open. */
+/** The conversation selected by flags; undefined if no flag selects one. */
 export async function chosenByFlags(context: CommandContext, workspace: Workspace): Promise<Choice | undefined> {
   const { flags } = context;
   if (typeof flags.resume === "string") {
@@ -27,7 +27,7 @@ export async function chosenByFlags(context: CommandContext, workspace: Workspac
   return id === undefined ? { type: "new", why: "No saved conversation in this project" } : { type: "resume", id };
 }
 
-/** The active conversation, if it is still there. */
+/** The active conversation, if it still exists. */
 export async function chosenByPointer(context: CommandContext, workspace: Workspace): Promise<Choice> {
   const active = (await workspace.active()) ?? (await activeBeforeMove(context, workspace));
   if (active === undefined) return { type: "new", why: "No active conversation" };
@@ -36,21 +36,21 @@ export async function chosenByPointer(context: CommandContext, workspace: Worksp
     return { type: "resume", id: await wholeId(workspace.places, id) };
   } catch (error) {
     if (path !== undefined && (await isThere(path))) return { type: "resume", id, path };
-    // A directory that cannot be read must not stop a conversation either: it goes on unsaved.
+    // An unreadable directory must not prevent a conversation: it continues unsaved.
     if (!(error instanceof ConversationNotFoundError))
       context.log("warn", `conversations unreadable: ${String(error)}`);
     return { type: "new", why: `Conversation ${id} is gone` };
   }
 }
 
-/** What was active in this project when it was called otherwise or lay elsewhere. */
+/** The conversation that was active in this project before the project was moved or renamed. */
 async function activeBeforeMove(
   context: CommandContext,
   { key, places }: Workspace,
 ): Promise<ActiveConversation | undefined> {
   const pointers = (await readAllActive(context.home)).filter((pointer) => pointer.key.directory === key.directory);
   const members = await ProjectMembers.open(context.home, key.projectRoot);
-  // Asked all at once: there is a pointer for every project, and almost all of them are where they were.
+  // Checked in parallel: there is a pointer for every project, and almost none of the projects has moved.
   const may = await Promise.all(pointers.map((pointer) => members.mayInclude(pointer.key.projectRoot)));
   for (const { active, key: old } of pointers.filter((_, index) => may[index])) {
     const path = active.path ?? (await pathOf(places, active.id));
@@ -65,7 +65,7 @@ async function pathOf(places: ConversationPlaces, id: string): Promise<string | 
   return (await findById([places.directory, ...places.elsewhere], id).catch(() => undefined))?.path;
 }
 
-/** The conversation a command is about that begins none: the named one, else what the flags say, else the active one. */
+/** The target of a command that needs an existing conversation: the named one, else by flags, else the active one. */
 export async function existingTarget(context: CommandContext, workspace: Workspace, named?: string): Promise<Target> {
   if (named !== undefined) return await targetOf(context, workspace.places, named);
   const choice = (await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace));
@@ -73,7 +73,7 @@ export async function existingTarget(context: CommandContext, workspace: Workspa
   throw new CommandError(choice.why ?? "No active conversation", exitCodes.failed, ["List available: cody list"]);
 }
 
-/** What a person named: an id or the beginning of one, a name, or a file. No id ends like a file. */
+/** Finds a conversation by id, id prefix, name or file. A file is recognized by its suffix, which no id has. */
 export async function targetOf(
   { terminal }: Pick<CommandContext, "terminal">,
   places: ConversationPlaces,

@@ -6,14 +6,14 @@ import { codexSessions, conversationPlaces, type ConversationPlaces, type Places
 import { usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 
-/** Where conversations are. The whole configuration, and with it the schemas, is loaded only if it may say so. */
+/** The places conversations are stored in. Loads the configuration and the schemas only if it may set them. */
 export async function placesOf(context: CommandContext): Promise<ConversationPlaces> {
   const { home, codexHome, flags } = context;
   const persistence = flags.codex ? codexPersistence(context) : await persistenceOf(context);
   return conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: flags.codex });
 }
 
-/** What `--codex` asks for: Codex's own rollouts, whatever is configured. */
+/** The settings for `--codex`: Codex's own rollouts, whatever is configured. */
 export function codexPersistence({ codexHome }: CommandContext): { layout: "codex"; directory: string } {
   if (codexHome === undefined) throw usageError("--codex: there is no home directory; set CODEX_HOME");
   return { layout: "codex", directory: codexSessions(codexHome) };

@@ -5,7 +5,7 @@ import { readPinsSync, withPins } from "../../rollouts/list/pin-index.js";
 
 export type SavedConversation = ConversationSummary & { readonly name?: string; readonly pinned?: true };
 
-/** What a list has found in a directory, with what is kept there beside the files. */
+/** Adds names and pins, which are stored beside the files, to the conversations found in a directory. */
 export function namedConversations(
   directory: string,
   places: Pick<ConversationPlaces, "codexHome" | "home">,

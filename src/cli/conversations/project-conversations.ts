@@ -9,7 +9,7 @@ import { ProjectMembers } from "./project-members.js";
 
 type Page = Pick<SyncListOptions, "limit" | "after">;
 
-/** The saved conversations of all layouts, newest first; of those in Codex's directory what cody has begun. */
+/** The saved conversations of all layouts, newest first. From Codex's directory, only those that cody created. */
 export function savedConversations(
   context: Pick<CommandContext, "home">,
   places: Pick<ConversationPlaces, "directory" | "alsoListed" | "codexHome">,
@@ -19,11 +19,11 @@ export function savedConversations(
 
 interface SavedPage {
   readonly conversations: SavedConversation[];
-  /** How many there are in all, not only on this page. */
+  /** The number of conversations on all pages together. */
   readonly total: number;
 }
 
-/** A page of them, and how many there are in all. */
+/** One page of the saved conversations. */
 export function savedPage(
   context: Pick<CommandContext, "home">,
   places: Pick<ConversationPlaces, "directory" | "alsoListed" | "codexHome">,
@@ -43,7 +43,10 @@ export function savedPage(
 const newestFirst: ListOrder = { name: "updated", after: undefined };
 
 interface OneDirectory extends Pick<ConversationPlaces, "directory" | "codexHome"> {
-  /** Whether it belongs to another layout: what Codex wrote itself is left out, and what cannot be read is nothing. */
+  /**
+   * True for the directory of another layout: Codex's own files are left out, and an unreadable directory counts as
+   * empty.
+   */
   readonly isOther?: boolean;
 }
 
@@ -62,13 +65,13 @@ function pageIn(
     const { conversations: found, total } = listPageSync(directory, { ...own, ...registered, ...page });
     return { conversations: namedConversations(directory, { codexHome, home }, found), total };
   } catch (error) {
-    // A directory that cannot be read must not hide the conversations of the others.
+    // An unreadable directory must not hide the conversations in the others.
     if (!isOther) throw error;
     return { conversations: [], total: 0 };
   }
 }
 
-/** Those of every place conversations are kept in; of two with one id the one `cody resume` would take. */
+/** The conversations of all places. If two have the same id, the one that `cody resume` would open. */
 export function conversationsEverywhere(
   context: Pick<CommandContext, "home">,
   places: ConversationPlaces,
@@ -85,14 +88,14 @@ export function conversationsEverywhere(
     try {
       return pageIn(context, { directory, codexHome: places.codexHome }).conversations;
     } catch (error) {
-      // Another program's directory that cannot be read must not keep anybody from their own conversations.
+      // Another program's unreadable directory must not hide the user's own conversations.
       if (directory === places.directory) throw error;
       return [];
     }
   }
 }
 
-/** Those of one project. */
+/** The conversations of one project. */
 export async function projectConversations(
   context: Pick<CommandContext, "home">,
   places: ConversationPlaces,
@@ -112,7 +115,7 @@ export async function ofProject(
   return own;
 }
 
-/** The newest one somebody has said something in. */
+/** The newest conversation that has a message. */
 export async function newestConversation(
   context: Pick<CommandContext, "home">,
   places: ConversationPlaces,

@@ -5,9 +5,9 @@ import { findProjectRoot } from "../../config/project/project.js";
 import { readRelinks, type Relink, relinked } from "../../config/project/relinks.js";
 import { firstCommit } from "../../rollouts/rollout-id.js";
 
-/** A conversation, as far as it tells whose it is. */
+/** The part of a conversation that decides which project it belongs to. */
 export interface Member {
-  /** The folder it was begun in. */
+  /** The folder in which it was started. */
   readonly cwd?: string;
   readonly path: string;
 }
@@ -19,8 +19,9 @@ interface Folder {
 }
 
 /**
- * Which conversations are a project's: those begun below it, and those begun in a folder that is gone and was it, by
- * what somebody said with `cody relink`, or because the commit they were begun at is in its repository.
+ * Decides which conversations belong to a project: those started below it, and those started in a folder that no longer
+ * exists and that was this project, either according to `cody relink` or because the commit they were started at is in
+ * its repository.
  */
 export class ProjectMembers {
   readonly #root: string;
@@ -37,7 +38,7 @@ export class ProjectMembers {
     return new ProjectMembers(root, await readRelinks(home));
   }
 
-  /** False when the folder alone tells that what was begun there is not the project's. */
+  /** False if the folder alone shows that conversations started there do not belong to the project. */
   async mayInclude(cwd: string): Promise<boolean> {
     const { isThere, isInProject } = await this.folder(cwd);
     return isInProject || !isThere;
@@ -49,11 +50,11 @@ export class ProjectMembers {
     if (isInProject || isThere) return isInProject;
     const commit = await firstCommit(path).catch(() => undefined);
     if (commit === undefined) return false;
-    // A folder deleted inside another clone of the same repository is still that clone's.
+    // A folder that was deleted inside another clone of the same repository still belongs to that clone.
     return (await this.#has(this.#root, commit)) && !(await this.#has(await findProjectRoot(at), commit));
   }
 
-  /** Where a folder is now, whether it is there at all, and whether it is the project's. */
+  /** Returns the folder's current path, whether it exists, and whether it belongs to the project. */
   folder(cwd: string): Promise<Folder> {
     return remembered(this.#folders, cwd, async () => {
       const at = resolve(relinked(cwd, this.#relinks));
@@ -62,7 +63,7 @@ export class ProjectMembers {
     });
   }
 
-  /** Only a folder below the root can have it as its root, so nothing is looked for above all the others. */
+  /** Only folders below the root can have it as their project root, so all others skip the search. */
   async #holds(folder: string): Promise<boolean> {
     return isBelow(folder, this.#root) && (await findProjectRoot(folder)) === this.#root;
   }
@@ -85,7 +86,7 @@ export async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Whether a path is the folder or lies in it. */
+/** True if the path is the folder or inside it. */
 export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

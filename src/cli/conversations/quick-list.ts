@@ -10,8 +10,8 @@ import { namedConversations } from "./named-conversations.js";
 import { outputTo, unwritten } from "../terminal/output.js";
 
 /**
- * Prints a plain `cody list`, if what the last one left tells it: before anything else of cody is loaded, which would
- * take longer than all the rest. Says whether it did; when there is anything to decide, the command decides it.
+ * Prints a plain `cody list` from the cache of the previous one, before the rest of cody is loaded, which would take
+ * longer than everything else. Returns false if the cache is not enough; the list command then does the work.
  */
 export async function printQuickList(args: readonly string[]): Promise<boolean> {
   const text = quickList(args, process.env);
@@ -26,7 +26,10 @@ export async function printQuickList(args: readonly string[]): Promise<boolean> 
 
 const stdoutDescriptor = 1;
 
-/** Writes to the descriptor as long as that is no terminal and has room: a stream takes longer to make than the page. */
+/**
+ * Writes to the descriptor directly unless it is a terminal or full: creating a stream takes longer than printing the
+ * page.
+ */
 async function printed(text: string, isJson: boolean): Promise<Error | undefined> {
   const bytes = Buffer.from(isJson ? text : harmless(text));
   let written = 0;
@@ -36,13 +39,13 @@ async function printed(text: string, isJson: boolean): Promise<Error | undefined
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A reader that has left does not mind; one that is slow is waited for.
+    // A reader that has left is not an error. For a slow reader, the stream below takes over.
     if (code === "EPIPE") return undefined;
     if (code !== "EAGAIN") return error as Error;
   }
   if (written === bytes.length) return undefined;
   const stdout = outputTo(process.stdout);
-  // What has begun as bytes goes on as bytes: a character may be cut in two.
+  // The rest is written as bytes too, because the first write may have split a character.
   if (written > 0) stdout.stream.write(bytes.subarray(written));
   else await (isJson ? stdout.writeExact(text) : stdout.write(text));
   await stdout.flush();
@@ -56,7 +59,7 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   const home = codyHome({ env, homedir });
   if (saysWhere(env) || !isUsual(home)) return undefined;
   const { conversations, heads, codexRegister } = homePaths(home);
-  // What lies in Codex's directory is found by the command itself.
+  // Conversations in Codex's directory need the full list command.
   if (existsSync(codexRegister)) return undefined;
   const limit = flags.limit === undefined ? undefined : Number(flags.limit);
   const found = knownPage(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
@@ -74,7 +77,7 @@ interface QuickFlags {
   json?: boolean;
 }
 
-/** The flags there is nothing to say against; others, and mistakes, are for whoever knows all of them. */
+/** The flags this shortcut supports; undefined for any others and for mistakes, which the full parser handles. */
 function flagsIn(args: readonly string[]): QuickFlags | undefined {
   const flags: QuickFlags = {};
   for (let at = 0; at < args.length; at += 1) {
@@ -88,7 +91,7 @@ function flagsIn(args: readonly string[]): QuickFlags | undefined {
   return flags;
 }
 
-/** Whether conversations are where they are by themselves. */
+/** True if no configuration file may change where conversations are stored. */
 function isUsual(home: string): boolean {
   return configNames.every((name) => {
     try {

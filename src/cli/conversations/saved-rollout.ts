@@ -5,7 +5,7 @@ import { targetOf } from "./choose-conversation.js";
 import type { CommandContext } from "../context.js";
 import { placesOf } from "./conversation-directory.js";
 
-/** The file of the conversation a command names first, or of another it names, by id, name, or the file itself. */
+/** Finds the rollout file of a conversation by id, name or file; by default the command's first argument. */
 export async function savedRollout(context: CommandContext, text = context.args[0] ?? ""): Promise<RolloutName> {
   const places = await placesOf(context);
   if (!text.endsWith(".jsonl")) return await findSaved(namedDirectories(places), text);

@@ -1,6 +1,6 @@
-/** A conversation that is there. */
+/** An existing conversation. */
 export interface Target {
   readonly id: string;
-  /** Its file, when it is not to be found by its id. */
+  /** Its file, if it cannot be found by its id. */
   readonly path?: string;
 }

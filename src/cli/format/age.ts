@@ -4,7 +4,7 @@ import { usageError } from "../command-error.js";
 const hourMs = 60 * 60 * 1000;
 const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs };
 
-/** How old something must be: 12h, 7d or 2w. Nothing is not an age: it would be everything. */
+/** Parses an age such as 12h, 7d or 2w. Zero is rejected, because it would match everything. */
 export function ageOf(flag: string, text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   const age = Number(number) * (unitMs[unit] ?? 0);
@@ -13,7 +13,7 @@ export function ageOf(flag: string, text: string): number {
   throw usageError(`${flag}: expected an age like 12h, 7d or 2w, not '${text}': ${allowed}`);
 }
 
-/** An age as it is said to people. */
+/** An age for people, in hours or days. */
 export function ageText(milliseconds: number): string {
   const hours = Math.floor(milliseconds / hourMs);
   return hours < 48 ? counted(hours, "hour") : counted(Math.floor(hours / 24), "day");

@@ -1,6 +1,6 @@
 const units = ["bytes", "kB", "MB", "GB", "TB"];
 
-/** A size for a person: 950 bytes, 1.2 kB, 14 MB. */
+/** A size for people: 950 bytes, 1.2 kB, 14 MB. */
 export function byteText(bytes: number): string {
   let [value, unit] = [bytes, 0];
   while (value >= 999.5 && unit < units.length - 1) {

@@ -1,6 +1,6 @@
 const tabCells = 8;
 
-/** As many cells of a terminal as a character may take: terminals do not agree about what is not ASCII. */
+/** The most cells a UTF-16 unit may take: terminals disagree about the width of characters outside ASCII. */
 export function cellsOf(code: number): number {
   if (code >= 0x20 && code < 0x7f) return 1;
   if (code === 0x09) return tabCells;
@@ -8,7 +8,7 @@ export function cellsOf(code: number): number {
   return isSecondOfPair ? 0 : 2;
 }
 
-/** A text that takes at most so many cells, and a sign where it goes on; no character is cut in two. */
+/** Cuts a text to at most `maxCells` cells and appends `…`. Never splits a surrogate pair. */
 export function fitted(text: string, maxCells: number): string {
   let cells = 0;
   let end = 0;

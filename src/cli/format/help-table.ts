@@ -1,10 +1,10 @@
 export type HelpRow = readonly [name: string, description: string];
 
 const indent = "  ";
-/** In a narrower second column hardly two words stand side by side: what is said of a name goes below it. */
+/** If the second column would be narrower, descriptions are placed below the names. */
 const minRoom = 30;
 
-/** Names and what is said of each; in a terminal, which has columns, broken between words. */
+/** A table of names and descriptions, wrapped between words if the number of columns is known. */
 export function helpTable(rows: readonly HelpRow[], columns: number | undefined): string[] {
   const width = indent.length + Math.max(...rows.map(([name]) => name.length)) + indent.length;
   const room = columns === undefined ? Infinity : columns - width;
@@ -19,7 +19,7 @@ function below(description: string, columns = Infinity): string[] {
   return brokenLines(description, columns - deep.length).map((line) => deep + line);
 }
 
-/** The words of a text in lines of at most so many characters; a longer word has a line for itself. */
+/** Wraps a text into lines of at most `maxChars`. A longer word gets its own line. */
 export function brokenLines(text: string, maxChars: number): string[] {
   const lines: string[] = [];
   let line = "";

@@ -1,4 +1,4 @@
-/** A time as the clock on the wall shows it. By hand: the first use of Intl costs as long as a short command may take. */
+/** A time in the local time zone. Formatted by hand, because the first use of Intl takes as long as a short command. */
 export function localTime(milliseconds: number): string {
   const date = new Date(milliseconds);
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;

@@ -1,12 +1,12 @@
 import type { FileChange } from "../../messages/file-change.js";
 
-/** What becomes of one file, as lines with a sign before each; of one that goes only how long it was. */
+/** The change of one file as lines with a sign before each; empty for a deleted file. */
 export function changeLines(change: FileChange): string[] {
   if (change.type === "add") return lines(change.content).map((line) => `+${line}`);
   return change.type === "update" ? lines(change.unified_diff) : [];
 }
 
-/** What becomes of it in a few words; the path is for the caller to show. */
+/** The change of one file in a few words. The caller decides how to show the path. */
 export function changeWords(change: FileChange, path: string, shownPath: (path: string) => string): string {
   if (change.type === "add") return `add ${shownPath(path)}`;
   if (change.type === "update") {

@@ -5,7 +5,7 @@ import { compactedText, tokenText } from "../format/token-text.js";
 
 type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
 
-/** Shows that a compaction is running: on a terminal with a moving line, elsewhere with a line on stderr. */
+/** Shows that a compaction is running: an animated line on a terminal, otherwise one line on stderr. */
 export class CompactionProgress {
   readonly #context: CommandContext;
   readonly #status: StatusLine;
@@ -16,7 +16,7 @@ export class CompactionProgress {
     this.#status = status;
   }
 
-  /** A summary is being made in the background; if it has to be made again, the line is not repeated. */
+  /** Reports a background summary. If it has to be made again, the line is not repeated. */
   async prepare({ estimated_tokens }: MsgOf<"compaction_prepare">): Promise<void> {
     if (this.#isPreparing) return;
     this.#isPreparing = true;
@@ -31,14 +31,14 @@ export class CompactionProgress {
     if (!isShown) await this.#context.tell(`Compacting conversation history... ${tokens}`);
   }
 
-  /** Why nothing was compacted is told by a warning. */
+  /** A warning event reports why nothing was compacted. */
   async end({ outcome, tokens_before, tokens_after }: MsgOf<"compaction_end">): Promise<void> {
     this.#isPreparing = false;
     await this.clear();
     if (outcome === "compacted") await this.#context.tell(compactedText(tokens_before, tokens_after));
   }
 
-  /** Before anything else is written. */
+  /** Call before anything else is written. */
   async clear(): Promise<void> {
     await this.#status.clear();
   }

@@ -7,14 +7,14 @@ import { groupsOf, type ItemGroup, kindName } from "./item-kinds.js";
 const unknownColumns = 80;
 const maxLargest = 10;
 const maxBarCells = 40;
-/** A shorter bar says nothing. */
+/** A shorter bar is not useful. */
 const minBarCells = 5;
 const nameCells = 14;
 const tokenCells = 6;
 const shareCells = 6;
 const indent = "  ";
 
-/** What the model sees now, by size: what kinds of items take, and which items take most. */
+/** A report of the context window: the tokens per kind of item, and the largest items. */
 export function contextText(usage: ContextUsage, columns: number | undefined): string[] {
   const { model, window, isAssumedWindow, limit, tokens, items } = usage;
   const width = columns || unknownColumns;
@@ -34,7 +34,7 @@ export function contextText(usage: ContextUsage, columns: number | undefined): s
 
 interface Scale {
   readonly window: number;
-  /** What the longest bar stands for: of the window, most bars would be too short to be compared. */
+  /** The tokens of the longest bar. Relative to the window, most bars would be too short to compare. */
   readonly most: number;
   readonly width: number;
 }

@@ -1,21 +1,21 @@
 import { exitCodes } from "../command-error.js";
 import type { SignalName, Terminal } from "./terminal.js";
 
-/** How long a process that was told to end may take to save and let go. */
+/** The time a terminated process may take to save and release its resources. */
 const graceMs = 3_000;
 const endingSignals = { SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Whether this run has been told to stop, and with which exit code it then ends. */
+/** Whether this run was interrupted, and the exit code for that case. */
 export interface Interruption extends Disposable {
   readonly signal: AbortSignal;
   readonly exitCode: number | undefined;
-  /** Ctrl-C, for whoever reads the keys of the terminal: then it is no signal. */
+  /** Reports Ctrl-C from code that reads keys itself, where it raises no signal. */
   interrupt(): void;
 }
 
 /**
- * Listens to signals until disposed. Ctrl-C goes to `onInterrupt`; without one the first stops the run and the second
- * ends the process.
+ * Listens to signals until disposed. Ctrl-C calls `onInterrupt`; without it, the first Ctrl-C stops the run and the
+ * second ends the process.
  */
 export function watchSignals(terminal: Terminal, onInterrupt?: () => void): Interruption {
   const controller = new AbortController();

@@ -1,6 +1,6 @@
 import type { ItemKind, ItemSize } from "../../messages/compaction-report.js";
 
-/** How kinds of items are called, in the order in which they are listed. */
+/** The display names of the kinds of items, in the order of the report. */
 const names = {
   instructions: ["instructions", "instructions"],
   tools: ["tools", "tools"],
@@ -25,7 +25,7 @@ export function kindName(kind: ItemKind): string {
   return names[kind][0];
 }
 
-/** What items of each kind take together; kinds that are not there are left out. */
+/** The count and tokens of the items of each kind; kinds without items are left out. */
 export function groupsOf(items: readonly ItemSize[]): ItemGroup[] {
   return Object.entries(names).flatMap(([kind, [, name]]) => {
     const own = items.filter((item) => item.kind === kind);

@@ -2,7 +2,10 @@ import type { CompactionOutcome } from "../../messages/compaction-report.js";
 import type { CommandContext } from "../context.js";
 import type { Watched } from "./turn-player.js";
 
-/** Tells why nothing was compacted, unless a warning has. Says whether it failed: that there is nothing to do is none. */
+/**
+ * Reports why nothing was compacted, unless a warning did. Returns true if the compaction failed; having nothing to do
+ * is not a failure.
+ */
 export async function tellNotCompacted(
   context: CommandContext,
   { result, msgs }: Watched<CompactionOutcome>,
@@ -12,6 +15,6 @@ export async function tellNotCompacted(
   const { reason } = result;
   const isWarned = msgs.some((msg) => msg.type === "warning" && msg.message === reason);
   if (!isWarned) await context.tell(reason);
-  // What was begun and ended with a warning could not be done.
+  // A compaction that started and ended with a warning has failed.
   return isWarned && msgs.some(({ type }) => type === "compaction_start");
 }

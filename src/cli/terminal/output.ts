@@ -4,28 +4,28 @@ import { systemReason } from "../../base/system-error.js";
 
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Where a command writes. */
+/** An output stream of a command. */
 export interface Output {
   readonly isTTY: boolean;
   readonly stream: OutputStream;
-  /** How many columns a terminal has; undefined for a file and a pipe, where lines need not be broken. */
+  /** The width of the terminal; undefined for files and pipes, where lines need not be broken. */
   readonly columns: number | undefined;
-  /** Nobody reads any more, as in `cody list | head -1`. */
+  /** True when the reader has left, as in `cody list | head -1`. */
   readonly closed: boolean;
-  /** Why what was written did not arrive, when a reader that left is not the reason. */
+  /** The reason that output was lost, unless the reader left. */
   readonly failure: Error | undefined;
   /**
-   * Writes text for people, with control characters replaced by visible ones. Resolves when there is room for more. What
-   * nobody reads is dropped.
+   * Writes text for people, with control characters replaced by visible ones. Resolves when there is room for more.
+   * After the reader has left, text is dropped.
    */
   write(text: string): Promise<void>;
-  /** The same for a text in pieces; on a terminal those that are marked stand out. */
+  /** Like `write`, for text in parts; marked parts are bold on a terminal. */
   writeParts(parts: readonly TextPart[]): Promise<void>;
-  /** Writes data for programs and files byte for byte; on a terminal, control characters are replaced there too. */
+  /** Writes data for programs and files byte for byte; on a terminal, control characters are replaced here too. */
   writeExact(text: string): Promise<void>;
-  /** Takes back what was written since the last line break; on a terminal only, and only what is one row of it. */
+  /** Erases the current row of a terminal; does nothing elsewhere. */
   eraseLine(): Promise<void>;
-  /** From now on control characters are written as they are, also to a terminal. */
+  /** From now on, control characters are written unchanged, also to a terminal. */
   allowControls(): void;
   /** Resolves when everything written has arrived or cannot arrive. */
   flush(): Promise<void>;
@@ -42,10 +42,10 @@ const toFirstColumn = "\r";
 const eraseToEnd = "\u001b[K";
 const readerLeft = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
 
-/** What most terminals have, for one that does not say. */
+/** The usual width, for terminals that do not report one. */
 const usualColumns = 80;
 
-/** The columns a stream reports, if they can be true: some terminals report zero. */
+/** The reported number of columns if it is plausible: some terminals report zero. */
 export function reportedColumns({ columns }: Pick<OutputStream, "columns">): number | undefined {
   return columns !== undefined && Number.isInteger(columns) && columns > 0 ? columns : undefined;
 }
@@ -102,7 +102,7 @@ function inBold(text: string, isBold: boolean): string {
   return isBold ? bold + text + notBold : text;
 }
 
-/** What a person is told when their output did not arrive. */
+/** The message for output that was lost. */
 export function unwritten(failure: Error): string {
   return `The output could not be written: ${systemReason(failure)}`;
 }

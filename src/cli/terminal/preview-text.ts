@@ -6,7 +6,7 @@ const nameCells = 14;
 const countCells = 6;
 const tokenCells = 8;
 
-/** What a compaction would do. The summary is not there yet, so nobody knows how long it will be. */
+/** The effect of a compaction. The summary does not exist yet, so its length is unknown. */
 export function previewText(preview: CompactionPreview): string[] {
   const { strategy, tokensBefore, tokensAfter, kept, dropped, window, limit } = preview;
   return [

@@ -6,19 +6,19 @@ import { usageError } from "../command-error.js";
 import type { CommandContext } from "../context.js";
 import type { Input } from "./terminal.js";
 
-/** How long stdin may be silent before a person is told what cody is waiting for. */
+/** The silence on stdin after which a message says what cody is waiting for. */
 const silenceMs = 1_000;
-/** The most bytes of UTF-8 that one UTF-16 unit stands for. */
+/** The most UTF-8 bytes per UTF-16 unit. */
 const maxBytesPerChar = 3;
 
-/** All of the input as one text, without the line break at its very end, which the shell puts there. */
+/** Reads all input as one text, without the final line break that the shell adds. */
 export async function readAll(input: Input, signal: AbortSignal): Promise<string> {
   let text = "";
   for await (const piece of pieces(input, signal)) text = bounded(text + piece);
   return text.replace(/\r?\n$/, "");
 }
 
-/** The input line by line, each as soon as it is whole; nothing is read while a line is being worked on. */
+/** Reads the input line by line. Nothing is read while the caller works on a line. */
 export async function* readLines(input: Input, signal: AbortSignal): AsyncGenerator<string> {
   let rest = "";
   for await (const piece of pieces(input, signal)) {
@@ -30,8 +30,8 @@ export async function* readLines(input: Input, signal: AbortSignal): AsyncGenera
 }
 
 /**
- * The prompt with stdin behind it, between `<stdin>` tags, if stdin is a pipe or a regular file and has any text.
- * `--no-stdin` leaves it unread.
+ * Appends stdin to the prompt, between `<stdin>` tags, if stdin is a pipe or a regular file and contains text.
+ * `--no-stdin` disables this.
  */
 export async function withPipedInput(context: CommandContext, prompt: string, signal: AbortSignal): Promise<string> {
   const { flags, terminal } = context;
@@ -75,14 +75,14 @@ function pipedTooLong(): Error {
   );
 }
 
-/** A tag whose end is not in the text, so that the model sees where stdin ends. */
+/** A tag whose end does not occur in the text, so that the model sees where stdin ends. */
 function unusedTag(text: string): string {
   let tag = "stdin";
   for (let number = 2; text.includes(`</${tag}>`); number += 1) tag = `stdin-${number}`;
   return tag;
 }
 
-/** Ends quietly when the signal is aborted. */
+/** Ends without an error when the signal is aborted. */
 async function* pieces(input: Input, signal: AbortSignal): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
   for await (const chunk of chunks(input, signal)) {

@@ -4,7 +4,7 @@ import type { CommandContext } from "../context.js";
 import type { Interruption } from "./interruption.js";
 import { readLines } from "./read-input.js";
 
-/** The first line of stdin; a person who types it does not see it. Empty when there is none, or the run was interrupted. */
+/** Reads the first line of stdin, without echo on a terminal. Empty if there is none or the run was interrupted. */
 export async function readSecret(context: CommandContext, what: string, interruption: Interruption): Promise<string> {
   const { stdin } = context.terminal;
   if (stdin.isTTY === true) return await typed(context, what, interruption);
@@ -14,7 +14,7 @@ export async function readSecret(context: CommandContext, what: string, interrup
 
 async function typed({ terminal }: CommandContext, what: string, interruption: Interruption): Promise<string> {
   const { createInterface } = await import("node:readline");
-  // What is typed would be shown here.
+  // Discards readline's output, which would echo the secret.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const readline = createInterface({ input: terminal.stdin, output, terminal: true, historySize: 0 });
   readline.once("SIGINT", () => interruption.interrupt());

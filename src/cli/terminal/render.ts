@@ -20,27 +20,27 @@ const leastCells = 37;
 
 const mostCells = 100;
 
-/** The frame takes so many of a row's cells. */
+/** The number of cells the frame takes in each row. */
 const frameCells = 4;
 
-/** More files of one kind are only counted. */
+/** Further files of the same kind are only counted. */
 const maxShown = 20;
 
 /** Shows one event; resolves when there is room for the next. */
 export interface Renderer {
   (event: Event): Promise<void>;
-  /** Erases the status line; called when nothing more is shown. */
+  /** Erases the status line. Called when nothing more is shown. */
   stop?(): Promise<void>;
 }
 
-/** Where what tools do is shown: where stdout is for the answers alone, that is stderr. */
+/** The stream for the work of tools: stderr in commands whose stdout is for answers only. */
 export type ActivityOutput = "stdout" | "stderr";
 
 export function rendererFor(context: CommandContext, activity: ActivityOutput): Renderer {
   return context.flags.json ? jsonRenderer(context) : liveRenderer(context, activity);
 }
 
-/** Text, and on a terminal a line that says what is waited for. */
+/** Renders text, with a status line on a terminal. */
 function liveRenderer(context: CommandContext, activity: ActivityOutput): Renderer {
   const status = new StatusLine(context.terminal);
   const wait = new ModelWait(status, context.terminal.now ?? Date.now);
@@ -53,12 +53,12 @@ function liveRenderer(context: CommandContext, activity: ActivityOutput): Render
   return Object.assign(render, { stop: () => status.clear() });
 }
 
-/** For a command that plays no turn: stdout is for its result. */
+/** For commands that play no turn: shows only problems, because stdout is for the result. */
 export function troubleRenderer(context: CommandContext): Renderer {
   return (event) => tellTrouble(context, event);
 }
 
-/** For a command that compacts: what goes on is told, and what has come of it is its result. */
+/** For the compact command: shows progress and problems. The command prints the outcome itself. */
 export function compactionRenderer(context: CommandContext): Renderer {
   const progress = new CompactionProgress(context, new StatusLine(context.terminal));
   return async (event) => {
@@ -77,8 +77,8 @@ function jsonRenderer(context: CommandContext): Renderer {
 }
 
 /**
- * Prints the answers on stdout, each ending with a newline. The newline of a turn's last answer tells a reader that the
- * turn is saved, so it is printed when the turn ends.
+ * Prints the answers on stdout, each ending with a newline. The newline of a turn's last answer signals that the turn
+ * is saved, so it is printed only when the turn ends.
  */
 function textRenderer(context: CommandContext, activity: ActivityOutput, status: StatusLine): Renderer {
   const { terminal } = context;
@@ -96,7 +96,7 @@ function textRenderer(context: CommandContext, activity: ActivityOutput, status:
   }
 
   async function showAnswer(text: string): Promise<void> {
-    // A second answer begins on a line of its own.
+    // A second answer starts on its own line.
     await (answer.isComplete ? endLine() : compaction.clear());
     await answer.add(text);
   }
@@ -116,7 +116,7 @@ function textRenderer(context: CommandContext, activity: ActivityOutput, status:
   return async (event) => {
     const { msg } = event;
     const done = tools.textOf(msg);
-    // After a call the model answers again: the answer before it was not the last one.
+    // After a call the model answers again, so the previous answer was not the last.
     if (done !== "" || endsLine.has(msg.type) || isCallItem(msg)) await endLine();
     if (done !== "") await terminal[activity].write(done);
     if (msg.type === "agent_message_delta") {
@@ -124,7 +124,7 @@ function textRenderer(context: CommandContext, activity: ActivityOutput, status:
       isStreaming = true;
     }
     if (msg.type === "agent_message") {
-      // The deltas have printed it already, unless the model does not stream.
+      // The deltas have already printed it, unless the model does not stream.
       if (!isStreaming) await showAnswer(msg.message);
       answer.complete();
     }
@@ -154,7 +154,7 @@ const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
   "turn_aborted",
 ]);
 
-/** After `stream_error` the model answers anew. */
+/** After `stream_error` the model answers again. */
 const endsStream: ReadonlySet<EventMsg["type"]> = new Set([
   "agent_message",
   "stream_error",
@@ -162,7 +162,7 @@ const endsStream: ReadonlySet<EventMsg["type"]> = new Set([
   "turn_aborted",
 ]);
 
-/** The line of stdout an answer is printed on. A newline at the end of the text so far is held back. */
+/** The line of stdout with the answer. A newline at the end of the text so far is held back. */
 class AnswerLine {
   readonly #stdout: Output;
   #state: "closed" | "open" | "complete" = "closed";
@@ -185,7 +185,7 @@ class AnswerLine {
     await this.#stdout.write(this.#isNewlineHeld ? all.slice(0, -1) : all);
   }
 
-  /** The whole answer has been added. */
+  /** Call when the whole answer has been added. */
   complete(): void {
     if (this.#state === "open") this.#state = "complete";
   }
@@ -198,12 +198,12 @@ class AnswerLine {
   }
 }
 
-/** How the debug log says that something could not be saved; people search for it. */
+/** The debug log's message for a failed save. People search for this text. */
 export function persistenceFailed(reason: string): string {
   return `Conversation persistence failed: ${reason}`;
 }
 
-/** What goes wrong is told in every mode, on stderr, and kept in the debug log. */
+/** Reports problems on stderr in every mode, and in the debug log. */
 async function tellTrouble(context: CommandContext, event: Event): Promise<void> {
   const trouble = troubleOf(event);
   if (trouble === undefined) return;
@@ -216,7 +216,10 @@ async function tellTrouble(context: CommandContext, event: Event): Promise<void>
 const minKeyChars = 20;
 const shownKeyChars = 4;
 
-/** Says which key was rejected by its last characters. For a terminal only: a log or an event must have no part of it. */
+/**
+ * Identifies the rejected key by its last characters. For terminals only: logs and events must not contain any part of
+ * it.
+ */
 async function tellKeyEnd(context: CommandContext, provider: string): Promise<void> {
   const { env } = context.terminal;
   const { auth, providers } = (await loadSettings(context)).values;
@@ -230,7 +233,7 @@ async function tellKeyEnd(context: CommandContext, provider: string): Promise<vo
 interface Trouble {
   readonly level: LogLevel;
   readonly text: string;
-  /** What the debug log says instead. */
+  /** The text for the debug log, if it differs. */
   readonly logged?: string;
 }
 
@@ -249,14 +252,14 @@ function troubleOf({ id, msg }: Event): Trouble | undefined {
     return { level: "warn", text: `The MCP server ${msg.server} is not there: ${visible(msg.status.error)}` };
   }
   if (msg.type === "secrets_redacted") return { level: "debug", text: redactedText(msg.count) };
-  // Nothing was submitted to end it: it was still open when the conversation was taken up again.
+  // No submission ended it: the turn was still open when the conversation was resumed.
   if (msg.type === "turn_aborted" && id === "") return { level: "debug", text: cutOff };
   if (msg.type === "turn_aborted") return { level: "debug", text: "Interrupted." };
   if (msg.type === "lagged") return { level: "warn", text: `Not shown: events ${msg.from} to ${msg.to}` };
   return undefined;
 }
 
-/** What a turn changed, for a person, in a box of lines; `columns` is how wide the terminal is. */
+/** The changes of a turn as a framed box; `columns` is the width of the terminal. */
 function changesBox(diff: TurnDiff, columns = 80): string {
   const numbers = new Map(diff.files.map((file) => [file.path, file]));
   const rows = [
@@ -286,7 +289,7 @@ function changed(file: FileDiff | undefined): string {
   return file === undefined ? "" : ` ${numbersText(file)}`;
 }
 
-/** Wide characters are those of East Asia and pictures; a box that is a cell off is still a box. */
+/** Approximate: treats East Asian characters and emoji as wide. A box that is off by a cell is acceptable. */
 function width(text: string): number {
   return Array.from(text).reduce((sum, character) => sum + (isWide(character.codePointAt(0) ?? 0) ? 2 : 1), 0);
 }

@@ -4,13 +4,13 @@ import { visible } from "../../base/text/visible.js";
 
 const signs = { modified: "M", created: "A", deleted: "D" } satisfies Record<FileDiff["status"], string>;
 
-/** A line for each file, and one for all. */
+/** One line per file, and a total. */
 export function statText(files: readonly FileDiff[], { total_additions, total_deletions }: DiffSummary): string[] {
   const rows = files.map((file) => `${signs[file.status]}  ${visible(file.path)}  ${numbersText(file)}`);
   return [...rows, `${counted(files.length, "file")} changed, ${totalText(total_additions, total_deletions)}`];
 }
 
-/** As git says of what is no text. */
+/** Shows binary files as git does. */
 export function numbersText({ additions, deletions, binary }: FileDiff): string {
   return binary === true ? "(binary)" : `(+${additions}, -${deletions})`;
 }

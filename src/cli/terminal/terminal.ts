@@ -7,26 +7,26 @@ export type SignalName = (typeof signalNames)[number];
 
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean; destroy?(): unknown };
 
-/** Everything a command may touch of the process it runs in. */
+/** The only access of commands to the process they run in. */
 export interface Terminal {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly cwd: string;
   readonly homedir: string;
   readonly stdin: Input;
-  /** Whether stdin is a pipe or a regular file, not a terminal, a socket or a device such as /dev/null. */
+  /** True if stdin is a pipe or a regular file, not a terminal, a socket or a device such as /dev/null. */
   readonly isStdinPiped: boolean;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** The clock, in milliseconds since 1970; the machine's by default. */
+  /** The clock in milliseconds since 1970; defaults to the system clock. */
   readonly now?: () => number;
   /** Providers besides the built-in ones. */
   readonly providers?: readonly Provider[];
-  /** Tools besides the built-in ones, or in their place. */
+  /** Tools besides the built-in ones; the same name replaces one. */
   readonly tools?: readonly Tool[];
-  /** Returns how to stop listening. */
+  /** Returns a function that removes the listener. */
   onSignal(listener: (name: SignalName) => void): () => void;
-  /** Hears of what nobody caught. Returns how to stop listening. */
+  /** Reports uncaught errors. Returns a function that removes the listener. */
   onCrash(listener: (error: unknown) => void): () => void;
-  /** Ends the process at once: only for when waiting is over. */
+  /** Ends the process at once, without any clean-up. */
   exit(code: number): void;
 }

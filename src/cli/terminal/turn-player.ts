@@ -9,29 +9,29 @@ import type { Renderer } from "./render.js";
 import { FailureError } from "../../messages/failure.js";
 
 /**
- * `refused`: it ended well, but without something nobody could be asked about. `truncated`: the answer is not complete,
- * because the model reached its output limit.
+ * `refused`: the turn completed, but a request was refused because nobody could be asked. `truncated`: the answer is
+ * incomplete, because the model reached its output limit.
  */
 export type TurnOutcome = "answered" | "truncated" | "refused" | "failed" | "aborted";
 
 export interface PlayOptions {
-  /** Ends the turn. */
+  /** Interrupts the turn. */
   readonly signal: AbortSignal;
   readonly approve: Approver;
 }
 
-/** What came of something, and what was shown meanwhile. */
+/** The result of some work, and the events shown meanwhile. */
 export interface Watched<T> {
   readonly result: T;
   readonly msgs: readonly EventMsg[];
 }
 
-/** Plays the turns of one conversation, one after another, and shows what happens in them. */
+/** Plays the turns of one conversation in order and renders their events. */
 export class TurnPlayer {
   readonly conversation: Conversation;
   readonly #render: Renderer;
   readonly #events: AsyncIterator<Event>;
-  /** An event that has been asked for and not been waited for to its end. */
+  /** A requested event that has not been consumed yet. */
   #next: Promise<IteratorResult<Event>> | undefined;
 
   constructor(conversation: Conversation, render: Renderer) {
@@ -41,8 +41,8 @@ export class TurnPlayer {
   }
 
   /**
-   * Shows what was said while the conversation was opened, and plays a turn that waited for an approval since a crash
-   * to its end; undefined when there is none.
+   * Shows the events of opening the conversation. If a turn has waited for an approval since a crash, plays it to its
+   * end and returns its outcome.
    */
   async open(options: PlayOptions): Promise<TurnOutcome | undefined> {
     const { openTurn } = this.conversation;
@@ -59,7 +59,7 @@ export class TurnPlayer {
     return await this.#play((event) => event.id === id, options);
   }
 
-  /** Shows what happens while something else than a turn goes on; aborting the signal interrupts it. */
+  /** Shows events while work other than a turn runs; aborting the signal interrupts it. */
   async watch<T>(work: Promise<T>, signal: AbortSignal): Promise<Watched<T>> {
     using _ = this.#interruptedBy(signal);
     const msgs: EventMsg[] = [];
@@ -112,20 +112,20 @@ export class TurnPlayer {
     }
   }
 
-  /** Says whether it was refused because nobody could be asked. */
+  /** Returns true if the request was refused because nobody could be asked. */
   async #decide(request: ApprovalRequest, seq: number, { approve, signal }: PlayOptions): Promise<boolean> {
     using over = whenRequestIsOver(this.conversation, request, seq);
     const decision = await approve(request, AbortSignal.any([signal, over.signal]));
-    // Nobody waits for it any more; whoever aborted has been told what becomes of the turn.
+    // The decision is no longer needed: the turn was interrupted, or the request is closed.
     if (signal.aborted || over.signal.aborted) return false;
     try {
       await this.conversation.submit({ type: "exec_approval", id: request.approval_id, decision });
     } catch (error) {
-      // The request was closed (it timed out, for example) while the answer was on its way.
+      // The request was closed, for example by a timeout, while the answer was on its way.
       if (error instanceof FailureError && error.code === "invalid_request") return false;
       throw error;
     }
-    // A person gives no reason.
+    // Only `refuseApproval` gives a reason; a person's decision is a plain word.
     return typeof decision === "object";
   }
 
@@ -144,7 +144,7 @@ export class TurnPlayer {
     return msgs;
   }
 
-  /** An event that is there already. */
+  /** The next event, if it has already arrived. */
   async #ready(): Promise<Event | undefined> {
     this.#next ??= this.#events.next();
     const nothing = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)));
@@ -165,6 +165,6 @@ function outcomeOf(msg: EventMsg, started: boolean): TurnOutcome | undefined {
     return msg.truncated === true ? "truncated" : "answered";
   }
   if (msg.type === "turn_aborted") return "aborted";
-  // Refused before it began: no other event will end it.
+  // Rejected before it started: no other event will end this turn.
   return msg.type === "error" && !started ? "failed" : undefined;
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from "../../context.js";
 import type { ConversationPlaces } from "../../../config/places.js";
 import { onlyLooking, openWorkspace } from "../../workspace.js";
 
-/** The file of the conversation a command names, or else of the active one, and where such files are. */
+/** Finds the rollout of the named conversation, or else of the active one, and the places of all conversations. */
 export async function chosenRollout(
   given: CommandContext,
 ): Promise<{ readonly places: ConversationPlaces; readonly rollout: RolloutName }> {

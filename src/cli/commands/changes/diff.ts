@@ -5,7 +5,7 @@ import { leftOutLines, takenBackLines } from "./undo-text.js";
 import { type CommandContext, printLine } from "../../context.js";
 import { numberFlag } from "../../format/whole-number.js";
 
-/** Prints what the turns of a conversation made of the files, or one of them. */
+/** Prints the file changes of all turns of a conversation, or of one turn. */
 export async function diffCommand(context: CommandContext): Promise<number> {
   const turn = numberFlag("--turn", context.flags.turn);
   const { places, rollout } = await chosenRollout(context);

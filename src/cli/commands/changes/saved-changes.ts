@@ -16,7 +16,7 @@ import { CommandError, exitCodes } from "../../command-error.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** As a command sees them; how much may be kept was decided by who played the turn. */
+/** The snapshot places for read access. No size limit applies: it was enforced when the turn was played. */
 export function placesOfChanges(places: ConversationPlaces, rollout: RolloutName, env: Env): SnapshotPlaces {
   return snapshotPlaces(places, rollout.path, {
     maxBytes: Number.POSITIVE_INFINITY,
@@ -25,13 +25,13 @@ export function placesOfChanges(places: ConversationPlaces, rollout: RolloutName
   });
 }
 
-/** What the turns of a saved conversation changed. */
+/** The file changes of the turns of a saved conversation. */
 export class SavedChanges {
   readonly folder: ChangeFolder;
   readonly records: readonly NumberedRecord[];
-  /** The turn whose end nobody has seen: what is different now. */
+  /** The changes so far of a turn that never ended. */
   readonly unfinished: KeptChanges | undefined;
-  /** The numbers of turns by their ids. */
+  /** Turn numbers by turn id. */
   readonly turns: ReadonlyMap<string, number>;
 
   private constructor(
@@ -54,7 +54,7 @@ export class SavedChanges {
     return new SavedChanges(folder, await folder.records(), unfinished, await turnNumbers(rollout));
   }
 
-  /** What one turn changed, or all of them and what was taken back, one after another. */
+  /** The changes of one turn, or of all turns and undos in order. */
   diff(turn: number | undefined): TurnDiffTracker {
     const turnId = turn === undefined ? undefined : this.idOf(turn);
     const tracker = new TurnDiffTracker();
@@ -67,7 +67,7 @@ export class SavedChanges {
     return tracker;
   }
 
-  /** What they changed and nobody kept, so that it is in no diff. */
+  /** Changed files whose content was not stored, so that no diff shows them. */
   leftOut(turn: number | undefined): readonly LeftOutFile[] {
     const turnId = turn === undefined ? undefined : this.idOf(turn);
     const all = [
@@ -78,7 +78,7 @@ export class SavedChanges {
     return [...new Map(files.map((file) => [file.path, file])).values()];
   }
 
-  /** What one turn changed, or all of them, and was taken back and not restored since. */
+  /** The records of one turn, or of all turns, that were undone and not restored since. */
   takenBack(turn: number | undefined): readonly NumberedRecord[] {
     const turnId = turn === undefined ? undefined : this.idOf(turn);
     const isTakenBack = ({ number }: NumberedRecord): boolean =>
@@ -104,7 +104,7 @@ function isThere(root: string): boolean {
   }
 }
 
-/** A turn that was taken back gives its number to the next. */
+/** Numbers the turns of a rollout. The number of a rolled-back turn is reused by the next turn. */
 export async function turnNumbers({ id, path }: RolloutName): Promise<Map<string, number>> {
   const numbers = new Map<string, number>();
   const ends = new TurnEnds();

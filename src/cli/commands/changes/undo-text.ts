@@ -7,17 +7,17 @@ import { visible } from "../../../base/text/visible.js";
 import { localTime } from "../../format/local-time.js";
 import { statText } from "../../terminal/stat-text.js";
 
-/** More turns are only counted. */
+/** Further turns are only counted. */
 const maxNamed = 10;
 
-/** What is taken back, for a person; `turns` are the numbers of turns by their ids. */
+/** Names the undone record for a person; `turns` maps turn ids to numbers. */
 export function whatText({ kind, turn_id, at }: NumberedRecord, turns: ReadonlyMap<string, number>): string {
   const number = turns.get(turn_id);
   const name = number === undefined ? "a turn" : `turn ${number}`;
   return `${kind === "undo" ? `the undo of ${name}` : name} (${localTime(Date.parse(at))})`;
 }
 
-/** What a diff does not show, or shows though it is not so any more. */
+/** Lists undone turns, because a diff does not show them or shows outdated changes. */
 export function takenBackLines(records: readonly NumberedRecord[], turns: ReadonlyMap<string, number>): string[] {
   if (records.length === 0) return [];
   const named = records.slice(-maxNamed).map((record) => whatText(record, turns));
@@ -25,7 +25,7 @@ export function takenBackLines(records: readonly NumberedRecord[], turns: Readon
   return [`Taken back: ${[...rest, ...named].join(", ")}.`];
 }
 
-/** What would become of files, or became of them. */
+/** The changes that restoring would make, or has made. */
 export function previewLines(steps: RestorePlan["steps"]): string[] {
   if (steps.length === 0) return [];
   const tracker = new TurnDiffTracker();
@@ -39,7 +39,7 @@ export function obstacleLines(steps: RestorePlan["steps"]): string[] {
   );
 }
 
-/** What helps against obstacles: first what must be done, and nothing that would not be enough. */
+/** A hint for resolving the obstacles: first the necessary steps, and nothing that would not be enough. */
 export function wayOut({ root, steps }: RestorePlan, overwrite: string): string {
   const met = new Set(steps.map(({ obstacle }) => obstacle));
   if (met.has("no_root")) return `It can be taken back once this folder is there again: ${visible(root)}`;
@@ -49,7 +49,7 @@ export function wayOut({ root, steps }: RestorePlan, overwrite: string): string 
   return `To go on, move what stands in their place somewhere else, then try again${rest}`;
 }
 
-/** Folders that are not as they were, because something is in them that is not known here. */
+/** Folders that cannot be restored, because they contain unknown files. */
 export function stayingLines({ staying }: RestorePlan): string[] {
   return staying.map((path) => `  ${visible(path)}/: ${stayingWords}`);
 }
@@ -61,7 +61,7 @@ const leftOutWords = {
   odd_name: "its name is no UTF-8",
 } satisfies Record<LeftOutFile["why"], string>;
 
-/** What a turn changed and nobody kept. */
+/** Changed files whose content was not stored. */
 export function leftOutLines(files: readonly LeftOutFile[]): string[] {
   return files.map(({ path, why }) => `  ${visible(path)}: changed too, but not kept (${leftOutWords[why]})`);
 }

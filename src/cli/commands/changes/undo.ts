@@ -14,7 +14,7 @@ import { type CommandContext, printResult } from "../../context.js";
 import { withRolloutLocked } from "../maintenance/locked-rollout.js";
 import { numberFlag } from "../../format/whole-number.js";
 
-/** Makes the files what they were before a turn; without --yes it is only said what would be done. */
+/** Restores the files to their state before a turn; without --yes only shows the preview. */
 export async function undoCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
   const turn = numberFlag("--turn", flags.turn);
@@ -25,7 +25,7 @@ export async function undoCommand(context: CommandContext): Promise<number> {
   const choose = async (): Promise<Chosen> => await chosen(context, places, rollout, turn);
   const isOpen = (await folder.open()) !== undefined;
   if (!flags.yes && !isOpen) return await show(context, await choose());
-  // Nobody plays a turn in it meanwhile.
+  // The lock prevents new turns meanwhile.
   return await withRolloutLocked(context, rollout, async () => {
     if (isOpen) await endUnfinished(where, folder, new Date());
     if (flags.yes && !isOpen) return await undo(context, await choose());
@@ -39,11 +39,11 @@ interface Chosen {
   readonly changes: SavedChanges;
   readonly record: NumberedRecord;
   readonly plan: RestorePlan;
-  /** What is taken back, for a person. */
+  /** A description of the undone record for a person. */
   readonly what: string;
 }
 
-/** The change that is meant, and what would have to be done: of several the last that has not been taken back. */
+/** Chooses the record to undo and plans the restore. If several match, the last one that was not undone is chosen. */
 async function chosen(
   context: CommandContext,
   places: ConversationPlaces,
@@ -105,7 +105,7 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
   return failed.length > 0 ? exitCodes.failed : 0;
 }
 
-/** With --overwrite what somebody has changed since is no obstacle: it is kept like all that is overwritten. */
+/** With --overwrite, later changes are no obstacle: the overwritten content is stored like any other. */
 function sorted({ steps }: RestorePlan, { flags }: CommandContext) {
   const isReady = ({ obstacle }: RestorePlan["steps"][number]): boolean =>
     obstacle === undefined || (flags.overwrite && obstacle === "changed");

@@ -3,17 +3,17 @@ import type { OutputSchema } from "../../../messages/output-schema.js";
 import { shortened } from "../../../base/text/shortened.js";
 import { visible } from "../../../base/text/visible.js";
 
-/** What does not fit in an answer, each with its place; nothing when it fits. */
+/** Returns the problems of an answer, each with its path; empty if it matches the schema. */
 export type AnswerCheck = (answer: string | null) => readonly string[];
 
 const maxProblems = 10;
 const maxProblemChars = 300;
 
-/** Throws with the reason when answers cannot be checked against the schema. */
+/** Throws with the reason if answers cannot be checked against the schema. */
 export async function answerCheck(schema: OutputSchema): Promise<AnswerCheck> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
-  // What an output schema may use means the same in every draft.
+  // The keywords allowed in an output schema mean the same in every draft.
   const { $schema: _draft, ...rules } = schema;
   const fits = ajv.compile(rules);
   return (answer) => {
@@ -39,7 +39,7 @@ function problemText(error: ErrorObject): string {
   return shortened(visible(shortened(text, maxProblemChars * 2)), maxProblemChars);
 }
 
-/** The validator leaves out the very names and values a person wants to know. */
+/** The validator's own messages leave out the names and values a person needs. */
 function mismatchText({ keyword, params, message = "does not fit" }: ErrorObject): string {
   switch (keyword) {
     case "additionalProperties":
@@ -55,7 +55,7 @@ function mismatchText({ keyword, params, message = "does not fit" }: ErrorObject
   }
 }
 
-/** A step of a JSON Pointer. */
+/** Unescapes one step of a JSON Pointer. */
 function unescaped(step: string): string {
   return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }

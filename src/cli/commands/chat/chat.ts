@@ -44,7 +44,7 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   const outcome = await player.play(inputOf(text, isPiped, wanted), options);
   const isAnswered = outcome === "answered" || outcome === "truncated" || outcome === "refused";
   const fits = !isAnswered || wanted === undefined || (await tellUnfit(context, answer, wanted));
-  // An answer that was cut off does not fit the schema either: the exit code says that it was cut off.
+  // A truncated answer does not match the schema either; the exit code reports the truncation.
   if (!fits && outcome !== "truncated") return interruption.exitCode ?? exitCodes.failed;
   return interruption.exitCode ?? exitCodeOf(before, outcome);
 }
@@ -52,8 +52,8 @@ export async function chatCommand(context: CommandContext): Promise<number> {
 const idOrFile = /^conv_|^[0-9a-f-]{4,}$|\.jsonl$/i;
 
 /**
- * `--resume "some words"` without a message: words that name no conversation are the message, for the newest one. One
- * word alone may be a mistyped name, so it is an error that shows both commands.
+ * Handles `--resume "some words"` without a message: several words that name no conversation are sent as a message to
+ * the newest one. A single word may be a mistyped name, so it is an error that shows both commands.
  */
 async function withMessageOfResume(context: CommandContext, workspace: Workspace): Promise<CommandContext> {
   const { args, flags } = context;
@@ -76,7 +76,7 @@ async function withMessageOfResume(context: CommandContext, workspace: Workspace
   }
 }
 
-/** Without a text in the arguments stdin is the message; with one, piped stdin is appended to it. */
+/** Without text in the arguments, stdin is the message; with text, piped stdin is appended to it. */
 async function messageOf(context: CommandContext, signal: AbortSignal): Promise<Message> {
   const { args, flags, terminal } = context;
   const prompt = args.join(" ");
@@ -90,11 +90,11 @@ async function messageOf(context: CommandContext, signal: AbortSignal): Promise<
 
 interface Message {
   readonly text: string;
-  /** Whether another program's output follows the prompt; it may tell the model what to save. */
+  /** True if another program's output follows the prompt. Such output may tell the model what to save. */
   readonly isPiped: boolean;
 }
 
-/** The schema is looked at before anything else is done: a turn that cannot be asked for must not begin. */
+/** Read before anything else, so that no turn starts with an unusable schema. */
 async function schemaOf({ flags, terminal }: CommandContext): Promise<SchemaInFile | undefined> {
   if (flags.outputSchema === undefined) return undefined;
   return await outputSchemaIn(resolve(terminal.cwd, flags.outputSchema));
@@ -106,7 +106,7 @@ function inputOf(text: string, isPiped: boolean, wanted: SchemaInFile | undefine
   return { type: "user_input", items: [{ type: "text", text }], ...outside, ...schema };
 }
 
-/** Says what does not fit in the answer, which is shown all the same; gives whether it fits. */
+/** Reports where the answer, which is shown anyway, does not match the schema; returns whether it matches. */
 async function tellUnfit(
   context: CommandContext,
   answer: string | null,
@@ -144,7 +144,7 @@ interface SchemaInFile {
   readonly problemsOf: AnswerCheck;
 }
 
-/** The schema in a file; what is wrong with it is said with its place. */
+/** Reads the schema; errors name the file and the path inside it. */
 async function outputSchemaIn(file: string): Promise<SchemaInFile> {
   const what = `--output-schema ${file}`;
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {

@@ -56,7 +56,7 @@ async function opened(context: CommandContext, workspace: Workspace): Promise<Co
   const target = await existingTarget(context, workspace);
   const conversation = await workspace.resume(target, { allowEmpty: true });
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
-  // What only Codex may write goes on in a copy, and the compacted one is the one to go on with.
+  // A conversation that only Codex may write is continued in a copy, and the compacted copy becomes the active one.
   if (conversation.id !== target.id) await workspace.makeActive(conversation);
   return conversation;
 }
@@ -64,7 +64,7 @@ async function opened(context: CommandContext, workspace: Workspace): Promise<Co
 async function changed(context: CommandContext, conversation: Conversation): Promise<CompactionOutcome> {
   if (context.flags.undo) return await conversation.undoCompaction();
   const instructions = context.args.join(" ").trim();
-  // A name that does not exist is a mistake of whoever typed it.
+  // The preview throws for an unknown strategy, so that a typo is reported before anything starts.
   if (context.flags.strategy !== undefined) await conversation.previewCompaction(strategyOf(context));
   return await conversation.compact({ ...strategyOf(context), ...(instructions === "" ? {} : { instructions }) });
 }

@@ -3,7 +3,7 @@ import { contextText } from "../../terminal/context-text.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { onlyLooking, openWorkspace } from "../../workspace.js";
 
-/** What the model would see of a conversation. It is read and nothing else, so it may be in use. */
+/** Shows the context a model would see. Read-only, so it also works while the conversation is in use. */
 export async function contextCommand(given: CommandContext): Promise<number> {
   const context = onlyLooking(given);
   await using workspace = await openWorkspace(context);

@@ -11,7 +11,7 @@ import { savedRollout } from "../../conversations/saved-rollout.js";
 
 type KeptOutput = Extract<CodyPayload, { type: "blob" }>;
 
-/** Prints the whole of an output of which the model got a part; without a call, which there are. */
+/** Prints the whole of an output that the model saw only in part; without a call id, lists the stored outputs. */
 export async function outputCommand(context: CommandContext): Promise<number> {
   const rollout = await savedRollout(context);
   context.about(rollout.id);

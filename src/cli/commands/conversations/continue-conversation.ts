@@ -7,16 +7,16 @@ import { rendererFor, troubleRenderer } from "../../terminal/render.js";
 import { TurnPlayer } from "../../terminal/turn-player.js";
 import type { Workspace } from "../../workspace.js";
 
-/** A conversation that was opened to be the active one. */
+/** A conversation that was opened to become the active one. */
 export interface TakenUp {
   readonly conversation: Conversation;
-  /** What happened to it, as its line begins. */
+  /** The beginning of the output line, such as "Resumed conversation". */
   readonly said: string;
-  /** The conversation it is a copy of. */
+  /** The id of the original, if this is a copy. */
   readonly forkedFrom?: string | undefined;
 }
 
-/** Says what was opened, makes it the active one, and plays a turn that waits in it, because leaving it would end it. */
+/** Prints the opened conversation, makes it active, and plays a pending turn, because leaving would end it. */
 export async function continueConversation(
   context: CommandContext,
   workspace: Workspace,
@@ -51,7 +51,7 @@ export async function continueConversation(
   return interruption.exitCode ?? exitCodeOf(outcome);
 }
 
-/** Tells which flags the next `cody chat` will not know: a rollout neither says where the key is sent nor raises rights. */
+/** Warns about flags the next `cody chat` will not know: rollouts store neither the base URL nor full access. */
 async function tellTemporary(context: CommandContext): Promise<void> {
   const { flags } = context;
   const temporary = [

@@ -14,7 +14,7 @@ import { describeError } from "../../describe-error.js";
 import { nowOf } from "../../terminal/now.js";
 import { savedRollout } from "../../conversations/saved-rollout.js";
 
-/** Moves the named conversations into the trash, from which `undelete` brings them back; so nothing is asked. */
+/** Moves the named conversations into the trash. `undelete` restores them, so no confirmation is needed. */
 export async function deleteCommand(context: CommandContext): Promise<number> {
   const places = await placesOf(context);
   const going = await chosen(context, places);
@@ -24,7 +24,7 @@ export async function deleteCommand(context: CommandContext): Promise<number> {
   return result.failures.length > 0 ? exitCodes.failed : 0;
 }
 
-/** All of them are found before any is moved: a typing mistake must not leave half of the work done. */
+/** Finds all conversations before any is moved: a typo must not leave half of the work done. */
 async function chosen(context: CommandContext, places: ConversationPlaces): Promise<(RolloutName & Called)[]> {
   const found = new Map<string, RolloutName & Called>();
   const problems: unknown[] = [];
@@ -49,7 +49,7 @@ async function chosen(context: CommandContext, places: ConversationPlaces): Prom
   ]);
 }
 
-/** Its name, and the title its file starts with. */
+/** The conversation's name, and its title from the head of the file. */
 async function calledOf(places: ConversationPlaces, { id, path }: RolloutName): Promise<Omit<Called, "id">> {
   const indexes = await Promise.all(namedDirectories(places).map(({ names }) => readNames(names)));
   const name = indexes.map((index) => index.get(id)?.name).find((each) => each !== undefined);
@@ -57,7 +57,7 @@ async function calledOf(places: ConversationPlaces, { id, path }: RolloutName): 
   return { ...(name === undefined ? {} : { name }), ...(title === undefined ? {} : { title }) };
 }
 
-/** Somebody who deletes a second time learns that it was done the first time. */
+/** Reports a conversation that is already in the trash, instead of an unknown id. */
 async function explained(context: CommandContext, places: ConversationPlaces, error: unknown): Promise<unknown> {
   if (!(error instanceof ConversationNotFoundError)) return error;
   const { conversationId: text } = error;

@@ -7,7 +7,7 @@ import { continueConversation } from "./continue-conversation.js";
 import { numberFlag } from "../../format/whole-number.js";
 import { openWorkspace } from "../../workspace.js";
 
-/** Goes on in a copy that begins as a conversation is, or as it was after so many turns. */
+/** Continues in a copy of a conversation, as it is or as it was after a turn. */
 export async function forkCommand(context: CommandContext): Promise<number> {
   const afterTurn = numberFlag("--after-turn", context.flags.afterTurn);
   const { name } = context.flags;

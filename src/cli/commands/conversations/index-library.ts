@@ -9,7 +9,7 @@ import { wantedLibrary } from "./library.js";
 
 const actions = new Set(["update", "rebuild", "status"]);
 
-/** Brings the index up to date, makes it anew, or says how it is. */
+/** Updates or rebuilds the search index, or prints its status. */
 export async function indexCommand(context: CommandContext): Promise<number> {
   const [action = "update"] = context.args;
   if (!actions.has(action))

@@ -13,19 +13,19 @@ import { ordered } from "./list-order.js";
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** All that is saved in some places, and what of it a command is to look at, newest first. */
+/** All saved conversations of some places, and those the command asks for, newest first. */
 export interface WantedLibrary extends Library<SavedConversation> {
   readonly wanted: readonly SavedConversation[];
 }
 
-/** More than this is not read into the index beside something else that somebody waits for. */
+/** If more bytes are missing from the index, a search reads the files instead of making the user wait. */
 const maxBytesAtOnce = 8 * 1024 * 1024;
 
 export async function wantedLibrary(context: CommandContext): Promise<WantedLibrary> {
   const { flags, home, terminal } = context;
   const since = sinceOf(flags.since, Date.now());
   const places = await placesOf(context);
-  // Of Codex's directory only a part is listed, so what is not listed there is not gone.
+  // Only a part of Codex's directory is listed, so a conversation missing from the list may still exist.
   const listed = [places.directory, ...places.alsoListed.filter((directory) => !isCodexs(directory, places))];
   const directories = flags.all ? everyDirectory(home, places) : listed;
   const conversations = flags.all ? conversationsEverywhere(context, places) : savedConversations(context, places);
@@ -36,7 +36,7 @@ export async function wantedLibrary(context: CommandContext): Promise<WantedLibr
   return { directories, conversations, wanted: ordered(young, { name: "updated", after: undefined }) };
 }
 
-/** Asks the index, brought up to date, or else the files: both say the same. */
+/** Answers from the updated index, or else from the files; both give the same result. */
 export async function fromIndexOrFiles<T>(
   context: CommandContext,
   library: WantedLibrary,
@@ -61,7 +61,7 @@ export async function fromIndexOrFiles<T>(
   return answer;
 }
 
-/** Since when, as `--since` says: a time ago, a day as the clock on the wall has it, or a time. Milliseconds since 1970. */
+/** Parses `--since`: an age, a local date, or a timestamp. Returns milliseconds since 1970. */
 export function sinceOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const ago = /^(\d{1,6})([mhdw])$/.exec(text);
@@ -76,7 +76,7 @@ function timeIn(text: string): number {
   return /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/** Not a number for a day the calendar does not have. */
+/** NaN for a date that does not exist. */
 function midnight(year: number, month: number, day: number): number {
   const date = new Date(year, month - 1, day);
   return date.getMonth() === month - 1 && date.getDate() === day ? date.getTime() : Number.NaN;

@@ -4,7 +4,7 @@ import type { Flags } from "../../arguments/flags.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 
 interface Order {
-  /** What a conversation is sorted by; null for what has none of it, which comes last. */
+  /** The sort key; null if the conversation has none, which sorts last. */
   readonly key: (conversation: SavedConversation) => number | string | null;
   readonly type: "number" | "string";
   readonly direction: "up" | "down";
@@ -19,13 +19,13 @@ const orders = {
 
 export type OrderName = keyof typeof orders;
 
-/** How a list is sorted, and behind what it begins. */
+/** The order of a list, and the position after which it starts. */
 export interface ListOrder {
   readonly name: OrderName;
   readonly after: Cursor | undefined;
 }
 
-/** A cursor says how its list was sorted. */
+/** A cursor contains the order of its list. */
 export function orderOf({ sort, cursor }: Pick<Flags, "sort" | "cursor">): ListOrder {
   if (sort !== undefined && !isOrder(sort)) {
     throw usageError(`--sort: expected one of ${Object.keys(orders).join(", ")}, not '${sort}'`);
@@ -45,7 +45,7 @@ export function orderOf({ sort, cursor }: Pick<Flags, "sort" | "cursor">): ListO
   return { name: after.order, after };
 }
 
-/** What comes behind the cursor, in order. */
+/** The conversations after the cursor, sorted. */
 export function ordered(all: readonly SavedConversation[], { name, after }: ListOrder): SavedConversation[] {
   const order: Order = orders[name];
   const placed = all.map((conversation) => ({
@@ -58,7 +58,7 @@ export function ordered(all: readonly SavedConversation[], { name, after }: List
     .map(({ conversation }) => conversation);
 }
 
-/** The cursor of the list that goes on behind this conversation. */
+/** The cursor for the list that continues after this conversation. */
 export function cursorBehind(conversation: SavedConversation, order: OrderName): string {
   return cursorText({ order, key: orders[order].key(conversation), id: conversation.id });
 }
@@ -69,7 +69,7 @@ function compared({ direction }: Order, a: Place, b: Place): number {
   if ((a.key === null) !== (b.key === null)) return a.key === null ? 1 : -1;
   const sign = direction === "up" ? 1 : -1;
   if (a.key !== null && b.key !== null && a.key !== b.key) return a.key < b.key ? -sign : sign;
-  // Of equal ones the younger comes first.
+  // With equal keys, the newer conversation comes first.
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
 }
 

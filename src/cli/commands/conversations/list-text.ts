@@ -7,14 +7,14 @@ import { quotedCommand } from "../../../base/text/quoted-command.js";
 
 export interface PageOptions {
   readonly limit: number | undefined;
-  /** How many conversations there are, on this page and on others. */
+  /** The number of conversations on all pages together. */
   readonly total: number;
   readonly order: OrderName;
-  /** Those it was asked for with. */
+  /** The flags of the command. */
   readonly flags: Partial<Flags>;
 }
 
-/** A page of a list as it is printed. One conversation more than fits tells that the list goes on. */
+/** Prints one page of a list. `found` has one conversation more than `limit` if the list continues. */
 export function pageText(found: readonly SavedConversation[], { limit, total, order, flags }: PageOptions): string {
   const page = found.slice(0, limit);
   const last = found.length > page.length ? page.at(-1) : undefined;
@@ -22,7 +22,7 @@ export function pageText(found: readonly SavedConversation[], { limit, total, or
   return flags.json === true ? listJson(page, total, next) : listText(page, total, nextCommand(flags, next));
 }
 
-/** A list for programs is an array; the last object of a page that is not all has the total, and where the list continues. */
+/** A JSON list is an array. On an incomplete page, the last object also has the total and the next cursor. */
 function listJson(page: readonly SavedConversation[], total: number, next: string | undefined): string {
   const last = page.at(-1);
   if (last === undefined || total === page.length) return JSON.stringify(page);

@@ -16,7 +16,7 @@ export async function listCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
   const limit = numberFlag("--limit", flags.limit);
   const order = orderOf(flags);
-  // One more than asked for tells whether the list goes on.
+  // Request one more than the limit, to know whether the list continues.
   const { conversations, total } = await wanted(context, order, limit === undefined ? undefined : limit + 1);
   await printLine(context, pageText(conversations, { limit, total, order: order.name, flags }));
   return 0;
@@ -29,7 +29,7 @@ async function wanted(
 ): Promise<{ readonly conversations: readonly SavedConversation[]; readonly total: number }> {
   const { flags, terminal } = context;
   const places = await placesOf(context);
-  // The one order files are found in: no more of them is looked at than wanted.
+  // Files are found in this order, so no more of them are read than needed.
   if (order.name === "updated" && !flags.all && !flags.project) {
     const { after } = order;
     const position = after === undefined ? {} : { after: { updatedAt: Number(after.key), id: after.id } };

@@ -2,7 +2,7 @@ import { conversationName } from "../../../messages/conversation-name.js";
 import { usageError } from "../../command-error.js";
 import type { CommandContext } from "../../context.js";
 
-/** How a new conversation shall be called; what is there already has a command of its own for it. */
+/** The name of a new conversation from --name; existing ones are renamed with `cody rename`. */
 export function nameOf({ flags }: CommandContext): { readonly name?: string } {
   if (flags.name === undefined) return {};
   if (flags.resume !== undefined || flags.continue) {

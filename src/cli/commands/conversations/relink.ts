@@ -10,7 +10,7 @@ import { isBelow, isFolder, ProjectMembers } from "../../conversations/project-m
 import { quotedCommand } from "../../../base/text/quoted-command.js";
 import { visible } from "../../../base/text/visible.js";
 
-/** Says where a folder is now that conversations were begun in; without one, which of them are gone. */
+/** Records the new path of a moved folder; without arguments, lists the folders that no longer exist. */
 export async function relinkCommand(context: CommandContext): Promise<number> {
   const { cwd } = context.terminal;
   const [old, now] = context.args;
@@ -18,7 +18,7 @@ export async function relinkCommand(context: CommandContext): Promise<number> {
   if (old === undefined) return await showGone(context, conversations);
   const relink = { from: resolve(cwd, old), to: now === undefined ? await findProjectRoot(cwd) : resolve(cwd, now) };
   const relinks = await readRelinks(context.home);
-  // As it was, and as it has been since it was last moved.
+  // The original folder, and the one it was last relinked to.
   const count = conversations.filter(
     (each) =>
       each.cwd !== undefined && [each.cwd, relinked(each.cwd, relinks)].some((folder) => isBelow(folder, relink.from)),

@@ -8,8 +8,8 @@ import { openWorkspace, type Workspace } from "../../workspace.js";
 import type { Target } from "../../conversations/target.js";
 
 /**
- * Really resumes, which reads the whole file and takes its lock: what is confirmed here will work in `chat`. A turn
- * that waits for an approval goes on, because leaving it would end it.
+ * Really resumes the conversation, which reads the whole file and takes its lock, so that a success here means `chat`
+ * will work. A turn that waits for an approval continues, because leaving would end it.
  */
 export async function resumeCommand(context: CommandContext): Promise<number> {
   using interruption = watchSignals(context.terminal);

@@ -12,14 +12,14 @@ import type { SavedConversation } from "../../conversations/named-conversations.
 
 const defaultLimit = 20;
 
-/** The conversations in which all words stand somewhere, the newest first, and what was said around them. */
+/** Finds the conversations that contain all words, newest first, and prints excerpts. */
 export async function searchCommand(context: CommandContext): Promise<number> {
   const { flags, terminal } = context;
   const words = wordsIn(context.args);
   if (words.length === 0) throw usageError("There is nothing to search for");
   const limit = numberFlag("--limit", flags.limit) ?? defaultLimit;
   const library = await wantedLibrary(context);
-  // One more than shown tells whether there are more.
+  // Request one more than is shown, to know whether there are more.
   const found = await fromIndexOrFiles(context, library, {
     index: (index) => index.search(library.wanted, words, limit + 1),
     files: () => searchFiles(library.wanted, words, limit + 1),
@@ -32,7 +32,7 @@ export async function searchCommand(context: CommandContext): Promise<number> {
     );
     return 0;
   }
-  // https://no-color.org: any value but none
+  // https://no-color.org: any non-empty value
   const isPlain = (terminal.env["NO_COLOR"] ?? "") !== "";
   await terminal.stdout.writeParts(partsOf(shown, found.length > limit).map((part) => (isPlain ? plain(part) : part)));
   return 0;
@@ -48,7 +48,7 @@ function entryParts({ conversation, excerpts }: Found<SavedConversation>): TextP
   const { id, name, title, cwd, updatedAt } = conversation;
   const facts = { Name: name, Title: title, Folder: cwd, Updated: localTime(updatedAt) };
   const lines = Object.entries(facts).flatMap(([label, value]) =>
-    // A folder may be called anything, also two lines.
+    // A folder's name may contain anything, even line breaks.
     value === undefined ? [] : [`    ${label}: ${visible(value)}\n`],
   );
   return [{ text: `  ${id}\n${lines.join("")}` }, ...excerpts.flatMap(excerptParts), { text: "\n" }];

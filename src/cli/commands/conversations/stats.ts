@@ -9,10 +9,10 @@ import { tokenText } from "../../format/token-text.js";
 import { loadSettings } from "../../load-settings.js";
 import { fromIndexOrFiles, wantedLibrary } from "./library.js";
 
-/** More projects than these are only counted for a person. */
+/** In the text output, further projects are only counted. */
 const maxProjects = 20;
 
-/** How much was said and spent, in all, with each model and in each project. */
+/** Prints usage statistics: totals, and per model and project. */
 export async function statsCommand(context: CommandContext): Promise<number> {
   const library = await wantedLibrary(context);
   const facts = await fromIndexOrFiles<Map<SavedConversation, ConversationFacts>>(context, library, {
@@ -64,7 +64,7 @@ function tokensText({ input, cached, output }: { input: number; cached: number; 
   return `${tokenText(input)} in${kept}, ${tokenText(output)} out`;
 }
 
-/** What was spent with a model, at the price that is known now, in US dollars; undefined where none is. */
+/** The cost of a model's usage in US dollars at current prices; undefined if the price is unknown. */
 function modelCost({ model, input, cached, output }: ModelUsage, models: ModelEntries): number | undefined {
   const price = priceOf(model, models);
   const usage = { ...noTokens, input_tokens: input, cached_input_tokens: cached, output_tokens: output };
@@ -81,13 +81,13 @@ interface Used extends Tokens {
 
 interface ConversationStats {
   readonly total: Used & { conversations: number; empty: number; answers: number; toolCalls: number; cost?: number };
-  /** The most spent first. */
+  /** Sorted by tokens, highest first. */
   readonly models: readonly (ModelUsage & { readonly cost?: number })[];
-  /** By the folders they were begun in, the most conversations first. */
+  /** Grouped by the folder they were started in, most conversations first. */
   readonly projects: readonly (Used & { readonly cwd: string; conversations: number })[];
 }
 
-/** Adds up what is known of conversations; those that could not be read are only counted. */
+/** Sums up the facts of all conversations. Those that could not be read are only counted. */
 function conversationStats(
   conversations: readonly SavedConversation[],
   facts: ReadonlyMap<SavedConversation, ConversationFacts>,
@@ -120,7 +120,7 @@ function conversationStats(
   };
 }
 
-/** In US dollars, where a price is known. */
+/** In US dollars; empty if the price is unknown. */
 function costField(cost: number | undefined): { cost?: number } {
   return cost === undefined ? {} : { cost };
 }

@@ -10,7 +10,7 @@ import { localTime } from "../../format/local-time.js";
 import { nowOf } from "../../terminal/now.js";
 import { FailureError } from "../../../messages/failure.js";
 
-/** Brings a conversation back from the trash; without an id it shows what is there. */
+/** Restores a conversation from the trash; without an id lists the trash. */
 export async function undeleteCommand(context: CommandContext): Promise<number> {
   const { args, flags, terminal } = context;
   const [text] = args;

@@ -9,8 +9,8 @@ import type { CommandContext } from "../../context.js";
 import { nowOf } from "../../terminal/now.js";
 
 /**
- * Cleans up after a command that wrote something, only where a person can read what will go: without a terminal, or
- * with --json, nothing is announced and so nothing ever goes. What is wrong with it is no business of the command.
+ * Runs retention after a command that wrote something, but only if a person can read the announcement: without a
+ * terminal, or with --json, nothing is announced and so nothing is ever removed. Its errors do not affect the command.
  */
 export async function automaticRetention(context: CommandContext): Promise<void> {
   const { home, codexHome, terminal, flags } = context;
@@ -23,7 +23,7 @@ export async function automaticRetention(context: CommandContext): Promise<void>
     if (!persistence.enabled) return;
     const settings = effectiveRetention(persistence);
     if (state === undefined && !(await show(context, introduction(persistence.directory, settings)))) return;
-    // Loaded when it is time: every command that writes comes by here.
+    // Imported only when due, because every writing command passes here.
     const { runRetention } = await import("../../../actors/retention/run-retention.js");
     const { trashed, removed } = await runRetention({
       places: conversationPlaces({ home, codexHome, persistence }),
@@ -40,7 +40,7 @@ export async function automaticRetention(context: CommandContext): Promise<void>
   }
 }
 
-/** Said once, when something was saved for the first time. */
+/** Shown once, after the first save. */
 function introduction(directory: string, { retentionDays }: RetentionSettings): string {
   const old =
     retentionDays !== undefined
@@ -49,7 +49,7 @@ function introduction(directory: string, { retentionDays }: RetentionSettings): 
   return `Conversations are saved in ${directory}${old}. To save nothing: cody config set persistence.enabled false`;
 }
 
-/** Whether it has arrived at the terminal. */
+/** Returns whether the text reached the terminal. */
 async function show(context: CommandContext, text: string): Promise<boolean> {
   const { stderr } = context.terminal;
   await context.tell(text);

@@ -6,7 +6,7 @@ import { usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { savedRollout } from "../../conversations/saved-rollout.js";
 
-/** Says what a conversation would be for each wire API: what is sent as it is, what is changed and what is left out. */
+/** Reports for each wire API which items would be sent unchanged, changed, or left out. */
 export async function checkCommand(context: CommandContext): Promise<number> {
   const apis = apisOf(context.flags.wire);
   const { id, path } = await savedRollout(context);

@@ -12,13 +12,13 @@ import { nowOf } from "../../terminal/now.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { projectConversations, savedConversations } from "../../conversations/project-conversations.js";
 
-/** Which conversations somebody wants to be rid of. */
+/** Selects the conversations to clean up. */
 export interface CleanWish {
   /** Only those of this project. */
   readonly projectRoot?: string;
-  /** Only those nothing was said in for so long. */
+  /** Only those not updated for this long. */
   readonly olderThanMs?: number;
-  /** Stays whatever was asked for: it is the one somebody is in. */
+  /** The current conversation, which is always kept. */
   readonly current?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Candidates {
   readonly pinned: readonly SavedConversation[];
 }
 
-/** What would go, and what stays only because it is pinned. */
+/** The conversations to move, and those kept only because they are pinned. */
 export async function candidatesOf(
   context: CommandContext,
   places: ConversationPlaces,
@@ -51,7 +51,7 @@ export async function candidatesOf(
   };
 }
 
-/** Moves them into the trash. */
+/** Moves the conversations into the trash. */
 export async function cleaned(
   context: CommandContext,
   places: ConversationPlaces,
@@ -63,7 +63,7 @@ export async function cleaned(
   return await bin.delete(going, { why: "asked" });
 }
 
-/** The candidates without those somebody is in, which would be refused. */
+/** Separates the conversations that are in use, which cannot be deleted. */
 export async function withoutBusy(
   context: CommandContext,
   places: ConversationPlaces,
@@ -81,7 +81,7 @@ export async function withoutBusy(
   };
 }
 
-/** How much the candidates take; what cannot be looked at counts as nothing. */
+/** The sizes of the candidates; unreadable files count as zero. */
 export async function sizesOf({ going }: Candidates): Promise<{ sessionId: string; size: number }[]> {
   return await Promise.all(
     going.map(async ({ id, path }) => {

@@ -20,13 +20,13 @@ import {
   withoutBusy,
 } from "./clean-conversations.js";
 
-/** What nobody can promise about what was on a disk. */
+/** A caveat: nobody can promise that no copies remain on a disk. */
 const overwritten =
   "The bytes were overwritten, but a disk, its journal, a snapshot or a backup may still have copies.";
 
 const defaultAge = "7d";
 
-/** Moves old conversations into the trash, from which `undelete` brings them back; so nothing is asked. */
+/** Moves old conversations into the trash. `undelete` restores them, so no confirmation is needed. */
 export async function cleanCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
   if (flags.trash && (flags.olderThan !== undefined || flags.project)) {
@@ -59,7 +59,7 @@ async function wishOf({ flags, terminal }: CommandContext): Promise<CleanWish> {
   return flags.all ? project : { ...project, olderThanMs };
 }
 
-/** Removes for good what has been in the trash for long enough, or all of it; only says so without `--yes`. */
+/** Permanently removes expired conversations, or all, from the trash; without `--yes` only lists them. */
 async function emptyTrash(context: CommandContext, places: ConversationPlaces): Promise<number> {
   const { flags, terminal } = context;
   const now = nowOf(context);

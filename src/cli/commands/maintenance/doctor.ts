@@ -17,7 +17,7 @@ import { repairCommandFor } from "./doctor/repair-command.js";
 import { DoctorReport } from "./doctor/report.js";
 import { watchSignals } from "../../terminal/interruption.js";
 
-/** Reads everything cody keeps, says what is wrong with it and what helps, and changes nothing. */
+/** Checks everything cody stores, and reports problems with their fixes. Changes nothing. */
 export async function doctorCommand(context: CommandContext): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const { signal } = interruption;
@@ -61,7 +61,7 @@ async function* examine(
   yield* await checkSockets(await runtimePlace(terminal.env, uid), look);
 }
 
-/** A configuration that cannot be used says nothing: then the usual place is looked at. */
+/** Falls back to the default place if the configuration is not usable. */
 async function knownPlaces(context: CommandContext): Promise<ConversationPlaces> {
   try {
     return await placesOf(context);

@@ -6,7 +6,7 @@ import { releaseLock, takeLock } from "../../../rollouts/file/lock.js";
 import { runtimeDirectory } from "../../../rollouts/file/runtime-directory.js";
 import type { CommandContext } from "../../context.js";
 
-/** Does something with a rollout while nobody else writes it; for who does not go on in the conversation. */
+/** Runs `work` while nobody else can write the rollout; for commands that do not resume the conversation. */
 export async function withRolloutLocked<T>(
   context: CommandContext,
   rollout: RolloutName,
@@ -34,7 +34,7 @@ async function withOwnLock<T>(
   }
 }
 
-/** What Codex could be writing is locked in its way first. */
+/** First takes Codex's own lock, if Codex could be writing the file. */
 async function withCodexLock<T>(
   { codexHome, flags, terminal }: CommandContext,
   { id, path }: RolloutName,

@@ -12,10 +12,10 @@ import { type CommandContext, printResult } from "../../context.js";
 import { withRolloutLocked } from "./locked-rollout.js";
 import { savedRollout } from "../../conversations/saved-rollout.js";
 
-/** More damaged lines than these are only counted for a person. */
+/** In the text output, further damaged lines are only counted. */
 const maxShown = 20;
 
-/** Says what is damaged in a conversation and what would be left of it; with --write it also drops what is damaged. */
+/** Reports the damage in a conversation and what would remain; with --write also drops the damaged lines. */
 export async function repairCommand(context: CommandContext): Promise<number> {
   const rollout = await savedRollout(context);
   context.about(rollout.id);

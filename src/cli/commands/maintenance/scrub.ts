@@ -32,7 +32,7 @@ import { readLines } from "../../terminal/read-input.js";
 import { placesOfChanges, turnNumbers } from "../changes/saved-changes.js";
 import { withRolloutLocked } from "./locked-rollout.js";
 
-/** More lines than these are only counted for a person. */
+/** In the text output, further lines are only counted. */
 const maxShown = 20;
 
 const shownHash = 12;
@@ -44,16 +44,16 @@ const keeping = "with a known secret that cannot be taken out, because it is sig
 interface AskedValues {
   readonly secrets: readonly string[];
   readonly exact: readonly string[];
-  /** How many of them cannot be looked for. */
+  /** The number of values that cannot be searched for. */
   readonly refused: number;
 }
 
 const nothingAsked: AskedValues = { secrets: [], exact: [], refused: 0 };
 const noTurns: ReadonlyMap<string, number> = new Map();
-/** Shorter ones stand in every other word. */
+/** Shorter values occur inside too many other words. */
 const minAskedChars = 3;
 
-/** Says where secrets stand in a conversation that was saved with them; with --write it also takes them out. */
+/** Reports secrets in a saved conversation; with --write also removes them. */
 export async function scrubCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
   if (flags.write && flags.dryRun) throw usageError("--write and --dry-run: say one of them");
@@ -66,7 +66,7 @@ export async function scrubCommand(context: CommandContext): Promise<number> {
   const found = flags.write
     ? await scrubFiles(context, rollout, scrub, where)
     : { files: await lookAtConversation(scrub), snapshots: await lookAtSnapshots(where.folder, scrub.redactor) };
-  // A rollout may be too damaged to say how its turns are numbered.
+  // A rollout may be too damaged to number its turns.
   const turns = found.snapshots.length === 0 ? noTurns : await turnNumbers(rollout).catch(() => noTurns);
   const result = [rollout, { ...found, turns }, flags.write] as const;
   const json = { ...scrubJson(...result), notLookedFor: asked.refused };
@@ -108,7 +108,10 @@ function namesIn(text: string | undefined): string[] {
   return names;
 }
 
-/** What somebody asked for by its value. Nothing is passed over in silence: it would seem not to be there. */
+/**
+ * Reads the values to remove from stdin. Unusable values are counted, because skipping them silently would look as if
+ * they were not found.
+ */
 async function askedOf(context: CommandContext): Promise<AskedValues> {
   using interruption = watchSignals(context.terminal);
   const lines: string[] = [];
@@ -123,7 +126,7 @@ async function askedOf(context: CommandContext): Promise<AskedValues> {
   };
 }
 
-/** What was read of it may stand in what is kept to be quick. */
+/** Caches and the search index may contain the removed text. */
 async function forgetWhatWasSaid(context: CommandContext, { id, path }: RolloutName): Promise<void> {
   await rm(headCachePath(dirname(path)), { force: true });
   if (await forgetCopies(context.home, [id])) return;
@@ -162,13 +165,13 @@ async function scrubFiles(
 
 interface Scrubbed {
   readonly files: readonly FileScrub[];
-  /** What was found in what is kept of the files that turns changed. */
+  /** Secrets in the stored contents of files that turns changed. */
   readonly snapshots: readonly SnapshotHit[];
-  /** The numbers of turns by their ids. */
+  /** Turn numbers by turn id. */
   readonly turns: ReadonlyMap<string, number>;
 }
 
-/** Where secrets were found, by line and by kind, and never what they are. */
+/** Reports the secrets by line and kind, never their values. */
 function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: boolean): string {
   const { files, snapshots } = scrubbed;
   const [rollout, ...others] = files;
@@ -202,7 +205,7 @@ function fileText({ file, found, hits, hitLines }: FileScrub): string {
   return `  ${file}: ${kinds(found)} in ${counted(hitLines, "line")}`;
 }
 
-/** The content of a file goes as a whole: it is known by its hash. */
+/** Stored content is removed as a whole, because it is identified by its hash. */
 function snapshotText({ name, found, paths }: SnapshotHit): string {
   const [path = name.slice(0, shownHash)] = paths;
   const more = paths.length > 1 ? ` and ${paths.length - 1} more` : "";

@@ -15,7 +15,7 @@ import { FailureError } from "../../../messages/failure.js";
 
 const unknown = { account: null, plan: null, expiresAt: null, renewable: false, problem: null } as const;
 
-/** Says how cody would prove who asks, and never with what. */
+/** Shows how cody would authenticate, without any secrets. */
 export async function authCommand(context: CommandContext): Promise<number> {
   const [action = "status"] = context.args;
   if (action !== "status") throw usageError(`Unknown action '${action}'`, "Usage: cody auth status");
@@ -50,7 +50,7 @@ function lineOf({ method, account, source, problem }: MethodStatus): string {
   return [method, account, source, problem].filter((part) => part !== null).join("  ");
 }
 
-/** One way to prove who asks, and nothing of the proof itself. */
+/** One authentication method, without its secrets. */
 interface MethodStatus {
   readonly method: AuthMethod;
   readonly provider: string;
@@ -66,7 +66,7 @@ interface MethodStatus {
 }
 
 interface AuthStatus {
-  /** The one that is used where nothing else is said; null when there is none. */
+  /** The method used by default; null if there is none. */
   readonly method: AuthMethod | null;
   readonly methods: readonly MethodStatus[];
 }

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { LoginFacts } from "../../../config/providers/logins.js";
 
-/** What only the process knows that began a login. */
+/** Secrets known only to the process that started a login. */
 export interface LoginSecrets {
-  /** Comes back with the browser: an answer without it is to something else. */
+  /** Returned by the browser. An answer without it belongs to another request. */
   readonly state: string;
-  /** Proves to the issuer that who has the code also asked for it. */
+  /** Proves to the issuer that the process with the code also started the login (PKCE). */
   readonly verifier: string;
 }
 
@@ -13,7 +13,7 @@ export function loginSecrets(): LoginSecrets {
   return { state: randomBytes(32).toString("base64url"), verifier: randomBytes(64).toString("base64url") };
 }
 
-/** Where a person logs in and says that cody may. */
+/** The address where a person logs in and grants access to cody. */
 export function authorizeUrl(facts: LoginFacts, { state, verifier }: LoginSecrets, redirectUri: string): string {
   const url = new URL(`${facts.issuer.replace(/\/$/, "")}/oauth/authorize`);
   const query = {

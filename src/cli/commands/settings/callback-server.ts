@@ -5,21 +5,21 @@ import type { AddressInfo } from "node:net";
 import { Deferred } from "../../../actors/runtime/deferred.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 
-/** A browser opens a few connections; nobody else has business here. */
+/** A browser opens a few connections; there are no other legitimate clients. */
 const maxConnections = 20;
 const path = "/auth/callback";
-/** Names of problems as the standard has them; others are not repeated. */
+/** Error names as in the OAuth standard; any other text is not repeated to the user. */
 const errorName = /^[a-z_]{1,60}$/;
 
-/** What the browser has brought; it waits for a page. */
+/** The browser's request with the login result, which still waits for its response page. */
 export interface Visit {
   readonly code: string;
-  /** Who says that they sent it, if they say so. */
+  /** The issuer named in the request, if any. */
   readonly issuer: string | undefined;
   answer(outcome: "done" | "failed"): void;
 }
 
-/** Waits on this machine for a browser to come back from the issuer: one answer, once, and only to what was asked. */
+/** Waits on this machine for the browser to return from the issuer. Accepts one answer, once, with the right state. */
 export class CallbackServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #state: string;
@@ -49,12 +49,12 @@ export class CallbackServer implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The issuer knows this name, not the number of the machine. */
+  /** The issuer has registered `localhost`, not 127.0.0.1. */
   get redirectUri(): string {
     return `http://localhost:${this.port}${path}`;
   }
 
-  /** Rejects with a `CommandError` when the login was refused, or nobody came in time. */
+  /** Rejects with a `CommandError` if the login was refused or nobody came in time. */
   async visit(deadlineMs: number, signal: AbortSignal): Promise<Visit> {
     const end = (message: string): void => this.#visit.resolve(failed(message));
     const late = setTimeout(end, deadlineMs, `Nobody logged in within ${deadlineMs / 1_000} s`);
@@ -73,15 +73,15 @@ export class CallbackServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.close();
     this.#server.closeIdleConnections();
-    // A browser keeps connections open for as long as it likes.
+    // A browser may keep connections open for a long time.
     setTimeout(() => this.#server.closeAllConnections(), 1_000).unref();
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    // Another name that leads here is a page of somebody else that has made itself a name for this machine.
+    // Any other host name means DNS rebinding by a foreign page.
     const hosts = [`localhost:${this.port}`, `127.0.0.1:${this.port}`];
     if (!hosts.includes(request.headers.host ?? "")) return page(response, 403, "This is not a page for you.");
-    // Anybody's page can have a browser ask for what is no address at all, such as `//`.
+    // A foreign page can make a browser request invalid addresses such as `//`.
     const [asked, base] = [request.url ?? "/", "http://localhost"];
     if (!URL.canParse(asked, base)) return page(response, 404, "There is nothing here.");
     const url = new URL(asked, base);
@@ -116,7 +116,7 @@ function failed(message: string): CommandError {
   return new CommandError(message, exitCodes.failed);
 }
 
-/** In a time that says nothing about where they differ. */
+/** Compares in constant time. */
 function isSame(given: string, wanted: string): boolean {
   const [a, b] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);

@@ -7,7 +7,7 @@ import { systemCode, systemProblem } from "../../../base/system-error.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import type { CommandContext } from "../../context.js";
 
-/** Changes the user's configuration; what is odd about it is told, and what cannot be done is said with its file. */
+/** Changes the user's configuration. Warns about a damaged file, and names the file in errors. */
 export async function changeConfig(context: CommandContext, change: ConfigChange): Promise<Config> {
   const { config, setAside } = await saved(context, change);
   if (setAside !== undefined) {
@@ -29,7 +29,7 @@ async function saved(context: CommandContext, change: ConfigChange): Promise<Sav
   }
 }
 
-/** What is written to a file that is open fails without its name. */
+/** Errors from writing to an open file do not contain its name. */
 function isOfSystem(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error && systemCode(error) !== undefined;
 }

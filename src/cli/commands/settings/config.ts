@@ -22,10 +22,10 @@ import { checkKnownProvider } from "./set-provider.js";
 import { placeOf } from "./setting-sources.js";
 import { hiddenValue, valueText } from "./shown-value.js";
 
-/** Also as the object under `provider` has it. */
+/** Also accepts `provider.<name>`, which may hold the same table. */
 const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl|keyring)$/;
 
-/** As the source documents call them. */
+/** The names of settings in the source documents. */
 const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
   ["history.saveHistory", "persistence.enabled"],
   ["history.sensitivePatterns", "redaction.sensitivePatterns"],
@@ -33,7 +33,7 @@ const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
   ["storage.layout", "persistence.layout"],
 ]);
 
-/** What stands in a table by a name that is not ours: it can be looked at by its path, and is changed in the file. */
+/** Settings in tables with user-defined names. `get` reads them by path; they are changed in the file itself. */
 const inTable = /^(?:models|limits|logins|mcp_servers)\../;
 
 export async function configCommand(context: CommandContext): Promise<number> {
@@ -61,7 +61,7 @@ async function showAll(context: CommandContext): Promise<number> {
   const shown = [...settings].map(([key, { value, source }]) => ({
     key,
     source,
-    // Every setting has its place, those without a value too.
+    // Lists every setting, also those without a value.
     value: value === undefined ? null : show(key, value),
   }));
   const lines = shown.map(({ key, value, source }) => `${visible(key)} = ${textOf(value)}  (${source})`);
@@ -71,7 +71,7 @@ async function showAll(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** For each setting somebody has said, all who have, the one that holds first. */
+/** For each setting that is set, lists all its sources; the effective one comes first. */
 async function explain(context: CommandContext): Promise<number> {
   const { settings, said, show } = await effectiveConfig(context);
   const others = [...said.keys()].filter((key) => !settings.has(key)).toSorted();
@@ -108,7 +108,7 @@ async function showOne(context: CommandContext, key: string): Promise<number> {
     await context.tell(`${key} is not set`);
     return exitCodes.failed;
   }
-  // Whoever asks for one setting by its name wants it as it is, as a script does.
+  // A single setting is printed unmasked, because scripts need the actual value.
   const value = configKeys.some((known) => known === key) ? found : show(key, found);
   await printResult(context, { text: valueText(value), json: value });
   return 0;
@@ -124,7 +124,7 @@ async function change(context: CommandContext, key: SettingKey, text: string | u
   return 0;
 }
 
-/** A dash stands for stdin: what is an argument can be read in the shell's history and in the list of processes. */
+/** A dash means stdin: arguments are visible in the shell's history and in the process list. */
 async function changeSecret(context: CommandContext, key: SettingKey, text: string): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const secret = text === "-" ? await readSecret(context, key, interruption) : text;
@@ -143,12 +143,11 @@ async function takeOut(context: CommandContext, key: SettingKey): Promise<number
   return 0;
 }
 
-/** A setting of one provider. */
 type ProviderKey = `providers.${string}.${keyof ProviderEntry}`;
 
 type SettingKey = ConfigKey | ProviderKey;
 
-/** A setting that can be shown, which are more than can be set one by one. */
+/** Settings that can be shown, which are more than those that can be set. */
 function readableKey(text: string | undefined): string {
   return text !== undefined && inTable.test(text) ? text : checkedKey(text);
 }
@@ -172,24 +171,23 @@ function providerKey(text = ""): ProviderKey | undefined {
   return name === undefined ? undefined : `providers.${name}.${field as keyof ProviderEntry}`;
 }
 
-/** Whose setting it is. */
+/** The provider a setting belongs to. */
 function providerNamed(key: string): string | undefined {
   return providerSetting.exec(key)?.[1];
 }
 
-/** Whether a value is nobody's business. */
 function isSecret(key: SettingKey): boolean {
   return key.endsWith(".apiKey");
 }
 
-/** What does not fit is refused where it is saved, with what is allowed. */
+/** Invalid values are rejected on saving, with the allowed ones. */
 function valueOf(key: SettingKey, text: string): ConfigValue {
   const known = configKeys.find((candidate) => candidate === key);
   if (known !== undefined) return settingValue(known, text);
   return key.endsWith(".keyring") ? asBoolean(text) : text;
 }
 
-/** Without a value the setting is taken out. */
+/** Without a value, the setting is removed. */
 function changeOf(key: SettingKey, value: ConfigValue | undefined): ConfigFlags {
   return nestedSetting(key, value);
 }

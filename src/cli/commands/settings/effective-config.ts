@@ -28,13 +28,13 @@ export interface ShownSetting {
 }
 
 export interface EffectiveConfig {
-  /** By name: every setting that has one value, then what tables say, sorted. */
+  /** By name: first every setting with a single value, then the table entries, sorted. */
   readonly settings: ReadonlyMap<string, ShownSetting>;
   readonly said: ReadonlyMap<string, readonly SaidSetting[]>;
   readonly show: ShowValue;
 }
 
-/** What a conversation started now would have, defaults included, and of providers what is said about them or `asked`. */
+/** The effective settings of a new conversation, with defaults, and of the providers configured or `asked` for. */
 export async function effectiveConfig(context: CommandContext, asked?: string): Promise<EffectiveConfig> {
   const { values, sources, file, layers: loaded } = await loadSettings(context);
   const settings = await settingsOf(context, values);
@@ -93,7 +93,7 @@ export async function effectiveConfig(context: CommandContext, asked?: string): 
   const ofVendors = vendorLayer(context, names);
   const layers = [ofVendors, ...loaded.map((layer) => withServers(layer, servers))];
   const { providers } = mergedConfig([ofVendors.config, { providers: values.providers }]);
-  // Of two servers with one name the project's is started, and nothing of the other.
+  // If two servers have the same name, only the project's is started, and none of the other's settings apply.
   const mcpServers = { ...values.mcp_servers, ...servers };
   const said = saidSettings(layers);
   const { env } = context.terminal;
@@ -113,7 +113,7 @@ function withServers(layer: ConfigLayer, servers: McpServerEntries): ConfigLayer
   return isTheirs ? { ...layer, config: { ...layer.config, mcp_servers: servers } } : layer;
 }
 
-/** What stands in tables by names that are not ours. */
+/** Settings in tables with user-defined names. */
 function tableSettings(
   values: Config,
   said: ReadonlyMap<string, readonly SaidSetting[]>,
@@ -140,7 +140,7 @@ type SaidSettings = Pick<
   "provider" | "api" | "model" | "baseUrl" | "approvalPolicy" | "sandbox"
 >;
 
-/** Without the key a named provider needs, what is configured is still shown. */
+/** Shows the configured values even if the selected provider has no key. */
 async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<SaidSettings> {
   const { env, cwd } = context.terminal;
   const inProcess = inProcessProviders(context);

@@ -14,12 +14,12 @@ import { CallbackServer } from "./callback-server.js";
 import { nowOf } from "../../terminal/now.js";
 import { numberFlag } from "../../format/whole-number.js";
 
-/** The one the issuer sends browsers to. */
+/** The port the issuer redirects browsers to. */
 const usualPort = 1_455;
 const personMs = 10 * 60_000;
 const exchangeMs = 30_000;
 
-/** Logs in with ChatGPT: tokens of cody's own, which no other program renews. */
+/** Logs in with ChatGPT. The tokens are cody's own, so no other program refreshes them. */
 export async function loginCommand(context: CommandContext): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const { values } = await loadSettings(context);

@@ -5,7 +5,7 @@ import { changeConfig } from "./change-config.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { loadSettings } from "../../load-settings.js";
 
-/** Forgets cody's own tokens, and that a login was chosen. What other programs keep is theirs. */
+/** Deletes cody's own tokens and deselects the login. Tokens of other programs are not touched. */
 export async function logoutCommand(context: CommandContext): Promise<number> {
   const { values } = await loadSettings(context);
   const { auth } = values;

@@ -4,7 +4,7 @@ import { tokenText } from "../../format/token-text.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { loadSettings } from "../../load-settings.js";
 
-/** The models that are known by name: cody's own, and what the configuration says. */
+/** Lists the models known by name: cody's own and the configured ones. */
 export async function modelsCommand(context: CommandContext): Promise<number> {
   const { values } = await loadSettings(context);
   const models = knownModels(values.models).toSorted((a, b) => a.provider.localeCompare(b.provider));

@@ -13,7 +13,7 @@ import { type Interruption, watchSignals } from "../../terminal/interruption.js"
 import { loadSettings } from "../../load-settings.js";
 import { readSecret } from "../../terminal/read-secret.js";
 
-/** Remembers how to prove who we are; the proof itself only when it is given with a dash. */
+/** Stores the authentication method; stores a key only if it is given with a dash. */
 export async function setAuthCommand(context: CommandContext): Promise<number> {
   const [text = "", given] = context.args;
   const auth = AuthMethod.safeParse(text).data;
@@ -38,7 +38,7 @@ function usage(auth: AuthMethod): string {
   return `To type a key: cody set-auth ${auth} -`;
 }
 
-/** Only from stdin: what is an argument can be read in the shell's history and in the list of processes. */
+/** Only from stdin: arguments are visible in the shell's history and in the process list. */
 async function keyFrom(context: CommandContext, auth: AuthMethod, interruption: Interruption): Promise<string> {
   const [, given = ""] = context.args;
   context.hide([given]);
@@ -52,7 +52,7 @@ async function keyFrom(context: CommandContext, auth: AuthMethod, interruption: 
   return key;
 }
 
-/** Where it was kept before it is not any more, as far as the configuration goes. */
+/** Also removes the key from its previous place in the configuration. */
 async function kept(context: CommandContext, provider: string, key: string): Promise<ConfigFlags> {
   if (!context.flags.keyring) return { providers: { [provider]: { apiKey: key, keyring: undefined } } };
   const { env, homedir } = context.terminal;
@@ -77,7 +77,7 @@ async function tellOfLogin(context: CommandContext, { name, title, remedy }: Log
   if (name === "claude") await context.tell(restriction);
 }
 
-/** Nobody should find out by being shut out. */
+/** A warning, so that nobody learns about the restriction by losing their account. */
 const restriction = [
   "Anthropic allows the tokens of a subscription in Claude Code and on claude.ai only, and may refuse them here",
   "or close the account. It is your choice; for programs there are keys: cody set-auth anthropic-api-key",

@@ -13,7 +13,7 @@ import { type CommandContext, printResult } from "../../context.js";
 import { loadSettings } from "../../load-settings.js";
 import { inProcessProviders } from "../../workspace.js";
 
-/** An API, a model and an address go with their provider, so those of the old one are taken out. */
+/** An API, a model and an address belong to their provider, so those of the old one are removed. */
 export async function setProviderCommand(context: CommandContext): Promise<number> {
   const [provider = ""] = context.args;
   const { api, model, baseUrl } = configFlags({ ...context, flags: { ...context.flags, provider } });
@@ -32,7 +32,7 @@ export async function setProviderCommand(context: CommandContext): Promise<numbe
   return 0;
 }
 
-/** A provider is a vendor, one in this process, or one that the user has configured. */
+/** Accepts a known vendor, an in-process provider, or one the user has configured. */
 export async function checkKnownProvider(context: CommandContext, provider: string): Promise<void> {
   const inProcess = inProcessProviders(context);
   if (vendorOf(provider) !== undefined || inProcess.has(provider)) return;
@@ -42,10 +42,10 @@ export async function checkKnownProvider(context: CommandContext, provider: stri
   throw usageError(...unknownProvider(provider, [...inProcess, ...Object.keys(providers)]));
 }
 
-/** Says what a conversation with this provider would still need. */
+/** Reports what is still missing for a conversation with this provider. */
 async function tellOfProblem(context: CommandContext, provider: string, config: Config): Promise<void> {
   const { env } = context.terminal;
-  // The login may also be chosen by the environment.
+  // The login may also be selected by the environment.
   const { auth, providers, models } = (await loadSettings(context)).values;
   const settings = { ...config, auth, providers, models };
   const inProcess = inProcessProviders(context);
@@ -57,7 +57,7 @@ async function tellOfProblem(context: CommandContext, provider: string, config: 
   await context.tell(hasLogin ? useLogin : found.message);
 }
 
-/** Whether a login exists that is not in use. A Claude login is not suggested: its vendor allows it in few programs. */
+/** True if a login exists that is not in use. A Claude login is not suggested: its vendor allows it in few programs. */
 async function hasUnchosenLogin({ home, terminal }: CommandContext, provider: string): Promise<boolean> {
   const { name, provider: owner } = loginFacts("chatgpt");
   if (provider !== owner) return false;

@@ -9,13 +9,13 @@ import type { ProviderEntry } from "../../../messages/config.js";
 import type { McpServerEntries } from "../../../messages/mcp-config.js";
 import type { CommandContext } from "../../context.js";
 
-/** What one place says of a setting. */
+/** The value of a setting in one source. */
 export interface SaidSetting {
   readonly source: ConfigSource;
   readonly value: LeafValue;
 }
 
-/** Of each setting that somebody has said all who have, the one that counts first. */
+/** For each setting that is set, all its sources; the effective one comes first. */
 export function saidSettings(layers: readonly ConfigLayer[]): ReadonlyMap<string, readonly SaidSetting[]> {
   const said = new Map<string, SaidSetting[]>();
   for (const { source, config } of layers.toReversed()) {
@@ -24,7 +24,7 @@ export function saidSettings(layers: readonly ConfigLayer[]): ReadonlyMap<string
   return said;
 }
 
-/** The keys and addresses in the environment: what a configuration says of a provider counts before them. */
+/** The keys and addresses from the environment, which a provider's configuration overrides. */
 export function vendorLayer({ terminal: { env } }: CommandContext, names: Iterable<string>): ConfigLayer {
   const entries = [...new Set([...vendorNames, ...names])].map((name): [string, ProviderEntry] => {
     const apiKey = env[keyVariable(name)]?.trim() || undefined;
@@ -33,13 +33,13 @@ export function vendorLayer({ terminal: { env } }: CommandContext, names: Iterab
   return { source: "environment", config: { providers: Object.fromEntries(entries) } };
 }
 
-/** The servers of a project that is trusted, which are read apart from its settings. */
+/** The servers of a trusted project, which are read separately from its settings. */
 export async function trustedServers({ home, terminal }: CommandContext): Promise<McpServerEntries> {
   const { trust, servers } = await readProjectServers(home, terminal.cwd);
   return trust === "trusted" ? servers : {};
 }
 
-/** What a person would look at to find where a value comes from. */
+/** The file, variable or flag in which a person would find the value. */
 export function placeOf({ home }: CommandContext, source: ConfigSource, key: string): string {
   if (source === "environment") return variableNamed(key);
   if (source === "flag") return "a flag";

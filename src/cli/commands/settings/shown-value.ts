@@ -2,10 +2,10 @@ import type { LeafValue } from "../../../config/settings/setting-leaves.js";
 import { createRedactor, isSecretName, secretsOf } from "../../../config/secrets/redact.js";
 import { mask } from "../../../messages/redaction.js";
 
-/** All that is ever shown of a key. */
+/** Shown in place of a key. */
 export const hiddenValue = "(set)";
 
-/** What may be shown of a setting's value. */
+/** Masks the secret parts of a setting's value. */
 export type ShowValue = (key: string, value: LeafValue) => LeafValue;
 
 /** Keys, and the values of a server's variables and headers. */
@@ -14,7 +14,7 @@ const address = /(?:^|\.)(?:url|baseUrl|issuer|tokenUrl)$/;
 const queryValue = /(?<=[?&][^=&#]*=)[^&#]+/g;
 const assigned = /^(-{0,2})([^=]+)=(.+)$/s;
 
-/** Whatever file or variable a value comes from, what opens a door is not in it. */
+/** Masks secrets in values of any source. */
 export function valueShower(secrets: readonly string[]): ShowValue {
   const redact = createRedactor(secrets);
   return (key, value) => {
@@ -30,7 +30,7 @@ export function valueText(value: LeafValue): string {
   return isEmptyTable ? "{}" : String(value);
 }
 
-/** `--token x`, `--token=x` and `TOKEN=x`: of these the name. */
+/** For `--token x`, `--token=x` and `TOKEN=x`, shows only the name. */
 function shownArguments(args: readonly string[]): string[] {
   return args.map((argument, index) => {
     const before = args[index - 1] ?? "";

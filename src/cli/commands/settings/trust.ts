@@ -5,7 +5,7 @@ import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { isFolder } from "../../conversations/project-members.js";
 
-/** Says that a project may act by its own configuration, or takes that back. */
+/** Marks a project as trusted, so that its own configuration applies, or removes the mark. */
 export async function trustCommand(context: CommandContext): Promise<number> {
   const { flags, args, home, terminal } = context;
   if (flags.list) return await showTrust(context);
@@ -13,7 +13,7 @@ export async function trustCommand(context: CommandContext): Promise<number> {
   const folder = resolve(terminal.cwd, path);
   if (!(await isFolder(folder))) throw new CommandError(`${visible(folder)} is no folder`, exitCodes.failed);
   const root = await realProjectRoot(folder);
-  // Everything below it would be one project.
+  // Everything below it would belong to the same project.
   if (root === "/") throw usageError("The root of the file system is no project");
   await setTrust(home, root, flags.undo ? undefined : "trusted");
   await printResult(context, {

@@ -14,7 +14,7 @@ const actions: ReadonlyMap<string, Command> = new Map([
   ["import", importKnowledge],
 ]);
 
-/** What is known of the project one stands in; without an action it is listed. */
+/** Runs a knowledge action for the current project; `list` is the default. */
 export async function knowledgeCommand(context: CommandContext): Promise<number> {
   const [name = "list", ...args] = context.args;
   const action = actions.get(name);

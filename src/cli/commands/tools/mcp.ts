@@ -4,7 +4,7 @@ import type { CommandContext } from "../../context.js";
 const usage =
   "Usage: cody mcp [list | add NAME -- COMMAND | add NAME --url URL | remove NAME | test [NAME] | login NAME | logout NAME]";
 
-/** What each action needs is loaded with it: a list must not wait for what speaks with servers. */
+/** Each action imports its own module, so that listing does not load the code that talks to servers. */
 export async function mcpCommand(context: CommandContext): Promise<number> {
   const [action = "list", name, ...command] = context.args;
   if (action !== "add" && command.length > 0) throw usageError(`'${command[0]}' is one argument too many`, usage);

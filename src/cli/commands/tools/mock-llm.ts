@@ -15,7 +15,7 @@ import { watchSignals } from "../../terminal/interruption.js";
 
 const maxRefusalChars = 200;
 
-/** Serves the three wire APIs until it is told to stop. */
+/** Serves the three wire APIs until interrupted. */
 export async function mockLlmCommand(context: CommandContext): Promise<number> {
   const { flags, terminal } = context;
   const port = portOf(flags.port);
@@ -60,7 +60,7 @@ function logIn(file: string): RequestLogFile {
   }
 }
 
-/** A free port is always found; one that was named may be another's. */
+/** Only a named port can be in use: without one, the system chooses a free port. */
 async function startedOn(port: number, options: MockLlmOptions): Promise<MockLlm> {
   return await startMockLlm({ ...options, port }).catch((error: unknown) => {
     const text = `--port ${port}: cannot listen there: ${systemReason(error)}`;
@@ -97,9 +97,9 @@ interface RequestLogFile extends Disposable {
   add(request: LoggedRequest): void;
 }
 
-/** A JSON line for each request. Written before the answer goes out, so that whoever got the answer finds it. */
+/** Logs each request as a JSON line, before the response is sent, so that a client that got it finds the line. */
 function openRequestLog(file: string): RequestLogFile {
-  // Requests hold what people say to their models.
+  // Private, because requests contain what people write to their models.
   const descriptor = openSync(file, "a", 0o600);
   return {
     add: (request) => void writeSync(descriptor, `${JSON.stringify(request)}\n`),

@@ -5,8 +5,8 @@ import type { CommandContext } from "../../context.js";
 type Surroundings = Pick<CommandContext, "home" | "terminal">;
 
 /**
- * Where exports go: where the configuration says, in the home unless it is absolute; else the folder for downloads, as
- * the desktop has it; else `~/Downloads`, which need not be there.
+ * The folder for exports: the configured one, relative to the home unless absolute; else the desktop's download folder;
+ * else `~/Downloads`, which may not exist yet.
  */
 export async function exportDirectory({ home, terminal }: Surroundings, configured?: string): Promise<string> {
   if (configured !== undefined) {
@@ -20,7 +20,7 @@ export async function exportDirectory({ home, terminal }: Surroundings, configur
 
 const downloadLine = /^[ \t]*XDG_DOWNLOAD_DIR=(?:"((?:[^"\\]|\\.)*)"|(\S+))[ \t]*$/gm;
 
-/** The file is one a shell reads: the last line counts, and a folder that is the home itself means that there is none. */
+/** A shell reads this file, so the last line wins. The home itself as the value means that there is no such folder. */
 function downloadsIn(text: string, homedir: string): string | undefined {
   const [, quoted, bare] = [...text.matchAll(downloadLine)].at(-1) ?? [];
   const value = (quoted ?? bare)?.replaceAll(/\\(.)/g, "$1").replace(/^\$HOME(?=\/|$)/, homedir);

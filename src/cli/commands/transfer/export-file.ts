@@ -12,11 +12,11 @@ export interface ExportedFile {
   readonly format: ExportFormat;
   readonly path: string;
   readonly bytes: number;
-  /** What the format has no place for, by kind. */
+  /** Counts, by kind, of content that the format cannot represent. */
   readonly left: Readonly<Record<string, number>>;
 }
 
-/** Exports a conversation into the configured directory, under a name that is free. */
+/** Exports a conversation into the configured directory, under a free name. */
 export async function exportToDirectory(
   context: CommandContext,
   workspace: Workspace,
@@ -38,12 +38,11 @@ export function reportOf(
 
 export const nothingSaved = "Nothing was exported: persistence is off, so no conversation is saved";
 
-/** For a person. */
 export function reportText({ id, path }: ExportedFile): string {
   return `✓ Exported conversation: ${id}\n  File: ${path}`;
 }
 
-/** Why an export is not all of the conversation; undefined when it is. */
+/** Describes the content missing from an export; undefined if it is complete. */
 export function lossText(
   format: ExportFormat,
   left: Iterable<readonly [kind: string, count: number]>,

@@ -8,11 +8,11 @@ import { type ExportedFile, exportToDirectory } from "./export-file.js";
 export interface ProjectExport {
   readonly exported: readonly ExportedFile[];
   readonly failed: readonly { readonly id: string; readonly reason: string }[];
-  /** Those that do not even say whose they are. */
+  /** Conversations too damaged to tell which project they belong to. */
   readonly unreadable: readonly string[];
 }
 
-/** Every conversation of the project in which something was said. One that cannot be read does not stop the others. */
+/** Exports every non-empty conversation of the project. One that cannot be read does not stop the others. */
 export async function exportProject(
   context: CommandContext,
   workspace: Workspace,
@@ -36,7 +36,6 @@ export async function exportProject(
   return { exported, failed, unreadable };
 }
 
-/** For a person. */
 export function projectText({ exported, failed, unreadable }: ProjectExport): string {
   if (exported.length + failed.length + unreadable.length === 0) {
     return "No conversation of this project has anything to export.";
@@ -50,7 +49,7 @@ export function projectText({ exported, failed, unreadable }: ProjectExport): st
   ].join("\n");
 }
 
-/** The same words without the marks of a terminal. */
+/** Removes the marks and indentation for the terminal. */
 function reasonIn(lines: readonly string[]): string {
   return lines.map((line) => line.replace(/^✗ /, "").trim()).join("; ");
 }

@@ -16,7 +16,7 @@ import { FileThereError, writeNewFile } from "./new-file.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
 
-/** Writes a conversation, or all of a project, in another format. They are read and nothing else. */
+/** Exports a conversation, or all of a project. Read-only. */
 export async function exportCommand(context: CommandContext): Promise<number> {
   const { flags, args } = context;
   const format = formatOf(flags.format);
@@ -66,7 +66,7 @@ async function run(context: CommandContext, workspace: Workspace, wish: Wish): P
   return 0;
 }
 
-/** A pipe takes as long as its reader: what does not fit is waited for. */
+/** Waits for slow readers of a pipe. */
 async function print(context: CommandContext, exported: ExportedConversation, signal: AbortSignal): Promise<number> {
   const { stdout } = context.terminal;
   for await (const piece of exported) {

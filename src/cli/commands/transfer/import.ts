@@ -6,19 +6,19 @@ import { type CommandContext, printLine } from "../../context.js";
 import { outcomeText, totalText } from "./outcome-text.js";
 import { onlyLooking, openWorkspace } from "../../workspace.js";
 
-/** Carries over a conversation of another program, or every one in a folder, and says what could not be. */
+/** Imports a conversation of another program, or all in a folder, and reports what could not be converted. */
 export async function importCommand(given: CommandContext): Promise<number> {
   const { flags, args } = given;
   const options = optionsOf(given);
   const [named = ""] = args;
-  // It would be the current directory.
+  // An empty path would resolve to the current directory.
   if (named === "") throw usageError("path is empty: name a file or a folder");
   const context = flags.dryRun ? onlyLooking(given) : given;
   await using workspace = await openWorkspace(context);
   const outcomes: ImportOutcome[] = [];
   for await (const outcome of workspace.imports(resolve(context.terminal.cwd, named), options)) {
     outcomes.push(outcome);
-    // One at a time: a folder may hold thousands.
+    // Printed one by one: a folder may contain thousands.
     if (!flags.json) await printLine(context, outcomeText(outcome).join("\n"));
   }
   if (flags.json) await printLine(context, JSON.stringify({ files: outcomes }));

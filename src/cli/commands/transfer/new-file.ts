@@ -4,9 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../../base/system-error.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 
-/** So many files of one name are a mistake somewhere. */
+/** More files of the same name mean that something is wrong. */
 const maxAttempts = 1_000;
-/** What file systems without hard links say. */
+/** Errors of file systems without hard links. */
 const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 export interface NewFile {
@@ -15,8 +15,8 @@ export interface NewFile {
 }
 
 /**
- * Writes a file that was not there, whole or not at all, for its owner alone. `pathOf` gives a path for each attempt,
- * and undefined when there is none left to try; nothing is ever overwritten.
+ * Creates a new file atomically, private to its owner. `pathOf` returns a path for each attempt, and undefined if there
+ * is none left to try. Never overwrites a file.
  */
 export async function writeNewFile(
   pieces: AsyncIterable<string>,
@@ -40,10 +40,10 @@ export async function writeNewFile(
   }
 }
 
-/** Two names must not be longer than one may be. */
+/** Bounds the temporary name, which would otherwise be longer than a file name may be. */
 const keptChars = 40;
 
-/** What was to be written is there already. */
+/** The file already exists. */
 export class FileThereError extends Error {
   readonly path: string;
 
@@ -65,7 +65,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long",
 };
 
-/** What the system says of a write; what a read says is somebody else's. */
+/** Explains errors of writing; errors of reading are left to their own handlers. */
 async function written<T>(directory: string, writing: Promise<T>): Promise<T> {
   try {
     return await writing;
@@ -97,7 +97,7 @@ async function writeAll(path: string, pieces: AsyncIterable<string>, signal: Abo
   }
 }
 
-/** Gives a finished file its name, unless something has it. */
+/** Gives the finished file its name; returns false if the name is taken. */
 async function isPlaced(temporary: string, path: string): Promise<boolean> {
   try {
     await link(temporary, path);
@@ -107,7 +107,7 @@ async function isPlaced(temporary: string, path: string): Promise<boolean> {
     if (code === "EEXIST") return false;
     if (!noLinks.has(code)) throw error;
   }
-  // The name is taken first, so that nobody else's file is replaced.
+  // Reserves the name first, so that nobody else's file is replaced.
   try {
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {

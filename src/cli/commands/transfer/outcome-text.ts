@@ -7,7 +7,7 @@ import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
 import type { DamagedLine, LossReport, LossKind } from "../../../rollouts/formats/import/losses.js";
 
-/** What each kind is called, when there is one and when there are more. */
+/** The singular and plural text of each kind of loss. */
 const words = {
   abandoned_entries: ["entry of an abandoned branch", "entries of abandoned branches"],
   attachments: ["attachment the program added", "attachments the program added"],
@@ -41,10 +41,10 @@ const words = {
   usage: ["count of tokens", "counts of tokens"],
 } satisfies Record<LossKind, readonly [one: string, more: string]>;
 
-/** More damaged lines than these are only counted for a person. */
+/** In the text output, further damaged lines are only counted. */
 const maxShown = 20;
 
-/** What became of one file. */
+/** The result for one file. */
 export function outcomeText(outcome: ImportOutcome): string[] {
   switch (outcome.status) {
     case "imported":
@@ -66,7 +66,7 @@ export function outcomeText(outcome: ImportOutcome): string[] {
   }
 }
 
-/** How many of each there were. */
+/** The number of files per result. */
 export function totalText(outcomes: readonly ImportOutcome[]): string {
   const count = (...statuses: ImportOutcome["status"][]) =>
     outcomes.filter(({ status }) => statuses.includes(status)).length;
@@ -126,7 +126,7 @@ function knownText({ path, conversationId, complete, grown }: KnownImport): stri
   ];
 }
 
-/** What could not be carried over, a line for each kind. */
+/** One line for each kind of content that could not be converted. */
 function lossText(counts: LossReport["counts"]): string[] {
   return (Object.keys(words) as LossKind[]).flatMap((kind) => {
     const count = counts[kind] ?? 0;

@@ -1,12 +1,12 @@
 import type { EventMsg } from "../../../messages/event.js";
 import type { StatusLine } from "./status-line.js";
 
-/** A shorter silence needs no explanation. */
+/** The delay before the line is shown: a shorter silence needs no explanation. */
 const patienceMs = 500;
-/** From this many seconds on the line says how long it has been. */
+/** The line shows the elapsed time from this many seconds on. */
 const countFromSeconds = 2;
 
-/** Nothing is written for these, so the line may stay. */
+/** Events that print nothing, so that the line may stay. */
 const silent: ReadonlySet<EventMsg["type"]> = new Set([
   "token_count",
   "agent_reasoning",
@@ -18,7 +18,7 @@ const silent: ReadonlySet<EventMsg["type"]> = new Set([
   "mcp_startup_complete",
 ]);
 
-/** Shows that a turn waits for the model: nothing of an answer has come yet, and no tool is running. */
+/** Shows that a turn waits for the model: no part of an answer has arrived yet, and no tool is running. */
 export class ModelWait {
   readonly #status: StatusLine;
   readonly #now: () => number;
@@ -34,12 +34,12 @@ export class ModelWait {
     this.#now = now;
   }
 
-  /** Before an event is shown. */
+  /** Call before an event is shown. */
   async before({ type }: EventMsg): Promise<void> {
     if (!silent.has(type)) await this.#status.clear();
   }
 
-  /** When an event has been shown. */
+  /** Call after an event has been shown. */
   async after(msg: EventMsg): Promise<void> {
     const wasWaiting = this.#isWaiting;
     this.#note(msg);
@@ -88,7 +88,7 @@ export class ModelWait {
       case "compaction_end":
         this.#isCompacting = false;
         break;
-      // A turn that waited for an approval since a crash has no beginning here.
+      // A turn that waited for an approval since a crash has no `task_started` in this process.
       case "exec_approval_request":
       case "apply_patch_approval_request":
         this.#isTurn = true;

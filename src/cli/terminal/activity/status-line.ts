@@ -2,12 +2,12 @@ import type { Terminal } from "../terminal.js";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
-/** A frame and the space behind it. */
+/** The width of a frame and the space after it. */
 const frameCells = 2;
 
 /**
- * A moving line on stderr that says what cody is waiting for. It takes one row of a terminal and is erased before
- * anything else is written; where there is no such terminal nothing is shown.
+ * An animated line on stderr that says what cody is waiting for. It takes one terminal row and is erased before
+ * anything else is written. Without a suitable terminal nothing is shown.
  */
 export class StatusLine {
   readonly #terminal: Terminal;
@@ -20,7 +20,7 @@ export class StatusLine {
     this.#terminal = terminal;
   }
 
-  /** Shows the text from now on, or after a wait. Resolves with false if there is no terminal to show it on. */
+  /** Shows the text now, or after a delay. Resolves with false if there is no terminal to show it on. */
   async show(text: () => string, afterMs = 0): Promise<boolean> {
     await this.clear();
     if (!this.#fits(text())) return false;
@@ -41,7 +41,7 @@ export class StatusLine {
     await this.#terminal.stderr.eraseLine();
   }
 
-  /** In one piece, so that nothing else is written between two parts of it. A terminal that is stopped gets no more. */
+  /** Writes the line in one call, so that no other output comes between its parts. Skips a terminal that is stopped. */
   #draw(text: string): void {
     // The terminal may have become narrower.
     if (this.#isWriting || !this.#fits(text)) return;
@@ -55,7 +55,7 @@ export class StatusLine {
 
   readonly #onWritten = (): void => void (this.#isWriting = false);
 
-  /** What takes more than one row cannot be erased. */
+  /** A text that takes more than one row could not be erased. */
   #fits(text: string): boolean {
     const { stderr, env } = this.#terminal;
     const { isTTY, columns = 0 } = stderr;

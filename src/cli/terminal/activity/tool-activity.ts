@@ -14,7 +14,7 @@ import { webSearchText } from "../../../messages/response-item.js";
 
 const maxChars = 200;
 
-/** Why a call did not run, where the person has said so or was told so when it was decided. */
+/** Ends of refusal texts that the user has already seen, because they refused or were informed at once. */
 const knownRefusals = [nobodyThere, "was refused by the user"];
 
 const marks = { pending: "☐", in_progress: "▸", completed: "✔" } as const;
@@ -24,13 +24,13 @@ const maxPathChars = 500;
 const maxFolderChars = 500;
 const maxKnowledgeChars = 500;
 
-/** What tools do, as lines for a person. */
+/** Renders the work of tools as lines for a person. */
 export class ToolActivity {
   #cwd: string | undefined;
   readonly #running = new Map<string, ShownOutput>();
   readonly #failed = new FailedCalls();
 
-  /** What an event adds: whole lines or nothing. */
+  /** The lines to print for an event; empty if there are none. */
   textOf(msg: EventMsg): string {
     return this.#doneText(msg) + this.#failed.textOf(msg);
   }
@@ -73,7 +73,7 @@ export class ToolActivity {
     }
   }
 
-  /** What nobody could show while it ran, such as why it did not start. */
+  /** Output that was not streamed while the command ran, such as the reason it did not start. */
   #late({ call_id, stdout, stderr }: Extract<EventMsg, { type: "exec_command_end" }>): string {
     const output = this.#running.get(call_id);
     if (output?.isEmpty !== true) return "";
@@ -95,7 +95,7 @@ function folderText(folder: string): string {
   return shortened(quotedWord(folder), maxFolderChars);
 }
 
-/** How a call of a server's tool ended, on one line: what was called stands above it. */
+/** The result of an MCP tool call on one line. The line above it shows the call. */
 function resultLine(result: Extract<EventMsg, { type: "mcp_tool_call_end" }>["result"]): string {
   if ("Err" in result) return failedLine(result.Err);
   const { content, isError } = result.Ok;
@@ -103,7 +103,7 @@ function resultLine(result: Extract<EventMsg, { type: "mcp_tool_call_end" }>["re
   return isError === true ? failedLine(first ?? "") : `  ${shortLine(first ?? "")}\n`;
 }
 
-/** What a patch does to files, as it is shown: each file by its name from a folder, and a bounded part of its lines. */
+/** The changes of a patch: each file by its relative name, with a bounded part of its lines. */
 function patchText(changes: FileChanges, cwd: string | undefined): string {
   return Object.entries(changes)
     .map(([path, change]) => {
@@ -126,26 +126,28 @@ function planText({ explanation, plan }: Plan): string {
   return `Plan\n${[...why, ...steps].map(shownLine).join("")}`;
 }
 
-/** What a running command prints, as it is shown: a bounded part of it, indented, and nothing a terminal obeys. */
+/** The output of a running command: a bounded part of it, indented and without control characters. */
 class ShownOutput {
   readonly #streams = { stdout: new LineReader(), stderr: new LineReader() };
   readonly #lines = new ShownLines();
   #bytes = 0;
   #deltas = 0;
 
-  /** Whether nothing has been printed yet. */
   get isEmpty(): boolean {
     return this.#bytes === 0;
   }
 
-  /** What is to be shown now. */
+  /** Returns the text to show now. */
   add(stream: "stdout" | "stderr", bytes: Uint8Array): string {
     this.#bytes += bytes.length;
     this.#deltas += 1;
     return this.#lines.add(this.#streams[stream].read(bytes));
   }
 
-  /** What is still to be shown; `ends` hold the end of each stream, which was not told if there was very much. */
+  /**
+   * Returns the text still to be shown. `ends` holds the end of each stream, which is not streamed for very long
+   * output.
+   */
   end(ends?: { readonly stdout: string; readonly stderr: string }): string {
     const rest = this.#lines.add([...this.#streams.stdout.end(), ...this.#streams.stderr.end()]);
     if (ends !== undefined && (this.#bytes >= maxDeltaBytes || this.#deltas >= maxDeltas)) {
@@ -156,9 +158,9 @@ class ShownOutput {
   }
 }
 
-/** Tells that a call failed and why, unless that is known already. */
+/** Reports failed calls with the reason, unless another event already did. */
 class FailedCalls {
-  /** The lines of calls that are shown when they begin: one that is refused never does. */
+  /** Lines of calls that are normally shown when they start, which a refused call never does. */
   readonly #unshown = new Map<string, string>();
   readonly #told = new Set<string>();
   readonly #patches = new Set<string>();
@@ -168,7 +170,7 @@ class FailedCalls {
       case "raw_response_item":
         return this.#item(Object(msg.item) as Record<string, unknown>);
       case "exec_command_begin":
-      // Whoever is asked about a command sees it.
+      // The approval question shows the command.
       case "exec_approval_request":
         this.#unshown.delete(msg.call_id);
         return "";
@@ -205,14 +207,14 @@ class FailedCalls {
     const isTold = this.#told.has(callId) || knownRefusals.some((end) => reason.endsWith(end));
     this.#unshown.delete(callId);
     this.#told.delete(callId);
-    // The lines that a patch did not find follow its reason.
+    // The reason is followed by the lines that the patch did not find.
     const isPatch = this.#patches.delete(callId);
     const lines = isPatch ? shownText(details.map((detail) => `  ${detail}`).join("\n")) : "";
     return success !== false || isTold ? "" : `${line}${failedLine(reason)}${lines}`;
   }
 }
 
-/** That something failed and why; what it was stands above it. */
+/** Reports a failure and its reason. The line above it shows the call. */
 function failedLine(reason: string): string {
   return reason === "" ? "  failed\n" : `  failed: ${shortLine(reason)}\n`;
 }

@@ -8,20 +8,20 @@ import { cellsOf } from "../../format/cells.js";
 
 const unknownColumns = 100;
 
-/** Narrower than this nobody can read anything. */
+/** Narrower than this, no text is readable. */
 const minColumns = 20;
 
 const continuation = "  ┆ ";
 
 const continuationCells = 5;
 
-/** From here on a reader is told how much there is to read. */
+/** The text of a longer command is followed by its length. */
 const manyChars = 2_000;
 const maxReasonChars = 500;
 
 /**
- * What a person reads before they decide: the command as it will run, all of it, and nothing in it that hides or, on a
- * terminal of so many columns, passes for ours.
+ * The question that a person reads before deciding: the complete command as it will run. Nothing in it can hide or, on
+ * a terminal with this many columns, pass for cody's own text.
  */
 export function approvalText(request: ApprovalRequest, columns?: number): string {
   const { command, cwd, reason } = request;
@@ -46,7 +46,7 @@ function commandLines({ tool, command, changes }: ApprovalRequest): string[] {
   return [quotedCommand([name, path]), ...contentLines(content)];
 }
 
-/** Behind a bar, so that no content can pass for a question of ours. */
+/** Placed behind a bar, so that no content can pass for one of our questions. */
 function contentLines(content: string): string[] {
   if (content === "") return ["(an empty file)"];
   const lines = content.split("\n");
@@ -55,19 +55,19 @@ function contentLines(content: string): string[] {
   return [...lines.map((line) => `│ ${contentLine(line)}`), ...end];
 }
 
-/** What becomes of a file rather than the patch: it says where lines were found, and what stands there. */
+/** Shows the resulting change instead of the patch, because it has the lines found in the file and their positions. */
 function patchLines([path, change]: readonly [string, FileChange]): string[] {
   return [changeWords(change, path, quotedWord), ...changeLines(change).map((line) => `│ ${contentLine(line)}`)];
 }
 
-/** A tab is seen well enough. */
+/** A tab counts as visible. */
 function contentLine(line: string): string {
   return isVisible(line.replaceAll("\t", " ")) ? line : quotedWord(line);
 }
 
 /**
- * A line as the rows of a terminal. What the terminal breaks goes on in the first column, where it could pass for ours;
- * what is broken here goes on behind a mark.
+ * Breaks a line into terminal rows. A terminal would continue a long line in the first column, where it could pass for
+ * our own text; rows broken here continue behind a mark.
  */
 function brokenRows(line: string, columns: number | undefined): string[] {
   const width = Math.max(columns || unknownColumns, minColumns);

@@ -1,4 +1,4 @@
 import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
 
-/** Decides about an approval request. When the signal is aborted nobody waits for the decision any more. */
+/** Decides an approval request. When the signal is aborted, the decision is no longer needed. */
 export type Approver = (request: ApprovalRequest, signal: AbortSignal) => Promise<ReviewDecision>;

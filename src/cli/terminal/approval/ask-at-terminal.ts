@@ -6,7 +6,7 @@ import type { Approver } from "./approver.js";
 import { askPerson, personAt } from "./ask-person.js";
 import { refuseApproval } from "./refuse-approval.js";
 
-/** Asks the person at the terminal, for a command that reads nothing else there; without a terminal it is refused. */
+/** Asks the person at the terminal, in commands that read nothing else there. Refuses without a terminal. */
 export function askAtTerminal(context: CommandContext, interruption: Interruption): Approver {
   const refuse = refuseApproval(context);
   return async (request, signal) => {
@@ -26,7 +26,7 @@ export function askAtTerminal(context: CommandContext, interruption: Interruptio
   };
 }
 
-/** Stdout is for the answers, and with --json for events alone. */
+/** Stdout is for the answers, and with --json for events only. */
 function questionOutput({ terminal: { stdout, stderr }, flags }: CommandContext): Output | undefined {
   if (stderr.isTTY) return stderr;
   return stdout.isTTY && !flags.json ? stdout : undefined;

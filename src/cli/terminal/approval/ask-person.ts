@@ -3,12 +3,12 @@ import type { Prompt } from "../prompt/prompt.js";
 import type { Output } from "../output.js";
 import { approvalText } from "./approval-text.js";
 
-/** Where a person is: they are shown a text, and asked for a line. */
+/** Shows text to a person and asks them for a line. */
 export interface Person {
-  /** How wide what they look at is, if that is known. */
+  /** The width of the terminal, if known. */
   readonly columns: number | undefined;
   show(text: string): Promise<void>;
-  /** What was typed after the question was there; undefined when nothing was. */
+  /** Resolves with the line typed after the question was shown; undefined if there was none. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -20,7 +20,7 @@ export function personAt(prompt: Prompt, output: Output): Person {
   };
 }
 
-/** How often a question is put before no answer is taken for a no. */
+/** After this many invalid answers the request is denied. */
 const maxTimes = 3;
 const question = "y/a/n/s › ";
 const decisions: ReadonlyMap<string, ReviewDecision> = new Map([
@@ -32,7 +32,7 @@ const decisions: ReadonlyMap<string, ReviewDecision> = new Map([
   ["s", "abort"],
 ]);
 
-/** The signal ends the asking; then there is no answer. */
+/** Aborting the signal ends the question with `abort`. */
 export async function askPerson(
   request: ApprovalRequest,
   person: Person,

@@ -8,12 +8,12 @@ import type { Approver } from "./approver.js";
 
 const maxCommandChars = 500;
 const maxReasonChars = 500;
-/** What the model is told; the person has been told more. */
+/** The reason given to the model; the person has seen a longer one. */
 export const nobodyThere = "it needs approval, and nobody is there to give it";
 const commandHelp =
   "  To be asked, run cody in a terminal. To let everything run unasked: --approval-policy never --sandbox danger-full-access";
 
-/** Where nobody can be asked, the answer is no, at once. */
+/** Refuses every request at once, for runs in which nobody can be asked. */
 export function refuseApproval(context: CommandContext): Approver {
   return async (request) => {
     const { text, help } = isKnowledgeRequest(request) ? skippedKnowledge(request) : refusedCommand(request);
@@ -23,7 +23,7 @@ export function refuseApproval(context: CommandContext): Approver {
   };
 }
 
-/** Whether the request is about saving knowledge: an answer is complete without it. */
+/** True for requests to save knowledge: an answer is complete without it. */
 export function isKnowledgeRequest({ tool }: ApprovalRequest): boolean {
   return tool === addKnowledge.name;
 }

@@ -2,14 +2,17 @@ import type { Conversation } from "../../../actors/conversation/handle.js";
 import type { ApprovalRequest } from "../../../messages/approval.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
 
-/** Its signal is aborted when an approval request needs no answer any more: it came too late, or from elsewhere. */
+/**
+ * Its signal is aborted when an approval request no longer needs an answer, because it timed out or was answered
+ * elsewhere.
+ */
 export function whenRequestIsOver(
   conversation: Conversation,
   request: ApprovalRequest,
   seq: number,
 ): Disposable & { readonly signal: AbortSignal } {
   const over = new AbortController();
-  // A reader of its own: the events stay where they are for the one who shows them.
+  // A separate reader, so that the renderer still gets these events.
   const events = conversation.events({ since: seq + 1 });
   void watch(events, request, over);
   return {
@@ -25,7 +28,7 @@ async function watch(events: AsyncIterable<Event>, request: ApprovalRequest, ove
   over.abort();
 }
 
-/** The call runs, has its output, or its turn is over. */
+/** True if the call runs or has its output, or if its turn has ended. */
 function endsRequest(msg: EventMsg, { call_id, turn_id }: ApprovalRequest): boolean {
   switch (msg.type) {
     case "exec_command_begin":

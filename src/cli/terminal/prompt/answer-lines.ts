@@ -7,8 +7,8 @@ import type { CurrentConversation } from "./current-conversation.js";
 import { isSlashCommand, slashCommand } from "./slash-commands.js";
 
 /**
- * Answers every line of the input, in order. What is no command of ours is a message, whatever it begins with; so no
- * line is the answer to a question of ours.
+ * Answers every line of the input in order. A line that is not one of our commands is a message, whatever it begins
+ * with; so no line can answer an approval question.
  */
 export async function answerLines(
   context: CommandContext,
@@ -26,7 +26,7 @@ export async function answerLines(
       continue;
     }
     outcomes.add(await (await current.player()).play(line, options));
-    // Nobody is there to read the answers to the other lines.
+    // Nobody would read the remaining answers.
     if (signal.aborted || stdout.closed) break;
   }
   return exitCodeOf(...outcomes);

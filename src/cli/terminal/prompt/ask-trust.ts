@@ -7,7 +7,10 @@ import { type CommandContext, printLine } from "../../context.js";
 import { watchSignals } from "../interruption.js";
 import { Prompt } from "./prompt.js";
 
-/** Asks about a project with a configuration of its own, once: what was said is kept. Nothing of it has counted by then. */
+/**
+ * Asks once whether to trust a project that has its own configuration, and stores the answer. None of that
+ * configuration has been applied before.
+ */
 export async function askTrust(context: CommandContext): Promise<void> {
   const { home, terminal } = context;
   const { servers, settings, trust, root } = await readProjectServers(home, terminal.cwd);
@@ -25,7 +28,7 @@ export async function askTrust(context: CommandContext): Promise<void> {
   else await printLine(context, "Nothing of it counts. To trust it later: cody trust");
 }
 
-/** All of it: what is not shown is not what was agreed to. */
+/** Shows the complete entry, because the user agrees only to what is shown. */
 function serverText(entry: McpServerEntries[string]): string {
   if ("url" in entry) return visible(entry.url);
   const env = Object.keys(entry.env ?? {});

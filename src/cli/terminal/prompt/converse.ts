@@ -15,7 +15,7 @@ import { isSlashCommand, slashCommand } from "./slash-commands.js";
 
 const hint = "Press Ctrl-C again to leave, or type /exit.";
 
-/** Talks with a person at a terminal until they leave; resolves with the exit code. */
+/** Runs the interactive prompt until the user leaves; resolves with the exit code. */
 export async function converse(context: CommandContext, current: CurrentConversation): Promise<number> {
   const { stdin, stdout } = context.terminal;
   const lines = new TypedLines();
@@ -27,11 +27,11 @@ export async function converse(context: CommandContext, current: CurrentConversa
     interrupt: () => interrupt(),
     end: () => lines.end(0),
   });
-  // What a terminal without commands was told would stand there as text.
+  // A dumb terminal would print the escape sequence as text.
   if (context.terminal.env["TERM"] !== "dumb") prompt.markPastes();
   function interrupt(): void {
     if (turn?.signal.aborted === true) {
-      // The terminal stays, and should be as it was.
+      // Restores the terminal, which outlives this process.
       prompt.close();
       return context.terminal.exit(exitCodes.interrupted);
     }
@@ -47,7 +47,7 @@ export async function converse(context: CommandContext, current: CurrentConversa
   const ending = interruption.signal;
   const approve: Approver = (request, signal) => askPerson(request, personAt(prompt, stdout), signal);
 
-  /** Runs what Ctrl-C stops. */
+  /** Runs work that Ctrl-C interrupts. */
   async function stoppable<T>(work: (options: PlayOptions) => Promise<T>): Promise<T> {
     turn = new AbortController();
     try {
@@ -67,7 +67,7 @@ export async function converse(context: CommandContext, current: CurrentConversa
       const next = await lines.next();
       prompt.hide();
       if (next.type === "end") {
-        // The shell's prompt must not stand behind ours.
+        // Ends our prompt's line, so that the shell's prompt starts on its own.
         if (isAwaited) await printLine(context, "");
         return next.exitCode;
       }
@@ -113,12 +113,12 @@ async function answer(
   return done ?? "stay";
 }
 
-/** The text of a server's prompt is not the user's. */
+/** The text of a server's prompt was not written by the user. */
 function promptInput(text: string): Op {
   return { type: "user_input", items: [{ type: "text", text }], outside_content: true };
 }
 
-/** A person can try again; what has failed for good fails again. */
+/** Reports an error and continues, so that the user can try again. */
 async function tried<T>(context: CommandContext, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -130,18 +130,18 @@ async function tried<T>(context: CommandContext, work: () => Promise<T>): Promis
   }
 }
 
-/** `waited`: typed while something else was going on, and not seen on the screen since. */
+/** `waited`: typed while something else was running, so it has to be shown again. */
 type TypedLine =
   | { readonly type: "line"; readonly text: string; readonly waited: boolean }
   | { readonly type: "end"; readonly exitCode: number };
 
-/** What has been typed and not been answered yet. */
+/** Lines that were typed and not answered yet. */
 class TypedLines {
   readonly #lines: string[] = [];
   #exitCode: number | undefined;
   #onNext: ((line: TypedLine) => void) | undefined;
 
-  /** Whether the next one has still to be typed. */
+  /** True if there is no line in the queue and more may be typed. */
   get isAwaited(): boolean {
     return this.#lines.length === 0 && this.#exitCode === undefined;
   }
@@ -151,7 +151,7 @@ class TypedLines {
     else this.#give({ type: "line", text, waited: false });
   }
 
-  /** What was typed before the end is answered first, unless the end is an interruption. */
+  /** Lines typed before the end are answered first, unless the end is an interruption. */
   end(exitCode: number): void {
     if (this.#exitCode === undefined || exitCode !== 0) this.#exitCode = exitCode;
     if (this.#exitCode !== 0) this.#lines.length = 0;

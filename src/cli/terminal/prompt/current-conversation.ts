@@ -14,19 +14,19 @@ interface ConversationStatus {
   readonly model: string;
   readonly turns: number;
   readonly tokens: number;
-  /** In US dollars, where the price of the model is known. */
+  /** In US dollars, if the model's price is known. */
   readonly cost: number | undefined;
   readonly file: string | null;
 }
 
-/** What the conversation of an interactive run is played in. */
+/** The parts an interactive conversation needs to play turns. */
 interface Surroundings {
   readonly context: CommandContext;
   readonly workspace: Workspace;
   readonly activity: ActivityOutput;
 }
 
-/** The conversation of an interactive run. A new one has an id at once, and a file when something is said in it. */
+/** The conversation of an interactive run. A new one has an id at once, and a file after the first message. */
 export class CurrentConversation {
   #id: string;
   #player: TurnPlayer | undefined;
@@ -66,13 +66,13 @@ export class CurrentConversation {
     return this.#workspace;
   }
 
-  /** Where it and its neighbours are kept, if they are. */
+  /** The places where this conversation and the others of its project are stored. */
   get surroundings(): { readonly places: ConversationPlaces; readonly projectRoot: string; readonly enabled: boolean } {
     const { places, key, config } = this.#workspace;
     return { places, projectRoot: key.projectRoot, enabled: config.persistence.enabled };
   }
 
-  /** Undefined before anything is said. */
+  /** Undefined before the first message. */
   get begun(): TurnPlayer | undefined {
     return this.#player;
   }
@@ -94,14 +94,14 @@ export class CurrentConversation {
     };
   }
 
-  /** How many messages of the user and the model there are. */
+  /** The number of messages of the user and the model. */
   get messages(): number {
     const history = this.#player?.conversation.getHistory() ?? [];
     return history.filter((item) => isRealUserMessage(item) || (item.type === "message" && item.role === "assistant"))
       .length;
   }
 
-  /** What a resumed conversation has to say before anything else is said in it. */
+  /** Shows the pending events of a resumed conversation and finishes its open turn. */
   async begin(options: PlayOptions): Promise<TurnOutcome | undefined> {
     return await this.#player?.open(options);
   }
@@ -112,7 +112,7 @@ export class CurrentConversation {
     return await this.#take(conversation);
   }
 
-  /** Leaves the conversation as it is and begins another. */
+  /** Leaves the conversation unchanged and starts another. */
   async clear(): Promise<void> {
     const old = this.#player;
     this.#player = undefined;
@@ -121,7 +121,7 @@ export class CurrentConversation {
     await old?.conversation.shutdown();
   }
 
-  /** Leaves the conversation as it is and goes on in a copy of it. */
+  /** Leaves the conversation unchanged and continues in a copy. */
   async fork(afterTurn: number | undefined): Promise<void> {
     const old = this.#player;
     const said = afterTurn === undefined ? {} : { afterTurn };

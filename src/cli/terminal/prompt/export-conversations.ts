@@ -12,7 +12,7 @@ import { exportProject, projectText } from "../../commands/transfer/export-proje
 import type { CurrentConversation } from "./current-conversation.js";
 import type { Target } from "../../conversations/target.js";
 
-/** Exports the named conversation, or the current one; gives what there is to tell. */
+/** Exports the named conversation, or the current one; returns the lines to print. */
 export async function exportNamed(
   context: CommandContext,
   current: CurrentConversation,
@@ -32,7 +32,7 @@ export async function exportNamed(
   });
 }
 
-/** Exports what there is of the project; gives what there is to tell. */
+/** Exports all conversations of the project; returns the lines to print. */
 export async function exportEach(
   context: CommandContext,
   { workspace }: CurrentConversation,
@@ -47,13 +47,13 @@ export async function exportEach(
   });
 }
 
-/** Its file may lie anywhere. */
+/** Passes the path too, because the file may be in any folder. */
 function currentTarget({ id, begun }: CurrentConversation): Target {
   const path = begun?.conversation.rolloutPath;
   return path === undefined || path === null ? { id } : { id, path };
 }
 
-/** A name may have spaces: the format is the last word, if it is one. */
+/** A name may contain spaces: the last word is the format if it is one. */
 function wishOf(text: string): { named: string; format: ExportFormat } {
   const [, before = "", last = ""] = /^(.*?)\s*(\S*)$/.exec(text) ?? [];
   return isExportFormat(last) ? { named: before, format: last } : { named: text, format: defaultExportFormat };
@@ -63,7 +63,7 @@ function unknown(format: string): string {
   return `✗ There is no format '${format}'. Formats: ${exportFormats.join(", ")}`;
 }
 
-/** What goes wrong here is no reason to leave. */
+/** A failed export must not end the interactive run. */
 async function told(context: CommandContext, work: () => Promise<string[]>): Promise<string[]> {
   try {
     return await work();

@@ -1,4 +1,3 @@
-/** An argument of a server's prompt. */
 export interface PromptArgument {
   readonly name: string;
   readonly isRequired: boolean;
@@ -6,9 +5,9 @@ export interface PromptArgument {
 
 export interface GivenArguments {
   readonly values: Readonly<Record<string, string>>;
-  /** Those that are required and were not given. */
+  /** Required arguments that were not given. */
   readonly missing: readonly string[];
-  /** What is for no argument; empty when there is nothing. */
+  /** Text that belongs to no argument; empty if there is none. */
   readonly excess: string;
 }
 
@@ -20,8 +19,8 @@ interface Word {
 }
 
 /**
- * `name=value` words, values in quotes where they have blanks. What has no name is for the first argument that was not
- * named; several words in quotes are for as many of them, in order.
+ * Parses `name=value` words; values with blanks are quoted. Text without a name is for the first argument that was not
+ * named; several quoted words are for several arguments, in order.
  */
 export function givenArguments(text: string, known: readonly PromptArgument[]): GivenArguments {
   const words = wordsOf(text, new Set(known.map(({ name }) => name)));
@@ -41,7 +40,7 @@ export function givenArguments(text: string, known: readonly PromptArgument[]): 
   };
 }
 
-/** How a prompt is typed. */
+/** The usage line of a prompt. */
 export function promptUsage(command: string, known: readonly PromptArgument[]): string {
   const told = known.map(({ name, isRequired }) => (isRequired ? `${name}="…"` : `[${name}="…"]`));
   return [`/${command}`, ...told].join(" ");

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { type OutputStream, reportedColumns } from "../output.js";
 import type { Input } from "../terminal.js";
 
-/** Asks the terminal to mark what is pasted, and no longer. */
+/** Terminal sequences that turn bracketed paste on and off. */
 const [markPastes, leavePastes] = ["\u001b[?2004h", "\u001b[?2004l"];
 
 const maxLines = 200;
@@ -17,7 +17,7 @@ export interface PromptListener {
 }
 
 const promptText = "› ";
-/** Before the lines of a paste behind its first. */
+/** Precedes the lines of a paste after the first. */
 const furtherText = "  ";
 
 interface Key {
@@ -26,7 +26,7 @@ interface Key {
   readonly meta?: boolean;
 }
 
-/** The line a person types into. While it is hidden, what is typed is kept and shown when it comes back. */
+/** The line editor of the terminal. While it is hidden, typed text is kept, and shown when the prompt returns. */
 export class Prompt {
   readonly #input: Input;
   readonly #output: PromptOutput;
@@ -39,7 +39,7 @@ export class Prompt {
   #closed = false;
   readonly #onKey = (_text: unknown, key: Key): void => {
     const direction = directionOf(key);
-    // An answer is nothing to go back to, and a question has no earlier answers.
+    // While a question is open there is no history: answers are not recorded.
     if (direction === undefined || this.#closed || this.#onAnswer !== undefined) return;
     const line = this.#history.move(direction, this.#readline.line);
     if (line === undefined) return;
@@ -58,10 +58,10 @@ export class Prompt {
   }
 
   static async open(input: Input, stream: OutputStream, listener: PromptListener): Promise<Prompt> {
-    // Loaded here, because only a person at a terminal needs it.
+    // Imported here, because only interactive runs need it.
     const { createInterface } = await import("node:readline");
     const output = new PromptOutput(stream);
-    // Readline's own history is off: it drops what stands behind the cursor.
+    // Readline's own history is off, because it drops the text after the cursor.
     return new Prompt(input, output, listener, () =>
       createInterface({ input, output, terminal: true, prompt: promptText, historySize: 0 }),
     );
@@ -71,12 +71,12 @@ export class Prompt {
     return this.#readline.line === "" && this.#pastes.lines.length === 0;
   }
 
-  /** From now on a paste of several lines is one text. */
+  /** From now on, a paste of several lines is one text. */
   markPastes(): void {
     this.#output.markPastes();
   }
 
-  /** The terminal may be gone by now, and newer versions of Node complain about a prompt nobody can see. */
+  /** Does nothing after the terminal is gone: newer versions of Node complain about a closed prompt. */
   show(): void {
     if (this.#closed) return;
     const wasHidden = this.#output.hidden;
@@ -94,7 +94,7 @@ export class Prompt {
     this.#output.hidden = true;
   }
 
-  /** Throws away what has been typed. */
+  /** Discards the typed text. */
   clear(): void {
     if (this.#closed) return;
     this.#pastes.clear();
@@ -109,8 +109,8 @@ export class Prompt {
   }
 
   /**
-   * Puts a question and resolves with the line typed after it was there: what was typed before goes on waiting, a
-   * line that was only begun too. Undefined when there is none: Ctrl-D, an aborted signal, a terminal that is gone.
+   * Asks a question and resolves with the line typed after it was shown. Text typed before stays queued, including an
+   * unfinished line. Undefined if there is no answer: Ctrl-D, an aborted signal, or a closed terminal.
    */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
     await everythingTypedIsRead();
@@ -167,7 +167,7 @@ export class Prompt {
     return readline;
   }
 
-  /** Ctrl-D at a question is no answer, and no reason to leave. */
+  /** Ctrl-D at a question means no answer; it does not end the run. */
   #onClose(): void {
     const answer = this.#onAnswer;
     const isOpen = this.#input.readable && answer !== undefined;
@@ -184,24 +184,24 @@ function directionOf({ name, ctrl = false, meta = false }: Key): "older" | "newe
   return name === (ctrl ? "n" : "down") ? "newer" : undefined;
 }
 
-/** What was typed while nobody looked is in the terminal's buffer: it has been read when the loop has gone round. */
+/** Waits until the event loop has read the text that was typed into the terminal's buffer. */
 async function everythingTypedIsRead(): Promise<void> {
   for (let rounds = 0; rounds < 2; rounds += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
- * The lines that were sent, for the Up and Down keys. Unlike readline's own history it never drops text: the line being
- * typed, and each change to a recalled one, are kept until a line is sent or thrown away.
+ * The sent lines, for the Up and Down keys. Unlike readline's own history it never drops text: the line being typed,
+ * and each change to a recalled one, are kept until a line is sent or discarded.
  */
 class LineHistory {
-  /** The newest first. */
+  /** Newest first. */
   readonly #sent: string[] = [];
-  /** What was typed at a place that was left, by place. */
+  /** Unsent text by place, for places that were left. */
   readonly #typed = new Map<number, string>();
-  /** 0 is the line being typed, 1 the newest that was sent. */
+  /** 0 is the line being typed, 1 the newest sent line. */
   #place = 0;
 
-  /** The text one place further back or forth; undefined where there is none. `line` is what is being left. */
+  /** Returns the text one place back or forward; undefined at the ends. `line` is the text at the place being left. */
   move(direction: "older" | "newer", line: string): string | undefined {
     const place = this.#place + (direction === "older" ? 1 : -1);
     if (place < 0 || place > this.#sent.length) return undefined;
@@ -217,14 +217,14 @@ class LineHistory {
     this.#sent.length = Math.min(this.#sent.length, maxLines);
   }
 
-  /** Forgets what was typed and not sent. */
+  /** Forgets unsent text. */
   reset(): void {
     this.#place = 0;
     this.#typed.clear();
   }
 }
 
-/** Lines that were pasted and not sent yet: the line breaks of a paste are text, and only a person sends. */
+/** Pasted lines that were not sent yet: line breaks in a paste are text, and only the Enter key sends. */
 class Pastes {
   readonly #input: Input;
   readonly #lines: string[] = [];
@@ -243,19 +243,19 @@ class Pastes {
     return this.#lines;
   }
 
-  /** What is sent with the end of a line; nothing while that is the end of a pasted one. */
+  /** Returns the text to send when a line ends; undefined while the line is part of a paste. */
   take(line: string): string | undefined {
     this.#lines.push(line);
     return this.#isPasting ? undefined : this.#lines.splice(0).join("\n");
   }
 
-  /** Throws them away, and a paste that has no end with them. */
+  /** Discards the lines, and an unfinished paste with them. */
   clear(): void {
     this.#isPasting = false;
     this.#lines.length = 0;
   }
 
-  /** Takes them away until they are put back; what is being pasted goes on being pasted. */
+  /** Removes the lines until they are put back. A running paste continues. */
   setAside(): string[] {
     return this.#lines.splice(0);
   }
@@ -269,7 +269,7 @@ class Pastes {
   }
 }
 
-/** What readline draws, so that it can be kept from drawing into an answer. */
+/** Readline's output, which can be hidden so that it does not draw into an answer. */
 class PromptOutput extends Writable {
   hidden = true;
   #marksPastes = false;
@@ -282,18 +282,18 @@ class PromptOutput extends Writable {
     stream.on("resize", this.#onResize);
   }
 
-  /** Where it is not known, readline takes a line for one row. */
+  /** If unknown, readline assumes that a line takes one row. */
   get columns(): number | undefined {
     return reportedColumns(this.#stream);
   }
 
-  /** For a terminal that knows how: others would show the wish as text. */
+  /** Only for terminals that support it: others would print the sequence as text. */
   markPastes(): void {
     this.#marksPastes = true;
     this.#stream.write(markPastes);
   }
 
-  /** Leaves nothing behind on the stream, which goes on. */
+  /** Restores the stream, which is used further. */
   release(): void {
     if (this.#marksPastes) this.#stream.write(leavePastes);
     this.#stream.off("resize", this.#onResize);

@@ -10,7 +10,7 @@ import { givenArguments, type PromptArgument, promptUsage } from "./prompt-argum
 const maxDescriptionChars = 80;
 
 interface ServerPrompt {
-  /** As it is typed, without the slash. */
+  /** As typed, without the slash. */
   readonly command: string;
   readonly server: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export function isPromptCommand(line: string): boolean {
   return /^\/mcp__[\w-]+(?:\s|$)/.test(line);
 }
 
-/** What a prompt of a server makes of what was typed, to be said in its place. */
+/** Expands a prompt command into the server's text, which is sent in its place. */
 export async function promptText(current: CurrentConversation, line: string, signal: AbortSignal): Promise<string> {
   const [command = ""] = line.slice(1).split(/\s/, 1);
   const servers = (await current.player()).conversation.servers;
@@ -36,7 +36,7 @@ export async function promptText(current: CurrentConversation, line: string, sig
   return said.text;
 }
 
-/** What is wrong with them is said before anybody is asked: a server would say it in its own words, or not at all. */
+/** Checks the arguments before the server is asked: its own error messages vary, or are missing. */
 function valuesFor({ command, arguments: known }: ServerPrompt, line: string): Readonly<Record<string, string>> {
   const { values, missing, excess } = givenArguments(line.slice(1 + command.length).trim(), known);
   if (missing.length === 0 && excess === "") return values;
@@ -52,7 +52,7 @@ function inWords(names: readonly string[]): string {
   return names.length < 2 ? last : `${names.slice(0, -1).map(visible).join(", ")} and ${last}`;
 }
 
-/** The servers of the conversation, with what they offer. */
+/** The servers of the conversation and their offers. */
 export async function serversText(current: CurrentConversation, signal: AbortSignal): Promise<string[]> {
   const { servers } = (await current.player()).conversation;
   if (servers === undefined) return ["No MCP servers. To add one: cody mcp add"];

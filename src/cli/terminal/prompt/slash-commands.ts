@@ -25,15 +25,15 @@ const weekMs = 7 * 24 * 60 * 60 * 1000;
 
 type Then = "stay" | "leave";
 
-/** What a command of the prompt runs with. */
+/** The arguments of a slash command. */
 interface SlashCall {
   readonly context: CommandContext;
   readonly current: CurrentConversation;
-  /** What stands behind its name. */
+  /** The text after the command's name. */
   readonly text: string;
-  /** Ends what it began. */
+  /** Interrupts the work of the command. */
   readonly signal: AbortSignal;
-  /** Puts a question; absent where nobody can answer. */
+  /** Asks a question; absent if nobody can answer. */
   readonly ask: Ask | undefined;
 }
 
@@ -46,12 +46,12 @@ type SlashCommand = (
   ask?: Ask,
 ) => Promise<Then>;
 
-/** Whether a line looks like a command; a path such as /usr/bin does not. */
+/** True if a line looks like a command; a path such as /usr/bin does not. */
 export function isSlashCommand(line: string): boolean {
   return /^\/[A-Za-z][\w-]*(?:\s|$)/.test(line);
 }
 
-/** The command a line names, if there is one. */
+/** The command a line names, if it exists. */
 export function slashCommand(line: string): SlashCommand | undefined {
   const [name = ""] = line.slice(1).split(/\s/, 1);
   const entry = commands.get(name);
@@ -62,14 +62,14 @@ export function slashCommand(line: string): SlashCommand | undefined {
   return async (context, current, signal, ask) => await run({ context, current, text, signal, ask });
 }
 
-/** Who says more has something in mind that would not happen. */
+/** Rejects extra text after a command that takes none, because it would be ignored. */
 async function refuse(context: CommandContext, name: string): Promise<Then> {
   await context.tell(`✗ /${name} takes nothing, and nothing was done. Type /help for commands.`);
   return "stay";
 }
 
 interface Entry {
-  /** Its name and what it takes, as they are shown; absent when it takes nothing. */
+  /** Name and arguments as shown in the help; absent if the command takes no arguments. */
   readonly usage?: string;
   readonly description: string;
   readonly run: (call: SlashCall) => Promise<Then>;
@@ -146,7 +146,7 @@ async function showContext({ context, current }: SlashCall): Promise<Then> {
   return "stay";
 }
 
-/** What comes of it is shown like anything that happens in a conversation. */
+/** The renderer shows the progress, as for any event of the conversation. */
 async function compact({ context, current, text, signal }: SlashCall): Promise<Then> {
   const player = current.begun;
   if (player === undefined) {
@@ -201,7 +201,7 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
     return "stay";
   }
   await conversation.flush();
-  // Loaded when it is asked for: conversations begin without it.
+  // Imported on use, to keep the start of a conversation fast.
   const { SavedChanges } = await import("../../commands/changes/saved-changes.js");
   const rollout = { id: conversation.id, path: conversation.rolloutPath };
   const { takenBackLines } = await import("../../commands/changes/undo-text.js");
@@ -248,13 +248,13 @@ async function clear({ context, current }: SlashCall): Promise<Then> {
 
 const nothingSaid = "Nothing has been said yet.";
 
-/** With --json stdout is for events alone. */
+/** With --json, stdout is for events only. */
 async function tellAside(context: CommandContext, lines: readonly string[]): Promise<void> {
   const text = lines.join("\n");
   await (context.flags.json ? context.tell(text) : printLine(context, text));
 }
 
-/** What `/conversations` and its two clean-ups have to say. */
+/** The output of `/conversations` and of its two clean-ups. */
 async function conversationsText(
   context: CommandContext,
   current: CurrentConversation,

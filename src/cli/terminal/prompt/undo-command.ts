@@ -10,11 +10,11 @@ const nothing = "There are no changes to take back.";
 export interface UndoTalk {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tell: (lines: readonly string[]) => Promise<void>;
-  /** Absent where nobody can answer. */
+  /** Absent if nobody can answer. */
   readonly ask: ((question: string) => Promise<string | undefined>) | undefined;
 }
 
-/** Shows what taking back the last turn that changed files would restore, asks, and does it. */
+/** Previews undoing the last turn that changed files, asks, and does it. */
 export async function undoAfterAsking(
   current: CurrentConversation,
   { env, tell, ask }: UndoTalk,
@@ -27,7 +27,7 @@ export async function undoAfterAsking(
   const { places } = current.surroundings;
   await player.conversation.flush();
   const where = placesOfChanges(places, { id, path }, env);
-  // No turn is played while a command is answered.
+  // No turn runs while a command is being answered.
   await endUnfinished(where, new ChangeFolder(where.folder), new Date());
   const { records, folder, turns } = await SavedChanges.read(places, { id, path }, env);
   const chosen = chooseRecord(records, folder.folder, ({ kind }) => kind === "turn");

@@ -5,10 +5,10 @@ import { saveFailureReason } from "../../../../actors/rollout-writer/reason.js";
 import { checkRights, type Ownership } from "./check-rights.js";
 import type { StoreFinding } from "./finding.js";
 
-/** Whether conversations can be put into a directory, or the directory be made where there is none yet. */
+/** Checks that conversations can be stored in the directory, or that it can be created. */
 export async function checkDirectory(path: string, uid: number, ownership: Ownership): Promise<StoreFinding[]> {
   const place = await nearest(path);
-  // What cannot be reached is told by who tries to read it.
+  // An unreachable path is reported by the check that reads it.
   if (place === undefined) return [];
   if (!place.stats.isDirectory()) return [{ kind: "not_a_directory", path }];
   const rights = place.path === path ? checkRights({ path, stats: place.stats, uid, ownership }) : [];
@@ -20,7 +20,7 @@ export async function checkDirectory(path: string, uid: number, ownership: Owner
   }
 }
 
-/** The path itself, or what is there of the folders it is to lie in. */
+/** The path itself, or its nearest existing parent. */
 async function nearest(path: string): Promise<{ path: string; stats: Stats } | undefined> {
   try {
     return { path, stats: await stat(path) };

@@ -14,7 +14,7 @@ import { checkRights, type Ownership } from "./check-rights.js";
 import type { Finding, StoreFinding } from "./finding.js";
 import { isLeftTemporary } from "./left-temporary.js";
 
-/** Who looks, and at what. */
+/** The identity of the current process and the expected ownership. */
 export interface Look {
   readonly us: LockOwner;
   readonly uid: number;
@@ -24,7 +24,7 @@ export interface Look {
   readonly signal: AbortSignal;
 }
 
-/** What is wrong with one thing in the store; what is gone by now is not. */
+/** Reports problems with one entry of the store; an entry that has disappeared meanwhile is not a problem. */
 export async function checkEntry(entry: StoreEntry, look: Look): Promise<Finding[]> {
   const { path } = entry;
   if (entry.kind === "unreadable_folder") return [{ kind: "unreadable", path, reason: saveFailureReason(entry.error) }];
@@ -45,7 +45,7 @@ type OwnEntry = Exclude<StoreEntry, { kind: "unreadable_folder" }>;
 async function findingsOf({ kind, path }: OwnEntry, look: Look, id: string | undefined): Promise<Finding[]> {
   const { uid, us, now } = look;
   const stats = await lstat(path);
-  // A folder may be a link: whoever made it wanted it to be followed.
+  // A folder may be a symbolic link; its creator wanted it to be followed, so it is not checked.
   if (kind === "folder") return stats.isDirectory() ? rightsOf("folders") : [];
   if (kind === "blobs" || kind === "snapshots") {
     const beside = kind === "blobs" ? blobFolder : snapshotFolder;
@@ -68,7 +68,7 @@ function isGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** What is wrong with the contents that are kept beside a rollout, in the folder `beside` says. */
+/** Checks the contents stored beside a rollout; `beside` maps a rollout to their folder. */
 async function checkBlobs(
   folder: string,
   look: Look,
@@ -96,7 +96,7 @@ async function hasRollout(folder: string, beside: (rolloutPath: string) => strin
   return rollouts.some((name) => basename(beside(join(dirname(folder), name))) === basename(folder));
 }
 
-/** Whether the owner of a lock lives, as far as it can be found out from here. */
+/** Checks whether the owner of a lock is alive, as far as this process can tell. */
 async function checkLock(path: string, us: LockOwner): Promise<StoreFinding[]> {
   const lock = await readLock(path);
   if (lock.status === "none") return [];

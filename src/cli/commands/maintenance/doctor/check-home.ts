@@ -7,7 +7,7 @@ import { checkRights } from "./check-rights.js";
 import type { StoreFinding } from "./finding.js";
 import { isLeftTemporary } from "./left-temporary.js";
 
-/** What lies beside the conversations: configuration, pointers to active conversations, debug log, trash. */
+/** Checks the files beside the conversations: configuration, pointers to active conversations, debug log, trash. */
 export async function checkHome(home: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
   const { active, logs, trash } = homePaths(home);
   const inHome = (await namesIn(home)).filter((name) => ownFiles.test(name));
@@ -25,7 +25,7 @@ const ownFiles =
   /^(?:config\.(?:json|ya?ml)|heads\.json|codex-(?:heads|pins)\.json|index\.sqlite|relinks\.json|retention\.json|tokens\.json)/;
 const madeForAMoment = /\.tmp$|\.lock(?:\.|$)/;
 
-/** Followed where it is a link: a configuration may be kept elsewhere. */
+/** Follows links, because a configuration may be stored elsewhere. */
 async function checkFile(path: string, { uid, now }: { uid: number; now: number }): Promise<StoreFinding[]> {
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined) return [];

@@ -1,7 +1,9 @@
 import type { Stats } from "node:fs";
 import type { StoreFinding } from "./finding.js";
 
-/** Ours are for us alone; of what others made, or somebody chose, only that not everybody may change it. */
+/**
+ * `ours`: must be private to this user. `chosen`: made by others or the user, so it only must not be world-writable.
+ */
 export type Ownership = "ours" | "chosen";
 
 const readableByOthers = 0o044;
@@ -12,12 +14,12 @@ const sticky = 0o1000;
 export interface RightsInput {
   readonly path: string;
   readonly stats: Stats;
-  /** Who looks. */
+  /** The current user. */
   readonly uid: number;
   readonly ownership: Ownership;
 }
 
-/** Whether a file or a folder belongs to who looks, and to nobody else. */
+/** Checks that a file or folder belongs to the current user and to nobody else. */
 export function checkRights({ path, stats, uid, ownership }: RightsInput): StoreFinding[] {
   if (stats.uid !== uid) return [{ kind: "foreign_owner", path, uid: stats.uid }];
   const others = ownership === "ours" ? rightsOfOthers(stats.mode) : rightsOfEverybody(stats.mode);
@@ -31,7 +33,7 @@ function rightsOfOthers(mode: number): string | undefined {
   return verbs.filter((verb) => verb !== "").join(" and ") || undefined;
 }
 
-/** In a sticky folder everybody may put files, and change only their own. */
+/** In a sticky folder everybody may create files, but change only their own. */
 function rightsOfEverybody(mode: number): string | undefined {
   return mode & writableByEverybody && !(mode & sticky) ? "change" : undefined;
 }

@@ -4,7 +4,7 @@ import { isLeftSocket } from "../../../../rollouts/file/sweep-sockets.js";
 import { checkRights } from "./check-rights.js";
 import type { StoreFinding } from "./finding.js";
 
-/** Where the processes that write conversations listen. */
+/** Checks the directory with the sockets of processes that write conversations. */
 export async function checkSockets(directory: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
   const stats = await lstat(directory).catch(() => undefined);
   if (stats === undefined) return [];

@@ -4,7 +4,7 @@ import { leftBehind } from "../../../../changes/workspace/sweep-stray.js";
 import { walk } from "../../../../changes/workspace/walk.js";
 import type { StoreFinding } from "./finding.js";
 
-/** What died while it replaced a file of this folder, and left what it had put beside it. */
+/** Finds temporary files that a dead process left while it replaced a file of this folder. */
 export function checkWorkspace(root: string, outside: readonly string[], now: number): StoreFinding[] {
   const findings: StoreFinding[] = [];
   const onStray = (name: string): void => {
@@ -15,7 +15,7 @@ export function checkWorkspace(root: string, outside: readonly string[], now: nu
   try {
     walk({ root, outside, limits: { ...defaultLimits, maxBytes: Number.POSITIVE_INFINITY }, secrets: [], onStray });
   } catch (error) {
-    // In a folder with too many files only the first are looked at.
+    // In a folder with too many files only the first ones are checked.
     if (!(error instanceof UntrackedError)) throw error;
   }
   return findings;

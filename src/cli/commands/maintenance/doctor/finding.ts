@@ -1,32 +1,32 @@
 import type { RolloutFinding } from "../../../../rollouts/repair/check-rollout.js";
 
-/** Something doctor has found. */
+/** A problem or note reported by doctor. */
 export type Finding = RolloutFinding | StoreFinding;
 
-/** What is wrong with a file or a folder; a rollout is also named by the id of its conversation. */
+/** A problem with a file or a folder. For a rollout, `id` names its conversation. */
 export type StoreFinding = { readonly path: string; readonly id?: string } & (
   | { readonly kind: "not_regular" }
   | { readonly kind: "not_a_directory" }
   | { readonly kind: "unreadable"; readonly reason: string }
   | { readonly kind: "unwritable"; readonly reason: string }
   | { readonly kind: "foreign_owner"; readonly uid: number }
-  /** `remedy` is what `chmod` is told. */
+  /** `remedy` is the mode for `chmod`. */
   | { readonly kind: "exposed"; readonly mode: string; readonly others: string; readonly remedy: string }
   | { readonly kind: "dead_lock"; readonly pid: number }
   | { readonly kind: "far_lock"; readonly owner: string }
   | { readonly kind: "garbled_lock" }
   | { readonly kind: "temporary" }
-  /** What a file held before a change that was cut short by a death. */
+  /** The old content of a file whose change was interrupted by the death of its process. */
   | { readonly kind: "last_copy" }
-  /** Not the content its name stands for. */
+  /** The content does not match the hash in its name. */
   | { readonly kind: "changed_blob" }
-  /** Nobody refers to it: the rollout it was kept for is gone. */
+  /** The rollout these contents belong to is gone. */
   | { readonly kind: "orphaned_blobs"; readonly blobs: number }
   | { readonly kind: "dead_sockets"; readonly sockets: number }
   | { readonly kind: "unusable_config"; readonly reason: string }
 );
 
-/** Whether a person must do something; what need not goes away when cody is used, or is in nobody's way. */
+/** Whether a person must act. Other findings are fixed by using cody, or do no harm. */
 export const needsPerson = {
   damaged: true,
   beginning_missing: true,

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 
-/** A temporary file lives for as long as a file is written: one that nobody has touched for so long was left. */
+/** Temporary files exist only while a file is written, so one that is older than this was left behind. */
 const leftMs = 60 * 60 * 1000;
 
 export function isLeftTemporary({ mtimeMs }: Pick<Stats, "mtimeMs">, now: number): boolean {

@@ -4,7 +4,7 @@ import type { Flags } from "../../../arguments/flags.js";
 import { quotedCommand } from "../../../../base/text/quoted-command.js";
 import type { Finding } from "./finding.js";
 
-/** How a conversation would be repaired: by its id where that leads to this file, with the flags this run has. */
+/** The repair command for a conversation: by id if that finds this file, with the flags of this run. */
 export async function repairCommandFor(
   { id, path }: Finding,
   { directory, elsewhere }: ConversationPlaces,

@@ -4,12 +4,12 @@ import { visible } from "../../../../base/text/visible.js";
 import { type CommandContext, printLine } from "../../../context.js";
 import { type Finding, needsPerson } from "./finding.js";
 
-/** More of one kind than these are only counted for a person, */
+/** In the text output, further problems and further notes are only counted. */
 const maxShown = 20;
-/** and more than these for a program. */
+/** The maximum number of findings in the JSON output. */
 const maxListed = 1000;
 
-/** What is told of a store while it is looked at, and at the end: bounded, however much is wrong. */
+/** Prints findings while the store is checked, and a summary at the end. Bounded, however much is wrong. */
 export class DoctorReport {
   readonly #context: CommandContext;
   readonly #repairCommand: (finding: Finding) => Promise<string>;
@@ -61,20 +61,19 @@ export class DoctorReport {
   }
 }
 
-/** What helps against a finding: a command, and what is said before it. */
+/** A command that fixes a finding, and the words before it. */
 interface Help {
   readonly lead: string;
   readonly command: string;
 }
 
-/** A finding in one line. */
 function findingText(finding: Finding): string {
-  // It names the file itself.
+  // The reason names the file itself.
   if (finding.kind === "unusable_config") return visible(finding.reason);
   return visible(`${finding.id ?? finding.path}: ${factText(finding)}`);
 }
 
-/** What a person can do; `repair` is how the conversation would be repaired. */
+/** The fix for a finding; `repair` is the command that would repair the conversation. */
 function findingHelp(finding: Finding, repair: string): Help | undefined {
   const path = quotedWord(finding.path);
   switch (finding.kind) {
@@ -98,7 +97,7 @@ function findingHelp(finding: Finding, repair: string): Help | undefined {
   }
 }
 
-/** A new kind does not compile until it has words: what is left at the end has sockets. */
+/** Adding a kind does not compile until it has a text here: the default branch needs `sockets`. */
 function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): string {
   switch (finding.kind) {
     case "damaged":

@@ -11,7 +11,7 @@ import { nowOf } from "../../../terminal/now.js";
 import { readAll } from "../../../terminal/read-input.js";
 import { entriesOf, openProjectStore, saved } from "./project-store.js";
 
-/** Saves what a person says, as a model would. */
+/** Saves knowledge entered by a person. */
 export async function addToKnowledge(context: CommandContext): Promise<number> {
   const said = check(NewKnowledge, await saidOf(context), "knowledge");
   const store = await openProjectStore(context);
@@ -43,7 +43,7 @@ async function inputOf({ terminal }: CommandContext): Promise<string> {
   return await readAll(terminal.stdin, interruption.signal);
 }
 
-/** Takes entries out of the file, each with what it had replaced. */
+/** Removes entries from the file, each with the entries it had replaced. */
 export async function removeFromKnowledge(context: CommandContext): Promise<number> {
   const { args } = context;
   if (args.length === 0) throw usageError("Usage: cody knowledge remove <id...>");
@@ -61,7 +61,10 @@ export async function removeFromKnowledge(context: CommandContext): Promise<numb
   return 0;
 }
 
-/** Removes what models saved: the entries with these ids, or without one the newest. What they replaced counts again. */
+/**
+ * Removes entries that models saved: those with the given ids, or the newest. Entries they replaced become active
+ * again.
+ */
 export async function undoKnowledge(context: CommandContext): Promise<number> {
   const store = await openProjectStore(context);
   const entries = await entriesOf(context, store);
@@ -95,7 +98,7 @@ function undoable(args: readonly string[], entries: readonly KnowledgeEntry[]): 
         `To remove it: cody knowledge remove ${id}`,
       ]);
     }
-    // Without it, what it had replaced would count again beside what replaces it.
+    // Otherwise the entry it had replaced would become active beside its newer replacement.
     const newer = entries.find((entry) => entry.supersedes === id && !ids.has(entry.id));
     if (newer !== undefined) {
       throw new CommandError(`${id} was replaced by ${newer.id}, which would stay`, exitCodes.failed, [
@@ -109,7 +112,7 @@ function undoable(args: readonly string[], entries: readonly KnowledgeEntry[]): 
 function newestOfModels(entries: readonly KnowledgeEntry[]): KnowledgeEntry {
   const newest = activeKnowledge(entries)
     .filter(({ source }) => source === "model")
-    // The last of those with the same time.
+    // With equal times, the last in the file comes first.
     .toReversed()
     .toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
     .at(0);
@@ -119,7 +122,7 @@ function newestOfModels(entries: readonly KnowledgeEntry[]): KnowledgeEntry {
   return newest;
 }
 
-/** By its id or the beginning of it. */
+/** Finds an entry by its id or a unique prefix. */
 function idOf(text: string, entries: readonly KnowledgeEntry[]): string {
   if (entries.some(({ id }) => id === text)) return text;
   const [found, other] = entries.filter(({ id }) => id.startsWith(text));
@@ -128,7 +131,7 @@ function idOf(text: string, entries: readonly KnowledgeEntry[]): string {
   throw new CommandError(`${problem} '${visible(text)}'`, exitCodes.failed, ["See: cody knowledge list --all"]);
 }
 
-/** Takes out what models are not told any more, and with --older-than what is old. */
+/** Removes replaced entries, which models no longer see, and with --older-than old ones. */
 export async function pruneKnowledge(context: CommandContext): Promise<number> {
   const { args, flags } = context;
   if (args.length > 0) throw usageError("Usage: cody knowledge prune [--older-than <age>] [--dry-run]");

@@ -6,7 +6,7 @@ import { type CommandContext, printResult } from "../../../context.js";
 import { nowOf } from "../../../terminal/now.js";
 import { entriesOf, openProjectStore } from "./project-store.js";
 
-/** Shows what models are told, best first; with --all also what was replaced. */
+/** Lists the knowledge that models see, best first; with --all also replaced entries. */
 export async function listKnowledge(context: CommandContext): Promise<number> {
   if (context.args.length > 0) throw usageError("Usage: cody knowledge list [--all]");
   const entries = await entriesOf(context, await openProjectStore(context));

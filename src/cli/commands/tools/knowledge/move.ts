@@ -13,7 +13,7 @@ import { entriesOf, openProjectStore, saved } from "./project-store.js";
 
 const maxImportBytes = 16 * 1024 * 1024;
 
-/** Prints all entries, one in a line, or writes them into a new file. */
+/** Prints all entries, one per line, or writes them into a new file. */
 export async function exportKnowledge(context: CommandContext): Promise<number> {
   const { args, flags, terminal } = context;
   if (args.length > 0) throw usageError("Usage: cody knowledge export [--output <file>]");
@@ -39,7 +39,7 @@ async function* pieces(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/** Takes over the entries of a file, or with - of stdin; those that are known already are left out. */
+/** Imports the entries of a file, or with - of stdin; known entries are skipped. */
 export async function importKnowledge(context: CommandContext): Promise<number> {
   const [path, ...others] = context.args;
   if (path === undefined || others.length > 0) throw usageError("Usage: cody knowledge import <file or ->");

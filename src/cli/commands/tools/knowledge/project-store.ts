@@ -10,7 +10,7 @@ import { loadSettings } from "../../../load-settings.js";
 import { nowOf } from "../../../terminal/now.js";
 import { FailureError } from "../../../../messages/failure.js";
 
-/** What is known of the project the command is run in. */
+/** The knowledge store of the current project. */
 export async function openProjectStore(context: CommandContext): Promise<ProjectStore> {
   const { terminal } = context;
   const [{ values }, root] = await Promise.all([loadSettings(context), findProjectRoot(terminal.cwd)]);
@@ -18,14 +18,14 @@ export async function openProjectStore(context: CommandContext): Promise<Project
   return new ProjectStore({ root, redactor, now: () => new Date(nowOf(context)) });
 }
 
-/** All entries; what is wrong with their file is told. */
+/** Reads all entries, and reports problems with their file. */
 export async function entriesOf(context: CommandContext, store: ProjectStore): Promise<readonly KnowledgeEntry[]> {
   const { entries, problems } = await store.read();
   for (const problem of problems) await context.tell(problem);
   return entries;
 }
 
-/** What the disk refuses is told, and the exit code says that it was not saved. */
+/** Turns a write error into a command error with the exit code for unsaved data. */
 export async function saved<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();

@@ -12,8 +12,8 @@ import { serverText } from "./shown-server.js";
 const usage = "Usage: cody mcp add <name> -- <command> [arguments], or cody mcp add <name> --url <url>";
 
 /**
- * Writes a server into the configuration in the home, and leaves the rest of it as it is written. One that is there is
- * replaced only when that is asked for: what it was is kept nowhere else.
+ * Writes a server into the configuration in the home, and leaves the rest of the file unchanged. An existing server is
+ * replaced only with --replace, because its entry is stored nowhere else.
  */
 export async function addServer(context: CommandContext, name: string, command: readonly string[]): Promise<number> {
   const checked = McpServerName.safeParse(name, { error: issueWords });
@@ -61,7 +61,7 @@ export async function removeServer(context: CommandContext, name: string): Promi
   return 0;
 }
 
-/** Those in the home; of a configuration that does not parse what can be kept of it, as when it is saved. */
+/** The servers in the home; from a file that does not parse, those that can be salvaged, as on saving. */
 async function ownServers(home: string): Promise<McpServerEntries> {
   const file = await readConfigFile(home);
   if (file === undefined) return {};
@@ -72,7 +72,7 @@ async function ownServers(home: string): Promise<McpServerEntries> {
   return config.mcp_servers ?? {};
 }
 
-/** The value of `NAME=-` is read from stdin: an argument can be read in the shell's history and in the list of processes. */
+/** Reads the value of `NAME=-` from stdin: arguments are visible in the shell's history and in the process list. */
 async function variablesOf(
   context: CommandContext,
   given: readonly string[],

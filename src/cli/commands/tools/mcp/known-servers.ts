@@ -3,11 +3,11 @@ import type { McpServerEntry } from "../../../../messages/mcp-config.js";
 import type { CommandContext } from "../../../context.js";
 import { loadSettings } from "../../../load-settings.js";
 
-/** A server that is configured somewhere, and whether a conversation would start it. */
+/** A configured server, and whether a conversation would start it. */
 export interface KnownServer {
   readonly name: string;
   readonly entry: McpServerEntry;
-  /** The file that names it. */
+  /** The file that configures it. */
   readonly source: string;
   readonly status: "on" | "off" | "not trusted";
 }
@@ -15,11 +15,11 @@ export interface KnownServer {
 export interface KnownServers {
   readonly root: string;
   readonly servers: readonly KnownServer[];
-  /** What is wrong with the project's configuration. */
+  /** The error in the project's configuration, if any. */
   readonly problem: string | undefined;
 }
 
-/** Of two with one name the project's counts, once it is trusted. */
+/** If two servers have the same name, the project's takes precedence once it is trusted. */
 export async function knownServers(context: CommandContext): Promise<KnownServers> {
   const [{ values, file }, project] = await Promise.all([
     loadSettings(context),

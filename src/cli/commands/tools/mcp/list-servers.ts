@@ -6,7 +6,7 @@ import { type CommandContext, printResult } from "../../../context.js";
 import { type KnownServer, knownServers } from "./known-servers.js";
 import { serverText, shownEntry } from "./shown-server.js";
 
-/** Shows what is configured; nothing is started for it. */
+/** Lists the configured servers without starting any. */
 export async function listServers(context: CommandContext): Promise<number> {
   const { servers, problem, root } = await knownServers(context);
   if (problem !== undefined) await context.tell(`✗ ${visible(problem)}`);
@@ -30,7 +30,7 @@ export async function listServers(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Whether there is a login, by address, for those a login could be for. What keeps logins is loaded for them alone. */
+/** Whether a login exists, by address, for servers that may use one. Imports the token store only for those. */
 async function loginsTo(context: CommandContext, servers: readonly KnownServer[]): Promise<Map<string, boolean>> {
   const urls = servers.flatMap(({ entry }) => ("url" in entry && !hasProof(entry) ? [entry.url] : []));
   if (urls.length === 0) return new Map();

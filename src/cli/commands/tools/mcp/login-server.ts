@@ -16,7 +16,7 @@ import { knownServers } from "./known-servers.js";
 
 const personMs = 10 * 60_000;
 
-/** Logs in to a server on the network. The tokens are for its address, whatever it is called. */
+/** Logs in to a remote server. The tokens belong to its address, not to its name. */
 export async function loginServer(context: CommandContext, name: string): Promise<number> {
   const url = await urlOf(context, name);
   using interruption = watchSignals(context.terminal);

@@ -7,13 +7,13 @@ import { visible } from "../../../../base/text/visible.js";
 
 const redactShapes = createRedactor([]);
 
-/** What a server is, in a line for a person. */
+/** A server on one line. */
 export function serverText(entry: McpServerEntry): string {
   const shown = shownEntry(entry);
   return "url" in shown ? visible(shown.url) : quotedCommand([shown.command, ...(shown.args ?? [])]);
 }
 
-/** Of what may be secret only the names. */
+/** Shows only the names of values that may be secret. */
 export function shownEntry(entry: McpServerEntry) {
   if ("url" in entry) {
     const { url, http_headers: headers, ...rest } = entry;

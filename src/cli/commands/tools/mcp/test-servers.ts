@@ -19,7 +19,7 @@ interface Tested {
   readonly prompts: readonly string[];
 }
 
-/** Starts one server, or all that a conversation would start, and says what they offer. */
+/** Starts one server, or all that a conversation would start, and lists their tools, prompts and resources. */
 export async function testServers(context: CommandContext, name: string | undefined): Promise<number> {
   const { servers, root } = await knownServers(context);
   const chosen = servers.filter((server) => (name === undefined ? server.status === "on" : server.name === name));
@@ -89,7 +89,7 @@ function textOf({ name, state, resources, prompts }: Tested): string {
   ].join("\n");
 }
 
-/** On one line: tools are what a server is chosen for. */
+/** On one line, because tools are the main purpose of a server. */
 function named(what: string, names: readonly string[]): string[] {
   return names.length === 0 ? [] : [`  ${what}: ${shortened(visible(names.join(", ")), maxNamesChars)}`];
 }
