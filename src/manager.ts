@@ -122,7 +122,7 @@ export class ConversationManager implements AsyncDisposable {
    */
   async importConversation(path: string, options: ImportOptions = {}): Promise<ImportResult> {
     this.#refuseAfterShutdown();
-    // Loaded when it is asked for: conversations begin without it.
+    // Imported on use, to keep the start of a conversation fast.
     const { importConversation } = await import("./actors/conversation/saved/import-conversation.js");
     return await this.#track(importConversation(this.#importer, path, options));
   }
@@ -230,7 +230,7 @@ export class ConversationManager implements AsyncDisposable {
     return await this.#saved.pin(await this.#saved.find(text), options);
   }
 
-  /** Every saved conversation and every live one, newest first. */
+  /** Lists all saved and live conversations, newest first. */
   async listConversations(options: ListOptions = {}): Promise<ConversationMetadata[]> {
     return listed(await this.#store.list(), [...this.#live.values()], this.#now(), options);
   }

@@ -1,12 +1,12 @@
 import { approximateRoot } from "./approximate-root.js";
 
-/** A part of the comparison: from one place in both sequences to another. */
+/** A rectangle of the comparison: a range of the left sequence against a range of the right one. */
 interface Box {
   readonly left: number;
   readonly leftEnd: number;
   readonly right: number;
   readonly rightEnd: number;
-  /** Whether the shortest script is looked for, however long that takes. */
+  /** Whether to search for the shortest script, however long that takes. */
   readonly exact: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Split extends Point {
   readonly exactAfter: boolean;
 }
 
-/** One step of a search: whether it came through many equal lines, and where it met the other search. */
+/** Result of one search step: whether it passed a long run of equal lines, and where it met the other search. */
 interface Advance {
   readonly sawRun: boolean;
   readonly met?: Point;
@@ -31,19 +31,19 @@ export interface Differences {
   onlyRight(place: number): void;
 }
 
-/** From so many differences on a box may be split at a long run of equal lines, though a better place may exist. */
+/** Above this cost a box may be split at a long run of equal lines, even though a better place may exist. */
 const hurriedFrom = 256;
-/** Equal lines in a row that are such a run. */
+/** Number of consecutive equal lines that make a long run. */
 const longRun = 20;
-/** By how much a run must be ahead of the differences it has cost. */
+/** A run is used only if its gain is more than this many times the cost so far. */
 const worthwhile = 4;
 const leastPatience = 256;
 const farthest = 0x7fffffff;
 
 /**
- * Myers' comparison by halves ("An O(ND) Difference Algorithm and Its Variations", 1986, chapter 4b): a box is searched from both of its
- * corners until the searches meet, and split there. Its time is bounded as git bounds it: after many differences a place that is merely
- * good is taken.
+ * Divide-and-conquer comparison by Myers ("An O(ND) Difference Algorithm and Its Variations", 1986, chapter 4b):
+ * searches a box from both corners until the searches meet, and splits it there. The time is bounded as in git: after
+ * many differences the search settles for a good place instead of the best.
  */
 export class BoxSplitter {
   readonly #left: Int32Array;
@@ -77,7 +77,7 @@ export class BoxSplitter {
     }
   }
 
-  /** Without the equal lines at its two corners. */
+  /** Removes the equal lines at both corners. */
   #shrunk(box: Box): Box {
     let { left, leftEnd, right, rightEnd } = box;
     while (left < leftEnd && right < rightEnd && this.#left[left] === this.#right[right]) {
@@ -95,7 +95,7 @@ export class BoxSplitter {
     this.#forward.start(box.left - box.right, box.left);
     this.#backward.start(box.leftEnd - box.rightEnd, box.leftEnd);
     const [least, most] = [box.left - box.rightEnd, box.leftEnd - box.right];
-    // The searches are one step apart, so by the parity of their distance only one of them can find the other.
+    // The searches advance alternately, so the parity of their distance decides which of them can meet the other.
     const forwardMeets = (this.#forward.middle - this.#backward.middle) % 2 !== 0;
     for (let cost = 1; ; cost += 1) {
       this.#forward.widen(least, most);
@@ -146,7 +146,7 @@ export class BoxSplitter {
     return { sawRun };
   }
 
-  /** The best end of a long run of equal lines the search from the beginning has come through. */
+  /** Returns the best end of a long run of equal lines that the forward search has passed. */
   #runAhead(box: Box, cost: number): Split | undefined {
     const frontier = this.#forward;
     let best = worthwhile * cost;
@@ -165,7 +165,7 @@ export class BoxSplitter {
     return found && { ...found, exactBefore: true, exactAfter: false };
   }
 
-  /** The best beginning of one the search from the end has come through. */
+  /** Returns the best beginning of a long run of equal lines that the backward search has passed. */
   #runBack(box: Box, cost: number): Split | undefined {
     const frontier = this.#backward;
     let best = worthwhile * cost;
@@ -184,7 +184,7 @@ export class BoxSplitter {
     return found && { ...found, exactBefore: false, exactAfter: true };
   }
 
-  /** Where one of the searches has come furthest into the box, when both have taken too long. */
+  /** Splits where one of the searches has come furthest into the box, when both have taken too long. */
   #furthest(box: Box): Split {
     const ahead = this.#furthestAhead(box);
     const back = this.#furthestBack(box);
@@ -225,11 +225,11 @@ export class BoxSplitter {
   }
 }
 
-/** How far a search has come on each diagonal; a diagonal is a place on the left less one on the right. */
+/** The furthest place a search has reached on each diagonal, which is a left place minus a right place. */
 class Frontier {
   readonly #reached: Int32Array;
   readonly #offset: number;
-  /** What stands beside the outermost diagonals: worse than any place. */
+  /** Sentinel beside the outermost diagonals, worse than any real place. */
   readonly #nowhere: number;
   middle = 0;
   lowest = 0;
@@ -248,7 +248,10 @@ class Frontier {
     this.set(diagonal, place);
   }
 
-  /** One diagonal more on each side; at the border of the box one less, so that every second one is looked at. */
+  /**
+   * Adds a diagonal on each side, or removes one at the border of the box, because each step visits every second
+   * diagonal.
+   */
   widen(least: number, most: number): void {
     if (this.lowest > least) {
       this.lowest -= 1;

@@ -1,4 +1,4 @@
-/** As git knows them: a file, one that can be run, a symbolic link whose content is where it leads. */
+/** File modes of git: regular file, executable file, and symbolic link, whose content is its target. */
 export type FileMode = "100644" | "100755" | "120000";
 
 export interface FileVersion {
@@ -6,14 +6,14 @@ export interface FileVersion {
   readonly bytes: Uint8Array;
 }
 
-/** A file as it was and as it is; without the first it was created, without the second deleted. */
+/** A file before and after a change; without `before` it was created, without `after` it was deleted. */
 export interface ChangedFile {
   readonly path: string;
   readonly before?: FileVersion | undefined;
   readonly after?: FileVersion | undefined;
 }
 
-/** So much of a file is looked at to see whether it is text, as git does. */
+/** Number of leading bytes checked for a NUL to detect binary files, as in git. */
 const lookedAtBytes = 8_000;
 
 export function isBinary({ before, after }: ChangedFile): boolean {

@@ -2,16 +2,16 @@ import { approximateRoot } from "./approximate-root.js";
 import { BoxSplitter } from "./box-splitter.js";
 import { LineNumbers } from "./number-lines.js";
 
-/** A line that is this often in the other text says little about where it belongs. */
+/** A line that occurs this often in the other text says little about where it belongs. */
 const maxFrequency = 1_024;
 
-/** How far the neighbours of a frequent line are looked at. */
+/** Maximum number of neighbours examined on each side of a frequent line. */
 const maxNeighbours = 100;
 
-/** A frequent line is passed over where more than three in four of the lines around it are in one text alone. */
+/** A frequent line is not compared if more than three quarters of the lines around it occur in only one text. */
 const frequentShare = 4;
 
-/** A place where lines of the old text give way to lines of the new one; one of both may be none. */
+/** A place where old lines are replaced by new ones; either count may be zero. */
 export interface Edit {
   readonly oldAt: number;
   readonly oldCount: number;
@@ -19,7 +19,7 @@ export interface Edit {
   readonly newCount: number;
 }
 
-/** What changed between two texts, given as lines, from the first to the last. */
+/** Returns the edits between two texts, given as lines, in order. */
 export function editScript(old: readonly string[], now: readonly string[]): Edit[] {
   const numbers = new LineNumbers();
   const [oldLines, newLines] = [numbers.of(old), numbers.of(now)];
@@ -41,7 +41,7 @@ function runLength(marks: Uint8Array, from: number): number {
   return count;
 }
 
-/** Lines that could as well have been put in or taken out further below are shown there: mostly that is a whole block. */
+/** Moves an insertion or deletion down as far as it fits equally well, because there it mostly covers a whole block. */
 function slidDown(edit: Edit, next: Edit | undefined, old: Int32Array, now: Int32Array): Edit {
   const isInsertion = edit.oldCount === 0;
   if (!isInsertion && edit.newCount > 0) return edit;
@@ -52,7 +52,7 @@ function slidDown(edit: Edit, next: Edit | undefined, old: Int32Array, now: Int3
   return { ...edit, oldAt: edit.oldAt + by, newAt: edit.newAt + by };
 }
 
-/** Which lines of two texts are not in the other: 1 for each that was taken out, and for each that was put in. */
+/** Marks the changed lines of both texts: 1 for each removed and for each added line. */
 interface ChangedLines {
   readonly removed: Uint8Array;
   readonly added: Uint8Array;
@@ -61,8 +61,8 @@ interface ChangedLines {
 type Kind = "alone" | "common" | "frequent";
 
 /**
- * Compares two texts line by line, each line a number. The rules are those of `git diff`, so that the numbers of added
- * and removed lines are the same: a shortest script would often be shorter.
+ * Compares two texts whose lines are numbers. It follows the heuristics of `git diff`, so that the counts of added
+ * and removed lines agree with git, although a shortest script would often be shorter.
  */
 function compareLines(old: Int32Array, now: Int32Array): ChangedLines {
   const changed = { removed: new Uint8Array(old.length), added: new Uint8Array(now.length) };
@@ -98,7 +98,7 @@ function commonTail(old: Int32Array, now: Int32Array, most: number): number {
   return count;
 }
 
-/** The places of the lines worth comparing; the others are marked as changed. */
+/** Returns the places of the lines worth comparing and marks all others as changed. */
 function placesToCompare(
   lines: Int32Array,
   others: Int32Array,
@@ -125,7 +125,7 @@ function kindsOf(lines: Int32Array, others: Int32Array, from: number, to: number
   });
 }
 
-/** Whether a frequent line lies among lines that are in one text alone, on both of its sides. */
+/** Whether a frequent line has lines that occur in only one text on both of its sides. */
 function standsAmongAlone(kinds: readonly Kind[], index: number): boolean {
   const [before, after] = [neighbours(kinds, index, -1), neighbours(kinds, index, 1)];
   if (before.alone === 0 || after.alone === 0) return false;
@@ -133,7 +133,7 @@ function standsAmongAlone(kinds: readonly Kind[], index: number): boolean {
   return frequent * frequentShare < frequent + before.alone + after.alone;
 }
 
-/** What is on one side of a line up to the next common one; the line itself counts as frequent. */
+/** Counts the lines on one side up to the next common one; the line itself counts as frequent. */
 function neighbours(kinds: readonly Kind[], index: number, step: 1 | -1): { alone: number; frequent: number } {
   const found = { alone: 0, frequent: 1 };
   for (let distance = 1; distance <= maxNeighbours; distance += 1) {

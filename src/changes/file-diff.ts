@@ -5,7 +5,7 @@ import { hunksOf } from "./hunks.js";
 import { linesIn } from "./number-lines.js";
 import { unifiedDiff } from "./unified-diff.js";
 
-/** What became of a file, line by line; one that became a link, or was one, is all taken out and all put in. */
+/** Compares a file line by line. A file that became a link, or the reverse, is deleted and added as a whole. */
 export function fileDiff(change: ChangedFile): FileDiff {
   const [first, second] = piecesOf(change).map(pieceDiff);
   if (first === undefined || second === undefined) return first ?? pieceDiff(change);
@@ -15,14 +15,14 @@ export function fileDiff(change: ChangedFile): FileDiff {
   return { path, status: "modified", additions, deletions: first.deletions, ...(binary && { binary }), hunks };
 }
 
-/** The same as text. */
+/** Returns the diff as unified text. */
 export function fileDiffText(change: ChangedFile): string {
   return piecesOf(change)
     .map((piece) => unifiedDiff(piece, pieceDiff(piece)))
     .join("");
 }
 
-/** git knows no way from a file to a link but to delete the one and create the other. */
+/** Git expresses the change between a file and a link only as a deletion followed by a creation. */
 function piecesOf(change: ChangedFile): ChangedFile[] {
   const { path, before, after } = change;
   const isSameKind = before === undefined || after === undefined || isLink(before) === isLink(after);
@@ -53,7 +53,7 @@ function pieceDiff(change: ChangedFile): FileDiff {
   };
 }
 
-/** One character for each byte: two lines are the same when their bytes are. */
+/** Decodes one character per byte, so that lines are equal exactly when their bytes are. */
 function linesOf(bytes: Uint8Array = new Uint8Array()): string[] {
   return linesIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
 }

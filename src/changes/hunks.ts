@@ -3,7 +3,7 @@ import type { Edit } from "./edit-script.js";
 
 const contextLines = 3;
 
-/** The hunks of an edit script: edits with lines around them, together where those would touch. */
+/** Builds hunks from edits with context lines; edits whose context would touch share a hunk. */
 export function hunksOf(old: readonly string[], now: readonly string[], edits: readonly Edit[]): DiffHunk[] {
   return grouped(edits).map((group) => hunkOf(old, now, group));
 }
@@ -41,7 +41,7 @@ function hunkOf(old: readonly string[], now: readonly string[], edits: readonly 
   };
 }
 
-/** Of what has no lines the one before it is named, which counts from 1 as well. */
+/** An empty range starts at the line before it, as in unified diffs; lines count from 1. */
 function counted<Side extends "old" | "new">(side: Side, at: number, count: number) {
   const start = count === 0 ? at : at + 1;
   return { [`${side}_start`]: start, [`${side}_count`]: count } as Record<`${Side}_start` | `${Side}_count`, number>;

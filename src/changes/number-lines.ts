@@ -1,9 +1,9 @@
-/** The lines of a text, each with its line break; only the last may have none. */
+/** Splits a text into lines with their line breaks; only the last line may have none. */
 export function linesIn(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Lines as numbers that are equal where the lines are. */
+/** Maps equal lines to equal numbers. */
 export class LineNumbers {
   readonly #numbers = new Map<string, number>();
 

@@ -2,22 +2,22 @@ import type { DiffSummary, FileDiff, TurnDiff } from "../messages/diff.js";
 import { type ChangedFile, type FileMode, type FileVersion } from "./changed-file.js";
 import { fileDiff, fileDiffText } from "./file-diff.js";
 
-/** A changed file with what was in it, and what is in it now. */
+/** A changed file with its original and its current version. */
 export interface TrackedFile extends FileDiff {
   readonly original: FileVersion | undefined;
   readonly current: FileVersion | undefined;
 }
 
 export interface TurnDiffOptions {
-  /** How long the diff may be; files that no longer fit are left out of it. */
+  /** Maximum length of the diff; files that do not fit are left out. */
   readonly maxChars?: number;
 }
 
 type Content = string | Uint8Array;
 
 /**
- * What has become of files since a turn began. A file that is changed again keeps what it was at first; one that was
- * created and deleted again, or is what it was, has not changed.
+ * Tracks how files have changed since a turn began. A file changed repeatedly keeps its first version as original. A
+ * file that was created and deleted again, or has its original content again, counts as unchanged.
  */
 export class TurnDiffTracker {
   readonly #changes = new Map<string, ChangedFile>();
@@ -45,7 +45,7 @@ export class TurnDiffTracker {
     return this.#changes.size === 0;
   }
 
-  /** Every file that has changed, by its path. */
+  /** Every changed file, ordered by path. */
   get files(): readonly TrackedFile[] {
     return this.#ordered().map((change) => ({
       ...fileDiff(change),
@@ -70,18 +70,18 @@ export class TurnDiffTracker {
     return summaryOf(this.files);
   }
 
-  /** What `git apply` takes. */
+  /** Returns a diff that `git apply` accepts. */
   generateUnifiedDiff(): string {
     return this.#ordered().map(fileDiffText).join("");
   }
 
-  /** All of it as an event has it. */
+  /** Returns the diff in the form used by events. */
   turnDiff({ maxChars = Number.POSITIVE_INFINITY }: TurnDiffOptions = {}): TurnDiff {
     const diffs = this.#ordered().map((change) => ({ change, diff: fileDiff(change) }));
     const files: FileDiff[] = [];
     let text = "";
     for (const { change, diff } of diffs) {
-      // What is added is never shorter than what has changed.
+      // Once the text is too long no further piece can fit, so it is not computed.
       const piece = text.length > maxChars ? "" : fileDiffText(change);
       if (piece === "" || text.length + piece.length > maxChars) continue;
       text += piece;

@@ -29,13 +29,13 @@ const noFile = "0".repeat(40);
 const shortHash = 7;
 const signs = { context: " ", addition: "+", deletion: "-" } satisfies Record<DiffLine["type"], string>;
 
-/** A change as `git apply` takes it, ending with a line break. */
+/** Formats a change for `git apply`, ending with a line break. */
 export function unifiedDiff(change: ChangedFile, { hunks }: Pick<FileDiff, "hunks">): string {
   const { path, before, after } = change;
   const lines = [`diff --git ${gitName(`a/${path}`)} ${gitName(`b/${path}`)}`, ...modeLines(change)];
   const [old, now] = [before?.bytes ?? new Uint8Array(), after?.bytes ?? new Uint8Array()];
   if (Buffer.compare(old, now) === 0 && before !== undefined && after !== undefined) return `${lines.join("\n")}\n`;
-  // What a string cannot hold byte for byte is not written as lines.
+  // Bytes that are not valid UTF-8 would not survive in a string, so such files become a binary patch.
   const isText = isUtf8(old) && isUtf8(now) && (hunks.length > 0 || old.length + now.length === 0);
   const hashes = [before, after].map((version) => (version === undefined ? noFile : blobName(version)));
   lines.push(`index ${hashes.map((hash) => (isText ? hash.slice(0, shortHash) : hash)).join("..")}${modeOf(change)}`);
@@ -54,7 +54,7 @@ function modeOf({ before, after }: ChangedFile): string {
   return before !== undefined && before.mode === after?.mode ? ` ${before.mode}` : "";
 }
 
-/** A tab ends a name with a space in it: others read a time behind one. */
+/** Ends a name that contains a space with a tab, because other tools expect a timestamp after it. */
 function fileLines({ path, before, after }: ChangedFile): string[] {
   const end = path.includes(" ") ? "\t" : "";
   return [
@@ -76,12 +76,12 @@ function lineText({ type, text, no_newline }: DiffLine): string {
   return `${signs[type]}${text}${no_newline === true ? "\n\\ No newline at end of file" : ""}`;
 }
 
-/** What git calls a content by. */
+/** Returns git's object id of the content. */
 function blobName({ bytes }: FileVersion): string {
   return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }
 
-/** A name as git writes it: in quotes, byte by byte, when it has what is not plain ASCII, a quote or a backslash. */
+/** Quotes a name as git does: byte by byte, if it contains non-ASCII characters, quotes or backslashes. */
 function gitName(name: string): string {
   const parts = Array.from(Buffer.from(name), quotedByte);
   const text = parts.join("");
@@ -93,7 +93,7 @@ function quotedByte(byte: number): string {
   return named[byte] ?? (isPlain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`);
 }
 
-/** Both contents whole, the new one first, so that it can be applied and taken back. */
+/** Contains both contents in full, the new one first, so that the patch can be applied and reverted. */
 function binaryPatch(before: Uint8Array, after: Uint8Array): string {
   return `GIT binary patch\n${literal(after)}\n${literal(before)}\n`;
 }
@@ -105,7 +105,7 @@ function literal(bytes: Uint8Array): string {
   return `literal ${bytes.length}\n${lines.join("")}`;
 }
 
-/** How many bytes it has as a letter, then five characters for every four bytes. */
+/** Encodes the byte count as a letter, followed by five characters for every four bytes. */
 function encodedLine(bytes: Buffer): string {
   const padded = Buffer.alloc(Math.ceil(bytes.length / groupBytes) * groupBytes);
   bytes.copy(padded);

@@ -3,7 +3,7 @@ import { summaryLabels } from "../messages/codex-summary.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import { summaryItem } from "./summary/summary-text.js";
 
-/** What the model was told, what the user said, and the summary of the rest. */
+/** Builds the Codex-style history: initial context, then the user's messages, then one summary item. */
 export function buildCompactedHistory(
   initialContext: readonly (ResponseItem | PlainItem)[],
   userMessages: readonly string[],

@@ -1,26 +1,26 @@
-/** The part of the window that must be passed before a history is compacted. */
+/** Fraction of the context window that a history must exceed before it is compacted. */
 export const COMPACT_THRESHOLD = 0.8;
 
-/** The part of the window that a compacted history shall not pass. */
+/** Fraction of the context window that a compacted history must not exceed. */
 export const COMPACT_TARGET = 0.7;
 
-/** What outlives a compaction of the user's own words. */
+/** Token budget for the user messages that survive a compaction verbatim. */
 export const COMPACT_USER_MESSAGE_MAX_TOKENS = 20_000;
 
-/** What must stay free of the window for the next answer, where that is the trigger. */
+/** Tokens that must stay free for the next answer, where the trigger is defined by a reserve. */
 export const RESERVE_TOKENS = 16_384;
 
-/** What `recent-tokens` keeps as it is. */
+/** Default number of recent tokens that `recent-tokens` keeps verbatim. */
 export const KEEP_RECENT_TOKENS = 20_000;
 
-/** What `recent-turns` keeps as it is. */
+/** Default number of recent turns that `recent-turns` keeps verbatim. */
 export const KEEP_TURNS = 5;
 
-/** Where a history is compacted when nobody knows the model's window. */
+/** Compaction trigger for models with an unknown context window. */
 export const AUTO_COMPACT_TOKEN_LIMIT = 100_000;
 
-/** The longest summary a model may write. */
+/** Maximum length of a summary written by a model. */
 export const MAX_SUMMARY_TOKENS = 4_096;
 
-/** A text that was cut in the middle has at least so much left: less tells nothing and is mostly marker. */
+/** Texts cut in the middle keep at least this many tokens: anything shorter is mostly marker. */
 export const MIN_CUT_TOKENS = 64;

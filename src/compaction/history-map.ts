@@ -5,21 +5,20 @@ import { isRequest } from "./item-kinds.js";
 import { safeCuts } from "./cut/safe-cut.js";
 import type { CountItem } from "./strategy.js";
 
-/** What the strategies ask about a history, found out once. */
+/** Facts about a history that all strategies need, computed once. */
 export interface HistoryMap {
   readonly items: readonly ResponseItem[];
   readonly tokens: readonly number[];
-  /** The tokens from each place to the end. */
+  /** For each place, the tokens from there to the end. */
   readonly tailTokens: readonly number[];
   readonly groups: readonly ItemGroup[];
-  /** The first safe cut at or behind each place. */
+  /** For each place, the first safe cut at or after it. */
   readonly nextCut: readonly number[];
-  /** The last safe cut. */
   readonly endCut: number;
   readonly requests: readonly number[];
-  /** The places of the initial context. */
+  /** Places of the initial context. */
   readonly context: ReadonlySet<number>;
-  /** Behind the last summary: it covers everything before, so nothing there can stay verbatim. */
+  /** The place after the last summary. Everything before it is summarized already and cannot stay verbatim. */
   readonly covered: number;
 }
 
@@ -41,7 +40,10 @@ export function mapHistory(items: readonly ResponseItem[], count: CountItem): Hi
   };
 }
 
-/** What a summary is about: what happened before the cut and is not covered yet. Context and pins stay anyway. */
+/**
+ * Returns the items before the cut that no summary covers yet, without context, pins and snapshots, which are kept
+ * anyway.
+ */
 export function uncovered({ items, covered }: HistoryMap, cut: number): ResponseItem[] {
   return items
     .slice(covered, cut)

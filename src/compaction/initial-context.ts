@@ -1,9 +1,9 @@
 import { messageText, type ResponseItem, isFlagged } from "../messages/response-item.js";
 import { contextKind } from "../messages/user-message.js";
-/** Context that tells what happened in a turn, and goes with it. */
+/** Context messages that describe events of a turn and are therefore dropped together with it. */
 const ofTurns = /<user_shell_command>|<turn_aborted>|<subagent_notification>|<hook_prompt|warning: /;
 
-/** What the model was told besides the conversation: of each kind the newest, in order. */
+/** Returns the context messages injected beside the conversation: the newest of each kind, in order. */
 export function initialContext(history: readonly ResponseItem[]): ResponseItem[] {
   const places = contextPlaces(history);
   return history.filter((_, place) => places.has(place));
@@ -18,7 +18,10 @@ export function contextPlaces(history: readonly ResponseItem[]): Set<number> {
   return new Set(newest.values());
 }
 
-/** The same for what replaces one another; undefined for what is no lasting context. */
+/**
+ * Returns a key shared by context messages that replace one another, or undefined for items that are no lasting
+ * context.
+ */
 export function contextKey(item: ResponseItem): string | undefined {
   if (item.type !== "message" || isFlagged(item)) return undefined;
   if (item.role === "developer" || item.role === "system") return `${item.role} ${messageText(item)}`;

@@ -15,16 +15,16 @@ import { trimToTarget } from "./cut/trim-to-target.js";
 export interface PlanParts {
   readonly cut: number;
   readonly needsSummary: boolean;
-  /** What stays of the requests before the cut, by their places. */
+  /** Requests before the cut that stay, possibly shortened, by place. */
   readonly requests: ReadonlyMap<number, ResponseItem>;
   readonly summary: (text: string) => readonly ResponseItem[];
-  /** Whether what stays of what was before the cut comes behind the summary. */
+  /** Places the kept requests and results after the summary instead of before it. */
   readonly isSummaryFirst?: boolean;
 }
 
 /**
- * Context, pins, what stays of requests and results, the summary, snapshots, then the tail. Snapshots stand before the tail, which
- * may have newer ones: who goes back to the last one must find the newest last.
+ * Orders the new history: context, pins, kept requests and results, the summary, snapshots, then the tail. Snapshots
+ * come before the tail, which may contain newer ones, because undo uses the last snapshot in the history.
  */
 export function planHistory(map: HistoryMap, input: StrategyInput, parts: PlanParts): CompactionPlan {
   const { items, context } = map;
@@ -57,12 +57,15 @@ export function previousSummary(items: readonly ResponseItem[]): string | undefi
   return last && summaryBody(last);
 }
 
-/** A cut as it was given or chosen, unless an earlier summary covers more. */
+/** Returns the given cut, or the first safe cut after an earlier summary if that summary covers more. */
 export function boundedCut({ items, covered, nextCut }: HistoryMap, cut: number): number {
   return Math.min(items.length, cut < covered ? (nextCut[covered] ?? covered) : cut);
 }
 
-/** The request that the tail answers without having it, or the last one at all when the tail has none; by its place. */
+/**
+ * Returns the request that the tail continues but does not contain, by place; empty when the tail begins with a
+ * request.
+ */
 export function requestOfTail({ items, requests }: HistoryMap, cut: number): Map<number, ResponseItem> {
   const first = items.find((item, place) => place >= cut && (isRequest(item) || isOfModel(item) || isOutput(item)));
   const last = requests.findLast((place) => place < cut);
@@ -71,7 +74,7 @@ export function requestOfTail({ items, requests }: HistoryMap, cut: number): Map
   return new Map([[last, item]]);
 }
 
-/** Steps before the cut with all their outputs. */
+/** Returns the places of steps before the cut whose calls all have outputs. */
 function resultPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
   const whole = groups.filter(
     ({ places, openCalls }) => openCalls === 0 && (places.at(-1) ?? cut) < cut && hasResults(items, places),
@@ -79,7 +82,7 @@ function resultPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
   return new Set(whole.flatMap(({ places }) => places));
 }
 
-/** What goes from the tail when no result shall stay: steps that called something. */
+/** Returns the places of completed steps with calls in the tail, which are removed when no tool result may stay. */
 function lostPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
   const meant = groups.filter(
     ({ places, openCalls }) => openCalls === 0 && (places[0] ?? 0) >= cut && hasResults(items, places),

@@ -4,14 +4,17 @@ import { recentTurns } from "./strategies/recent-turns.js";
 import { userOnly } from "./strategies/user-only.js";
 import type { CompactionStrategy } from "./strategy.js";
 
-/** Ours, by their names. */
+/** The built-in strategies by name. */
 export const strategies: ReadonlyMap<string, CompactionStrategy> = new Map(
   [codex, recentTurns, recentTokens, userOnly].map((strategy) => [strategy.name, strategy]),
 );
 
 const oSeries = /(?:^|[/:])o[134]\b/;
 
-/** The strategy somebody chose, undefined when there is none of that name; else the one that suits the model. */
+/**
+ * Returns the chosen strategy, or undefined if none has that name. Without a choice, returns the one that suits the
+ * model.
+ */
 export function strategyFor(
   model: string,
   chosen: string | undefined,

@@ -1,9 +1,9 @@
 import type { ResponseItem } from "../messages/response-item.js";
 
-/** Knows how many tokens an item has: the exact number where it is known, else an estimate. */
+/** Returns the token count of an item: exact where it is known, otherwise an estimate. */
 export type CountItem = (item: ResponseItem) => number;
 
-/** What a strategy needs of the settings. */
+/** The compaction settings that strategies read. */
 export interface StrategySettings {
   readonly keepRecentTokens: number;
   readonly keepTurns: number;
@@ -14,35 +14,38 @@ export interface StrategySettings {
 export interface StrategyInput {
   readonly history: readonly ResponseItem[];
   readonly settings: StrategySettings;
-  /** What the new history may have, without instructions and tools. */
+  /** Token limit of the new history, not counting instructions and tools. */
   readonly targetTokens: number;
   readonly count: CountItem;
   /**
-   * Everything before here is summarized or dropped; what follows stays as it is. A safe cut (`isSafeCut`) of the
-   * history as it was when the cut was chosen. Undefined: the strategy chooses.
+   * Everything before this place is summarized or dropped; everything after it stays verbatim. Must be a safe cut
+   * (`isSafeCut`) of the history at the time it was chosen. If undefined, the strategy chooses one.
    */
   readonly cut?: number;
 }
 
 export interface CompactionPlan {
-  /** Items before this are replaced by what is kept of them and the summary; items from here on stay verbatim. */
+  /**
+   * Items before this place are replaced by the summary and the items kept from them; items from here on stay
+   * verbatim.
+   */
   readonly cut: number;
-  /** What the summary is about: items before the cut that no earlier summary covers. */
+  /** The items to summarize, which no earlier summary covers. */
   readonly toSummarize: readonly ResponseItem[];
-  /** The text of that earlier summary, without its label and its lists of files. */
+  /** Text of the earlier summary, without its label and file lists. */
   readonly previousSummary: string | undefined;
-  /** False for strategies that need no model; they take no notice of the summary given to `build`. */
+  /** False for strategies that need no model; their `build` ignores its argument. */
   readonly needsSummary: boolean;
-  /** The new history. The summary is plain text without a label; the lists of files stand in it already. */
+  /** Builds the new history. The summary is plain text without a label and already contains the file lists. */
   build(summary: string): ResponseItem[];
 }
 
-/** Decides what the model keeps seeing. Ours are in `strategies`; others may be injected. */
+/** Decides what the model keeps seeing. The built-in ones are in `strategies`; others may be injected. */
 export interface CompactionStrategy {
   readonly name: string;
-  /** How the summary item begins. It is known as a summary by its flag, not by this. */
+  /** Prefix of the summary item's text. Readers recognize a summary by its flag, not by this label. */
   readonly label: string;
-  /** The first words of the prompt that asks for the summary. */
+  /** The first sentences of the prompt that requests the summary. */
   readonly prompt: string;
   plan(input: StrategyInput): CompactionPlan;
 }

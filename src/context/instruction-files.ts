@@ -5,19 +5,21 @@ import { systemCode, systemReason } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
 import { toldText } from "./told-text.js";
 
-/** How much all instruction files of a project may say together, and those of a home again; as Codex has it. */
+/** Total size limit of a project's instruction files, and again of those in the home folder; the same as in Codex. */
 export const maxInstructionBytes = 32 * 1024;
 
-/** Of each group the first that is there counts. */
+/** Only the first existing file of each group is used. */
 const groups = [["AGENTS.override.md", "AGENTS.md"], ["CLAUDE.md"]] as const;
 
-/** Where instructions may lie, and out of which folder none of them may lead; a home may link to anywhere. */
+/**
+ * A folder that may contain instruction files. With a `root`, links must not lead out of it; home folders have none.
+ */
 export interface InstructionPlace {
   readonly folder: string;
   readonly root?: string;
 }
 
-/** A file that is there, and by what it is known that it has not changed. */
+/** An existing file, with a stamp that changes whenever the file does. */
 export interface FoundInstructions extends Pick<InstructionPlace, "root"> {
   readonly path: string;
   readonly stamp: string;
@@ -30,11 +32,11 @@ export interface InstructionBlock {
 
 export interface ReadInstructions {
   readonly blocks: readonly InstructionBlock[];
-  /** What a person should know: what was cut or left out, and why. */
+  /** Texts for the user about files that were cut or skipped, with the reason. */
   readonly notices: readonly string[];
 }
 
-/** Looks which instruction files are there, in the order of the places; nothing is read. */
+/** Finds the existing instruction files, in the order of the places, without reading them. */
 export async function findInstructions(places: readonly InstructionPlace[]): Promise<FoundInstructions[]> {
   const found = places.map(async ({ folder, root }) => {
     const inFolder = groups.map((names) => Promise.all(names.map((name) => look(join(folder, name), root))));
@@ -43,7 +45,7 @@ export async function findInstructions(places: readonly InstructionPlace[]): Pro
   return (await Promise.all(found)).flat().filter((file) => file !== undefined);
 }
 
-/** With a callback: most of these files are not there, and saying so by a promise takes twice as long. */
+/** Uses the callback API: most of these files do not exist, and a rejected promise takes twice as long. */
 function look(path: string, root: string | undefined): Promise<FoundInstructions | undefined> {
   return new Promise((resolve) => {
     statWithCallback(path, { bigint: true }, (error, stats) => {
@@ -56,8 +58,9 @@ function look(path: string, root: string | undefined): Promise<FoundInstructions
 }
 
 /**
- * Reads them until so many bytes are reached, from the nearest folder outwards: what is said there is meant most, and
- * the most general is cut first. They are told in the order they were given. Whatever a file is, the others are read.
+ * Reads files until the size limit is reached, from the nearest folder outwards: the nearest instructions are the
+ * most specific, so the most general ones are cut first. The blocks are returned in the order of `found`. An
+ * unreadable file becomes a notice and does not stop the others.
  */
 export async function readInstructions(found: readonly FoundInstructions[]): Promise<ReadInstructions> {
   const blocks = new Map<FoundInstructions, InstructionBlock>();
@@ -69,7 +72,7 @@ export async function readInstructions(found: readonly FoundInstructions[]): Pro
     try {
       const bytes = await readStart(file);
       const whole = textOf(bytes, maxInstructionBytes);
-      // Many projects have one file under two names.
+      // Many projects have the same file under two names.
       if (seen.has(whole)) continue;
       seen.add(whole);
       const isCut = bytes.length > room;
@@ -91,7 +94,7 @@ export async function readInstructions(found: readonly FoundInstructions[]): Pro
   };
 }
 
-/** The last folder first; those in one folder stay in their order. */
+/** Orders the files by folder, last folder first; files of one folder keep their order. */
 function nearestFirst(found: readonly FoundInstructions[]): FoundInstructions[] {
   const folders = [...new Set(found.map(({ path }) => dirname(path)))].toReversed();
   return folders.flatMap((folder) => found.filter(({ path }) => dirname(path) === folder));
@@ -105,9 +108,9 @@ function unreadableReason(error: unknown): string {
   return systemReason(error);
 }
 
-/** One byte more than can be told says that there is more. */
+/** Reads one byte more than the limit, so that the caller can tell whether the file was longer. */
 async function readStart({ path, root }: FoundInstructions): Promise<Buffer> {
-  // A device may act when it is opened, and a pipe is nobody's instructions.
+  // Opening a device may have side effects, and a pipe cannot hold instructions.
   if (!(await stat(path)).isFile()) throw new UnfitFile("it is no regular file");
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
@@ -124,13 +127,13 @@ async function readStart({ path, root }: FoundInstructions): Promise<Buffer> {
   }
 }
 
-/** A character that was cut in two is left out. */
+/** Decodes at most `room` bytes; a character cut in two is left out. */
 function textOf(bytes: Buffer, room: number): string {
   const isCut = bytes.length > room;
   return toldText(new TextDecoder().decode(bytes.subarray(0, room), { stream: isCut })).trim();
 }
 
-/** Of what was opened, where the system can tell: what the path leads to may be something else by now. */
+/** Resolves the opened file where the system supports it, because the path may lead elsewhere by now. */
 async function realPathOf(file: FileHandle, path: string): Promise<string> {
   return await readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(path));
 }

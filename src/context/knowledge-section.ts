@@ -2,14 +2,15 @@ import type { KnowledgeEntry } from "../messages/knowledge.js";
 import { rankKnowledge } from "./rank-knowledge.js";
 import { toldLine } from "./told-text.js";
 
-/** How many tokens a project's knowledge may have in the system prompt, unless configured otherwise. */
+/** Default token budget for a project's knowledge in the system prompt. */
 export const defaultInjectionBudget = 8_192;
 const charsPerToken = 4;
 const header = "## Project Knowledge\nThe following knowledge was accumulated from previous sessions:\n\n";
 
 /**
- * The part of the system prompt that says what is known of a project: the best entries that fit into so many tokens.
- * Empty when there is none. One that is too long for what is left does not keep shorter ones out.
+ * Builds the knowledge section of the system prompt from the highest-ranked entries that fit the budget. Returns an
+ * empty string when none fit. An entry that is too long is skipped, so that shorter ones can still use the remaining
+ * budget.
  */
 export function buildKnowledgeSection(
   entries: readonly KnowledgeEntry[],

@@ -15,14 +15,14 @@ export interface RankedKnowledge {
   readonly score: number;
 }
 
-/** How much an entry is worth now: half as much after thirty days. */
+/** Scores an entry by confidence and type; the score halves every thirty days. */
 export function knowledgeScore({ confidence, timestamp, type }: KnowledgeEntry, now: Date): number {
-  // What claims to be from the future would otherwise stay on top for ever.
+  // An entry dated in the future would otherwise stay on top forever.
   const ageMs = Math.max(0, now.getTime() - Date.parse(timestamp));
   return confidence * 0.5 ** (ageMs / halfLifeMs) * weights[type];
 }
 
-/** What no other entry replaces. */
+/** Returns the entries that no other entry supersedes. */
 export function activeKnowledge(entries: readonly KnowledgeEntry[]): KnowledgeEntry[] {
   const superseded = new Set(entries.map(({ supersedes }) => supersedes));
   return entries.filter(({ id }) => !superseded.has(id));
@@ -34,7 +34,7 @@ export function scoredKnowledge(entries: readonly KnowledgeEntry[], now: Date): 
     .toSorted((a, b) => b.score - a.score);
 }
 
-/** The entries that still hold, those that are worth most first. */
+/** Returns the active entries, highest score first. */
 export function rankKnowledge(entries: readonly KnowledgeEntry[], now: Date = new Date()): KnowledgeEntry[] {
   return scoredKnowledge(entries, now).map(({ entry }) => entry);
 }

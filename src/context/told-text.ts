@@ -1,17 +1,17 @@
 import { harmless } from "../base/text/harmless.js";
 
 /**
- * Characters nobody sees in an editor and a model reads all the same: tags, spaces without a width, and the selectors
- * that can carry any text behind a letter. Joiners stay, which letters and pictures are made with.
+ * Characters that editors do not show but models read: tags, zero-width spaces, and variation selectors, which can
+ * encode any text after a letter. Joiners stay, because some scripts and emoji need them.
  */
 const hidden = /[\u00ad\u200b\u2060-\u2064\ufeff\u{e0000}-\u{e01ef}]/gu;
 
-/** What a file of a project says, as a model is told it: all of it can be seen by a person who reads the file. */
+/** Removes hidden characters from a project file's text, so that the model reads only what a person can see. */
 export function toldText(text: string): string {
   return harmless(text).replaceAll(hidden, "");
 }
 
-/** The same on one line, so that it cannot look like something that stands beside it. */
+/** Does the same and puts the text on one line, so that it cannot imitate the lines around it. */
 export function toldLine(text: string): string {
   return toldText(text).replaceAll(/\s+/g, " ").trim();
 }

@@ -7,19 +7,19 @@ import type { RolloutName } from "./list/layout-files.js";
 import { idOfName } from "./layout.js";
 
 /**
- * The register names the conversations that cody has begun in Codex's directory. A list shows these and no others of
- * that directory, without looking through the thousands of files that Codex may keep there.
+ * Adds a conversation to the register of those that cody started in Codex's directory. Lists show only registered
+ * conversations of that directory, so that they need not scan the thousands of files Codex may keep there.
  */
 export async function registerInCodex(register: string, { id, path }: RolloutName): Promise<void> {
   await appendToIndex(register, { id: bareId(id), path });
 }
 
-/** The registered conversations below a directory; whether their files still exist is not checked. */
+/** Returns the registered conversations below a directory, without checking that their files still exist. */
 export async function registeredIn(register: string, directory: string): Promise<RolloutName[]> {
   return namesIn(await readIndex(register), directory);
 }
 
-/** The same for a command that does nothing else. */
+/** Synchronous variant for short commands. */
 export function registeredInSync(register: string, directory: string): RolloutName[] {
   return namesIn(readIndexSync(register), directory);
 }

@@ -3,16 +3,17 @@ import type { RolloutLine } from "../messages/rollout-line.js";
 import { isRealUserMessage } from "../messages/user-message.js";
 import { applyToHistory } from "./file/history.js";
 
-/** An item the model does not see any more. */
+/** An item that the model no longer sees. */
 export interface EarlierItem {
   readonly item: ResponseItem;
-  /** The first is 1; 0 for what stands before anybody said something. */
+  /** Number of the turn, from 1; 0 for items before the first user message. */
   readonly turn: number;
 }
 
 /**
- * What compactions took out of a history, oldest first. Holds no more at once than what stood between two of them, which
- * a model once saw as a whole. What was taken back before a compaction is not in it, and what `history` still has is not.
+ * Yields the items that compactions removed from a history, oldest first. It holds at most the items between two
+ * compactions in memory, which once fit a model's context. Items rolled back before a compaction and items still in
+ * `history` are left out.
  */
 export async function* compactedAway(
   batches: AsyncIterable<readonly RolloutLine[]>,
@@ -32,7 +33,7 @@ export async function* compactedAway(
       }
       applyToHistory(since, line);
       if (line.type !== "response_item") continue;
-      // What is pinned begins no turn.
+      // A pinned message does not begin a turn.
       if (isRealUserMessage(line.payload) && line.payload.pinned !== true) turn += 1;
       turns.set(line.payload, turn);
     }
@@ -44,7 +45,7 @@ function isWorded(item: ResponseItem): boolean {
   return !isSummary && itemText(item) !== "";
 }
 
-/** What tells items apart for a reader, however they were written down. */
+/** Identifies an item by the content a reader sees, however it was serialized. */
 function keyOf(item: ResponseItem): string {
   const [callId, role] = ["call_id" in item ? item.call_id : "", item.type === "message" ? item.role : ""];
   return JSON.stringify([item.type, role, callId, itemText(item)]);

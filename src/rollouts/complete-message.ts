@@ -1,4 +1,4 @@
-/** A message as other programs keep it: flat, with flags that say what is still missing. */
+/** A message in the flat form of other programs, with flags for the parts that are still missing. */
 export interface FlaggedMessage {
   readonly role: string;
   readonly thinking?: boolean;
@@ -8,7 +8,7 @@ export interface FlaggedMessage {
   readonly toolResult?: unknown;
 }
 
-/** Whether a message may be stored: half a thought or a call without its result may not. */
+/** Whether a message may be stored: incomplete thinking and tool calls without a result may not. */
 export function isMessageComplete(message: FlaggedMessage): boolean {
   switch (message.role) {
     case "user":

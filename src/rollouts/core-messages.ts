@@ -2,7 +2,7 @@ import { messageText, type ResponseItem } from "../messages/response-item.js";
 import { isRealUserMessage } from "../messages/user-message.js";
 import type { OutputItem } from "./history-messages.js";
 
-/** A message as agents built on the AI SDK keep it: a tool's call and its result in one. */
+/** A message in the form used by agents built on the AI SDK: a tool call and its result in one message. */
 export type CoreMessage =
   | { readonly role: "user"; readonly content: string }
   | { readonly role: "assistant"; readonly content: string }
@@ -22,7 +22,7 @@ export type CoreMessage =
       readonly toolResult: string;
     };
 
-/** The messages of these items, in order; a call without its result is none yet. */
+/** Converts items to messages, in order; calls without a result are left out. */
 export function coreMessages(items: readonly ResponseItem[]): CoreMessage[] {
   const calls = new Map<string, { name: string; args: unknown }>();
   return items.flatMap((item): CoreMessage[] => {
@@ -67,7 +67,7 @@ function resultOf(
   return [{ role: "tool", content: toolResult, toolName: call.name, toolArgs: call.args, toolCallId, toolResult }];
 }
 
-/** A model may write what is no JSON. */
+/** Falls back to the raw text, because a model may write invalid JSON. */
 function parsedArguments(text: string): unknown {
   try {
     return JSON.parse(text);

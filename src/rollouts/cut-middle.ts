@@ -1,11 +1,11 @@
 const bytesPerToken = 4;
 
-/** Codex's estimate: four bytes of UTF-8 are a token. */
+/** Codex's estimate: one token per four bytes of UTF-8. */
 export function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
 }
 
-/** Keeps the head and the tail of a text that is too long; the marker between them is not counted. */
+/** Keeps the head and tail of a text that is too long; the marker between them is not counted. */
 export function cutMiddle(text: string, tokens: number): string {
   const bytes = Buffer.from(text);
   const budget = tokens * bytesPerToken;

@@ -1,17 +1,17 @@
 import { openRegularFile } from "./file/raw-lines.js";
 
-/** Where such a line says that it holds all of the history; in a text the quotes would be escaped. */
+/** Substrings of lines that contain the complete history; inside a text the quotes would be escaped. */
 const marks = ['"replacement_history":[', '"type":"history_replaced"'];
 const newline = 0x0a;
 const pieceBytes = 1024 * 1024;
-/** So much of a piece is in the one before as well, in which a line may begin: its mark stands behind its summary. */
+/** Overlap of consecutive pieces, because a line may begin in the earlier one: its mark follows its summary. */
 const sharedBytes = 64 * 1024;
-/** What a model can see is mostly shorter, and so is what was said since its history was replaced. */
+/** Limit of the search; the history a model can see, and the lines since its replacement, are mostly shorter. */
 const searchedBytes = 16 * pieceBytes;
 
 /**
- * Where near the end of a rollout a line seems to begin that replaces the history as a whole. It is only looked for,
- * nothing is parsed: whoever relies on it must see whether that line comes.
+ * Finds the offset near the end of a rollout at which a line seems to begin that replaces the whole history. The
+ * search parses nothing, so the caller must verify that line.
  */
 export async function findReplacement(
   path: string,

@@ -10,7 +10,7 @@ export interface FirstLineInput {
   readonly provider: string;
   readonly model: string;
   readonly source: StartSource;
-  /** The conversation this one was copied from because it could not be resumed in its own file. */
+  /** The conversation from which this one was copied because it could not be resumed in its own file. */
   readonly resumes?: string | undefined;
   readonly git?: GitInfo | undefined;
   readonly forkedFrom?: string | undefined;
@@ -18,8 +18,8 @@ export interface FirstLineInput {
 }
 
 /**
- * The line every rollout begins with. `model_provider` is left out: Codex refuses to resume a conversation whose
- * provider it does not have in its own configuration.
+ * Builds the first line of a rollout. `model_provider` is left out, because Codex refuses to resume a conversation
+ * whose provider is missing from its own configuration.
  */
 export function firstLine(input: FirstLineInput): OwnLine {
   const timestamp = input.now.toISOString();
@@ -46,7 +46,7 @@ export function firstLine(input: FirstLineInput): OwnLine {
   };
 }
 
-/** Codex's words for how a conversation was started. */
+/** Codex's names for the ways to start a conversation. */
 const codexSources = { interactive: "cli", non_interactive: "exec", mcp: "mcp" } as const satisfies Record<
   StartSource,
   string

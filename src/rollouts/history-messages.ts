@@ -6,10 +6,10 @@ import {
   type ToolOutputContent,
 } from "../messages/response-item.js";
 
-/** What was sent with a text: an image or a sound. */
+/** An image or audio part sent with a text. */
 export type Attachment = Exclude<ContentPart, { type: "input_text" | "output_text" }>;
 
-/** What one side said, without how the model is told of it. */
+/** A message without its encoding for the model. */
 export type HistoryMessage =
   | { readonly type: "user"; readonly content: string; readonly attachments: readonly Attachment[] }
   | { readonly type: "assistant"; readonly content: string; readonly reasoning?: string }
@@ -18,15 +18,15 @@ export type HistoryMessage =
 export interface ToolCallRecord {
   readonly call_id: string;
   readonly name: string;
-  /** As the model wrote them. */
+  /** Verbatim from the model. */
   readonly arguments: string;
-  /** Absent while there is none. */
+  /** Absent until the call has a result. */
   readonly result?: string;
 }
 
 /**
- * The messages of these items, in order. What the model thought goes with what it said next; what only it can read, and
- * what a developer told it, is left out.
+ * Converts items to messages, in order. Reasoning is attached to the next assistant message; encrypted reasoning and
+ * developer messages are left out.
  */
 export function messagesOf(items: readonly ResponseItem[]): HistoryMessage[] {
   const messages: HistoryMessage[] = [];
@@ -56,7 +56,7 @@ export function messagesOf(items: readonly ResponseItem[]): HistoryMessage[] {
   return messages;
 }
 
-/** What the model asked for in these items, and what came of it. */
+/** Returns the tool calls in these items with their results. */
 export function toolCallsOf(items: readonly ResponseItem[]): ToolCallRecord[] {
   const results = new Map(items.filter(isOutput).map(({ call_id, output }) => [call_id, outputText(output)]));
   return items.flatMap((item) => {

@@ -1,6 +1,6 @@
 import { lstat, lutimes } from "node:fs/promises";
 
-/** When a file was changed, and how long it was then. */
+/** A file's modification time and size. */
 export interface FileTime {
   readonly mtimeMs: number;
   readonly size: number;
@@ -8,20 +8,20 @@ export interface FileTime {
 
 const microsecond = 1_000_000;
 
-/** Undefined where there is nothing to look at. */
+/** Returns undefined where the file does not exist. */
 export async function fileTime(path: string): Promise<FileTime | undefined> {
   return await lstat(path).catch(() => undefined);
 }
 
-/** Gives a file that is exactly so long now the time it had; one that cannot get it is as it would be without. */
+/** Restores a file's modification time if it has exactly this size; a failure is ignored. */
 export async function setTimeBack(path: string, { mtimeMs }: FileTime, size: number): Promise<void> {
   try {
     const stats = await lstat(path);
     if (stats.size !== size) return;
-    // Half a microsecond more, because what does not come out even is cut off, and would be a millisecond less.
+    // Adds half a microsecond, because a fraction is truncated and could lose a millisecond.
     const seconds = (Math.floor(mtimeMs * 1000) + 0.5) / microsecond;
     await lutimes(path, stats.atimeMs / 1000, seconds);
   } catch {
-    // Then it is as new as what was written.
+    // The file then keeps the time of its last write.
   }
 }

@@ -9,12 +9,12 @@ export interface NewRollout {
 }
 
 const suffix = ".jsonl";
-/** The second id is that of a file Codex began when turns were taken back; the conversation keeps the first. */
+/** The second id belongs to a file that Codex started after a rollback; the conversation keeps the first id. */
 const codexName = /^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-f-]{36})(?:_[0-9a-f-]{36})?$/;
 const maxFolderBytes = 200;
 const keptChars = 40;
 
-/** Where the file of a new conversation goes, below the directory of its layout. */
+/** Returns the path for a new conversation below the directory of its layout. */
 export function newRolloutPath(layout: Layout, directory: string, rollout: NewRollout): string {
   return join(directory, ...namesOf[layout](rollout)) + suffix;
 }
@@ -28,7 +28,7 @@ const namesOf = {
   },
 } satisfies Record<Layout, (rollout: NewRollout) => string[]>;
 
-/** The id a file name stands for, in any layout; none for foreign files. */
+/** Returns the conversation id in a file name of any layout; undefined for foreign files. */
 export function idOfName(name: string): string | undefined {
   if (!name.endsWith(suffix)) return undefined;
   const stem = name.slice(0, -suffix.length);
@@ -37,8 +37,8 @@ export function idOfName(name: string): string | undefined {
 }
 
 /**
- * The path of something that stands beside a rollout. Old Codex takes any file below its sessions whose name holds the
- * id it looks for, so beside a rollout with a name of Codex's ours must not.
+ * Returns the path of a file beside a rollout. Old Codex opens any file below its sessions whose name contains the
+ * id, so files beside a rollout named by Codex must not contain it.
  */
 export function besideRollout(path: string, ending: string): string {
   const name = basename(path);
@@ -46,21 +46,21 @@ export function besideRollout(path: string, ending: string): string {
   return join(dirname(path), `.cody-${shortHash(name)}.${ending}`);
 }
 
-/** The folder of a project: its path without the first slash, every other an underscore. */
+/** Returns a project's folder name: its path without the first slash, with the other slashes as underscores. */
 export function projectFolder(cwd: string): string {
-  // A name like that of a file would be taken for one.
+  // Must not contain the suffix of rollout files, because readers would take the folder for a file.
   const name = resolve(cwd).slice(1).replaceAll("/", "_").replaceAll(suffix, "_jsonl") || "_";
   if (Buffer.byteLength(name) <= maxFolderBytes) return name;
   return `${shortHash(name)}_${Array.from(name).slice(-keptChars).join("")}`;
 }
 
-/** Node's cryptography takes longer to load than a list has time for, and lists need none. */
+/** Loads node:crypto on demand, because it takes too long to load for lists, which do not need it. */
 function shortHash(text: string): string {
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** Codex names files by the clock on the wall; times inside of them are UTC. */
+/** Codex uses local time in file names; times inside the files are UTC. */
 function localTime(now: Date): { year: string; month: string; day: string; time: string } {
   const [hours, minutes, seconds] = [now.getHours(), now.getMinutes(), now.getSeconds()].map(twoDigits);
   return {

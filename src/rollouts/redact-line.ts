@@ -2,23 +2,23 @@ import { isRecord } from "../base/is-record.js";
 import { mask, type OnSecret, type TextRedactor } from "../messages/redaction.js";
 import { jsonOrUndefined } from "../base/parse.js";
 
-/** What holds a line together, is sealed, or means nothing to people: never a place for a secret of ours. */
+/** Structural, encrypted or technical keys, which never contain a secret of the user. */
 const structure = new Set(
   (
     "type id call_id turn_id approval_id item_id thread_id forked_from_id role status timestamp " +
     "sha256 detail originator cli_version history_mode"
   ).split(" "),
 );
-/** A path must stay the path it is, unless a known secret stands in it. */
+/** Values that must stay intact unless they contain a known secret. */
 const paths = new Set(["cwd", "model", "provider", "model_provider", "api", "effort", "branch", "commit_hash"]);
 const images = new Set(["image_url", "images", "result"]);
-/** What a provider has signed, in the forms of all rollouts that can be read. */
+/** Items signed by a provider, in all rollout formats that cody reads. */
 const signedTypes = new Set<unknown>(["reasoning", "thinking"]);
 const signatures = ["encrypted_content", "signature", "thinkingSignature"];
 const signedTexts = new Set(["content", "thinking", "text"]);
 const callTypes = new Set<unknown>(["function_call", "custom_tool_call"]);
 
-/** The same line without secrets; itself when there are none. Other than the lines of this program, any will do. */
+/** Returns the line without secrets, or the line itself if it has none. Accepts lines of any format. */
 export function redactLine<T extends object>(line: T, redactor: TextRedactor, onSecret: OnSecret): T {
   return redactObject(line, redactor, onSecret) as T;
 }
@@ -34,7 +34,7 @@ function redactObject(value: object, redactor: TextRedactor, onSecret: OnSecret)
   const { type } = fields;
   const isSigned = signedTypes.has(type) && signatures.some((key) => typeof fields[key] === "string");
   return redactFields(value, (inner, key) => {
-    // A signature covers the text it stands beside.
+    // The signature covers this text, so it must not change.
     if (isSigned && signedTexts.has(key)) return inner;
     if (key === "name" && callTypes.has(type)) return inner;
     return redactValue(inner, key, redactor, onSecret);
@@ -56,7 +56,10 @@ function redactText(text: string, key: string, redactor: TextRedactor, onSecret:
   return mask;
 }
 
-/** JSON as a model wrote it, and still JSON: changed in place where that does, so that it keeps its numbers and blanks. */
+/**
+ * Redacts JSON written by a model so that it stays valid JSON; edits in place where possible to preserve numbers and
+ * whitespace.
+ */
 function redactJson(text: string, redactor: TextRedactor, onSecret: OnSecret): string {
   const before = jsonOrUndefined(text);
   const redacted = redactor.redact(text, onSecret);
@@ -67,14 +70,14 @@ function redactJson(text: string, redactor: TextRedactor, onSecret: OnSecret): s
   return isCompound(after) && clean === after ? redacted : JSON.stringify(clean);
 }
 
-/** In what a model writes no name is ours, so none is spared. */
+/** Redacts values inside model-written JSON, where no key is exempt because the model chose the names. */
 function redactInner(value: unknown, key: string, redactor: TextRedactor, onSecret: OnSecret): unknown {
   if (typeof value === "string") return redactText(value, key, redactor, onSecret);
   if (Array.isArray(value)) return redactList(value, (item) => redactInner(item, key, redactor, onSecret));
   return isRecord(value) ? redactFields(value, (inner, name) => redactInner(inner, name, redactor, onSecret)) : value;
 }
 
-/** Itself when nothing in it changed. */
+/** Returns the list itself when nothing in it changed. */
 function redactList(values: readonly unknown[], redact: (value: unknown) => unknown): readonly unknown[] {
   const redacted = values.map(redact);
   return redacted.every((value, index) => value === values[index]) ? values : redacted;

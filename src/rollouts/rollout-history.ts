@@ -6,17 +6,17 @@ import { applyToHistory } from "./file/history.js";
 import { readRollout } from "./file/read.js";
 import { rolloutId } from "./rollout-id.js";
 
-/** A conversation as its rollout has it. */
+/** A conversation as recorded in its rollout. */
 export interface RolloutHistory {
   readonly conversationId: string;
-  /** Everything that was written down, in order: every line, also of a type cody does not know. */
+  /** Every recorded line in order, including lines of unknown type. */
   readonly items: RolloutLine[];
-  /** What the model would see. */
+  /** The history the model would see. */
   readonly history: ResponseItem[];
   readonly rolloutPath: string;
 }
 
-/** Reads a rollout wherever it lies, and changes nothing. What a crash left of its last line is passed over. */
+/** Reads a rollout at any path without changing it. A torn last line is skipped. */
 export async function getRolloutHistory(path: string): Promise<RolloutHistory> {
   const rolloutPath = await realpath(path).catch(() => undefined);
   if (rolloutPath === undefined) throw new ConversationNotFoundError(path);

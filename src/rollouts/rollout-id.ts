@@ -5,13 +5,13 @@ import { idOfName } from "./layout.js";
 import { readLineBytes, withoutMark } from "./file/line-object.js";
 import { rawLines } from "./file/raw-lines.js";
 
-/** The id of the conversation a file holds, whatever its name: as its first line says, else as its name does. */
+/** Returns the conversation id from the first line of a file, or else from its name. */
 export async function rolloutId(path: string): Promise<string | undefined> {
   const id = (await firstPayload(path))?.["id"];
   return typeof id === "string" && isConversationId(id) ? shownId(id) : idOfName(basename(path));
 }
 
-/** The commit a conversation was begun at, as its first line says. */
+/** Returns the commit at which a conversation started, from the first line. */
 export async function firstCommit(path: string): Promise<string | undefined> {
   const git = (await firstPayload(path))?.["git"];
   const commit = isRecord(git) ? git["commit_hash"] : undefined;

@@ -1,6 +1,6 @@
 import { besideRollout } from "./layout.js";
 
-/** Where it is kept what the turns of a conversation changed. It goes wherever the rollout goes. */
+/** Returns the folder with the changes made by a conversation's turns. It is moved together with the rollout. */
 export function snapshotFolder(rolloutPath: string): string {
   return besideRollout(rolloutPath, "snapshots");
 }

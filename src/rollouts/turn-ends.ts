@@ -1,13 +1,13 @@
 import type { RolloutLine } from "../messages/rollout-line.js";
 import { isRealUserMessage } from "../messages/user-message.js";
 
-/** Where each turn of a conversation ends among its lines. A turn that was taken back gives its number to the next. */
+/** Tracks after which line each turn ends. The number of a rolled-back turn is used again for the next. */
 export class TurnEnds {
-  /** How many lines there are up to the end of each turn. */
+  /** For each turn, the number of lines up to its end. */
   readonly #ends: number[] = [];
   #lines = 0;
   #isOpen = false;
-  /** Old files have no line that begins a turn, there it begins with what the user says. */
+  /** Whether the file has turn start events; in old files a turn begins with a user message. */
   #isFramed = false;
 
   add(line: RolloutLine): void {
@@ -26,7 +26,7 @@ export class TurnEnds {
     return this.#ends.length;
   }
 
-  /** How many lines there are up to the end of a turn, which counts from 1; undefined when there is none. */
+  /** Returns the number of lines up to the end of a turn, counted from 1; undefined if there is no such turn. */
   endOf(turn: number): number | undefined {
     return this.#ends[turn - 1];
   }

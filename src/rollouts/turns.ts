@@ -12,33 +12,33 @@ import { isRealUserMessage } from "../messages/user-message.js";
 export interface TurnMetadata {
   provider?: string;
   model?: string;
-  /** All tokens of the turn's last model call. */
+  /** Total tokens of the turn's last model call. */
   tokens?: number;
-  /** The items are the whole history from here on: it was compacted, replaced or cleared. */
+  /** Set when the items are the whole history from here on, because it was compacted, replaced or cleared. */
   replaces?: true;
-  /** For a history that was compacted: when and how. */
+  /** Details of the compaction, for a compacted history. */
   compaction?: CompactionNotes;
 }
 
-/** One exchange: what the user said and everything until the model stopped asking for tools. */
+/** One turn: the user's message and everything until the model stopped calling tools. */
 export interface RolloutTurn {
-  /** Milliseconds since 1970; values below 10^11 given by a caller are taken as seconds. */
+  /** Milliseconds since 1970; values below 10^11 are treated as seconds. */
   timestamp: number;
   items: ResponseItem[];
   metadata?: TurnMetadata;
 }
 
 /**
- * Groups lines into turns. The items of all turns, one after another, are the history: after a compaction or a
- * rollback the turns before it hold what is left of them.
+ * Groups lines into turns. The concatenated items of all turns are the history: after a compaction or rollback,
+ * earlier turns contain only what is left of them.
  */
 export class TurnGrouping {
   readonly #turns: RolloutTurn[] = [];
-  /** How the turn that is being filled began: with `task_started`, or, in old files, with its first item. */
+  /** How the current turn began: with `task_started`, or, in old files, with its first item. */
   #open: "none" | "framed" | "unframed" = "none";
   #answered = false;
   #isCleared = false;
-  /** What was said of a turn before its first item. */
+  /** Metadata of a turn that was recorded before its first item. */
   #next: TurnMetadata = {};
 
   add(line: RolloutLine): void {
@@ -67,7 +67,7 @@ export class TurnGrouping {
     }
   }
 
-  /** A history that was cleared is one turn without items. */
+  /** A cleared history is one turn without items. */
   get turns(): RolloutTurn[] {
     const turns = this.#turns.filter((turn) => turn.items.length > 0);
     const last = this.#turns.at(-1);
@@ -111,7 +111,7 @@ export class TurnGrouping {
     else turn.metadata = { ...turn.metadata, ...metadata };
   }
 
-  /** A line that changes what came before it: what is left keeps its turns, what is new becomes one turn. */
+  /** Applies a line that changes earlier history: remaining items keep their turns, new ones become one turn. */
   #refold(line: RolloutLine): void {
     const before = this.#turns.flatMap((turn) => turn.items);
     const after = [...before];
@@ -139,7 +139,7 @@ export class TurnGrouping {
   }
 }
 
-/** The lines of one turn, or of a replaced history, as cody and Codex write them. */
+/** Returns the lines of one turn, or of a replaced history, in the form of cody and Codex. */
 export function linesOfTurn(turn: RolloutTurn, now: number, turnId: string = uuidv7()): OwnLine[] {
   const at = Number.isFinite(turn.timestamp) ? milliseconds(turn.timestamp) : now;
   const timestamp = new Date(at).toISOString();
@@ -177,7 +177,7 @@ function replacingLine({ items, metadata }: RolloutTurn, timestamp: string): Own
 
 type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
 
-/** Codex lists only what has the event beside the item. */
+/** Returns the event for an item, because Codex lists only items that have one. */
 export function shownEvents(item: ResponseItem): EventPayload[] {
   if (isRealUserMessage(item)) return [{ type: "user_message", message: messageText(item) }];
   if (item.type === "message" && item.role === "assistant") {
@@ -186,7 +186,7 @@ export function shownEvents(item: ResponseItem): EventPayload[] {
   return [];
 }
 
-/** A caller of the recorder says nothing of policies, so the strictest are written down. */
+/** Callers of the recorder specify no policies, so the strictest ones are recorded. */
 function contextLine(timestamp: string, turnId: string, model: string, provider: string | undefined): OwnLine {
   return {
     timestamp,
@@ -219,7 +219,7 @@ function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]
   return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
 }
 
-/** The time of a line; one that cannot be read is taken as 1970 so that order still comes from the file. */
+/** Parses the time of a line; an invalid one becomes 1970, because the order comes from the file anyway. */
 function epochMs(timestamp: string): number {
   const ms = Date.parse(timestamp);
   return Number.isNaN(ms) ? 0 : ms;

@@ -3,13 +3,13 @@ import { isRealUserMessage } from "../messages/user-message.js";
 import { saidByUser } from "./formats/lines/form-facts.js";
 import type { LineObject } from "./file/line-object.js";
 
-/** What a person says in a line, in whatever form it is; undefined when nobody does. Loads no schema library. */
+/** Returns the user's text in a line of any format; undefined if it has none. Loads no schema library. */
 export function userText(line: LineObject): string | undefined {
   const payload = isRecord(line["payload"]) ? line["payload"] : {};
   if (line.type === "response_item") return messageText(payload["role"], payload["content"], payload["type"]);
   if (line.type !== "event_msg") return saidByUser(line);
   if (payload["type"] !== "user_message") return undefined;
-  // A message of images alone has no text.
+  // A message with only images has no text.
   return messageText("user", [{ text: payload["message"] ?? "" }], "message");
 }
 
@@ -18,7 +18,7 @@ function messageText(role: unknown, content: unknown, type: unknown): string | u
   return contentText(content);
 }
 
-/** The texts of a message's parts. */
+/** Joins the texts of a message's parts. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -73,7 +73,7 @@ export interface ToolContext extends ToolScope {
   readonly stamps: FileStamps;
   /** What was compacted away, oldest first; absent when the conversation is not saved and nobody has it. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
-  /** Absent when nothing is to be remembered. */
+  /** Absent when knowledge is not saved. */
   readonly saveKnowledge?: SaveKnowledge;
   /** Takes all that the call writes, in its order, so that it can be looked up when the model gets a part of it only. */
   keep?(bytes: Uint8Array): void;

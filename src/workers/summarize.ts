@@ -38,7 +38,7 @@ export type SummaryOutcome =
 
 export interface SummaryWorld {
   readonly signal: AbortSignal;
-  /** Waits; false when the signal ended the wait. */
+  /** Waits `ms` milliseconds; resolves to false if the signal aborted the wait. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 

@@ -31,7 +31,7 @@ function providerOf(
   return wireProvider({ ...reached, transport: () => transportFor(env), credential: () => credential });
 }
 
-/** Loaded on first use: the offline model needs none of it. */
+/** Loaded on first use: the offline model does not need it. */
 async function connect(env: Readonly<Record<string, string>>): Promise<Transport> {
   const { createTransport } = await import("../providers/transport/node-transport.js");
   return createTransport(env);

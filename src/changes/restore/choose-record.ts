@@ -7,8 +7,8 @@ export interface ChosenRecord {
 }
 
 /**
- * The change that is to be taken back, and what would have to be done: of several the last that has not been taken back
- * already, or, `again`, the last of all.
+ * Chooses the change to undo and plans the restore: the last matching change that is not undone yet, or with `again`
+ * the last matching change of all.
  */
 export function chooseRecord(
   records: readonly NumberedRecord[],

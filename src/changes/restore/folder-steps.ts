@@ -4,7 +4,7 @@ import { openFolder } from "../../tools/files/open-folder.js";
 import { folderAt } from "../workspace/walk.js";
 import { parentsOf, type Standing } from "./standing.js";
 
-/** A folder that is to be made or to be removed: who may do what with it, or null where it is not there. */
+/** A folder to create or remove, with its permissions before and after; null where the folder does not exist. */
 export interface FolderStep {
   readonly path: string;
   readonly current: number | null;
@@ -14,10 +14,10 @@ export interface FolderStep {
 const usual = 0o755;
 const permissionBits = 0o777;
 
-/** The folders that a change made or removed. */
+/** Returns the folders that a change created or removed. */
 export function changedFolders({ files, folders }: ChangeRecord): readonly KeptFolder[] {
   if (folders !== undefined) return folders;
-  // Of an old record that does not say it: those in which there was nothing before, as git has it.
+  // Old records do not list folders: assume that folders which contain only new files are new, as git does.
   const parents = (isMeant: (isNew: boolean) => boolean) =>
     files.filter(({ before }) => isMeant(before === null)).flatMap(({ path }) => parentsOf(path));
   const filled = new Set(parents((isNew) => !isNew));
@@ -25,7 +25,7 @@ export function changedFolders({ files, folders }: ChangeRecord): readonly KeptF
   return [...made].map((path) => ({ path, before: null, after: usual }));
 }
 
-/** What is to be done with those of them that are not as they were. */
+/** Returns the steps for the folders that differ from their state before the change. */
 export function folderSteps(root: string, folders: readonly KeptFolder[], standing: Standing): FolderStep[] {
   return folders.flatMap(({ path, before }): FolderStep[] => {
     if (before !== null) return standing.isFree(path) ? [{ path, current: null, target: before }] : [];
@@ -34,7 +34,7 @@ export function folderSteps(root: string, folders: readonly KeptFolder[], standi
   });
 }
 
-/** The innermost first; one that is not empty stays. */
+/** Removes the innermost folders first; folders that are not empty stay. */
 export async function removeFolders(root: string, steps: readonly FolderStep[]): Promise<void> {
   for (const { path } of byDepth(steps.filter(({ target }) => target === null)).toReversed()) {
     try {
@@ -48,7 +48,7 @@ export async function removeFolders(root: string, steps: readonly FolderStep[]):
   }
 }
 
-/** Those that could be made; until they are filled they are their owner's alone. */
+/** Creates the folders and returns those that succeeded. Until they are filled, only their owner can enter them. */
 export async function makeFolders(root: string, steps: readonly FolderStep[]): Promise<FolderStep[]> {
   const made: FolderStep[] = [];
   for (const step of byDepth(steps.filter(({ target }) => target !== null))) {
@@ -65,7 +65,7 @@ export async function makeFolders(root: string, steps: readonly FolderStep[]): P
   return made;
 }
 
-/** The innermost first: one that nobody may enter has none in it that could be reached. */
+/** Sets the innermost permissions first, because a folder without access permission hides the ones inside it. */
 export async function permitFolders(root: string, made: readonly FolderStep[]): Promise<void> {
   for (const { path, target } of byDepth(made).toReversed()) {
     try {

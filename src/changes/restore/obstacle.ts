@@ -1,18 +1,18 @@
-/** Why a file is left as it is. */
+/** Reason why a file is not restored. */
 export type Obstacle =
-  /** It is not what the change made of it: somebody has changed it since. */
+  /** The file was changed after the change that is to be undone. */
   | "changed"
-  /** What it was is not there any more. */
+  /** The earlier content is no longer stored. */
   | "not_kept"
-  /** Something else stands in its place, or on the way to it. */
+  /** Something else exists at the path or at one of its parents. */
   | "blocked"
-  /** The folder all of it happened in is not there any more, or is another. */
+  /** The root folder of the change no longer exists or was replaced. */
   | "no_root";
 
-/** Of a folder that the change made and that cannot go; for a person. */
+/** Tells the user that a folder created by the change cannot be removed. */
 export const stayingWords = "stays, because there is more in it";
 
-/** For a person. */
+/** Explains each obstacle to the user. */
 export const obstacleWords = {
   changed: "has changed since",
   not_kept: "what it was is not there any more",

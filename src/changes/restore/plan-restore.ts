@@ -13,17 +13,17 @@ const ownerOnly = 0o600;
 const readBits = 0o444;
 const executeBits = 0o111;
 
-/** A file that is there or is to be, with who may do what with it. */
+/** A file version with its permissions. */
 export interface PermittedVersion extends FileVersion {
-  /** Absent for a link. */
+  /** Absent for links. */
   readonly permissions?: number;
 }
 
-/** A file as it is, and as it is to become; undefined for none. */
+/** A file's current and target version; undefined where the file does not exist. */
 export interface RestoreStep {
   readonly path: string;
   readonly current: PermittedVersion | undefined;
-  /** As it was found; whoever has touched it since has another. */
+  /** Stamp at planning time; a different stamp later means that the file was touched since. */
   readonly stamp: string | undefined;
   readonly target: PermittedVersion | undefined;
   readonly obstacle?: Obstacle;
@@ -31,15 +31,15 @@ export interface RestoreStep {
 
 export interface RestorePlan {
   readonly root: string;
-  /** Of the files that are not what they were before the change. */
+  /** The files that differ from their state before the change. */
   readonly steps: readonly RestoreStep[];
-  /** The folders the change removed, and those it made: these go when nothing is left in them. */
+  /** The folders the change removed, and the ones it created, which are removed again if they end up empty. */
   readonly folders: readonly FolderStep[];
-  /** Folders the change made in which more will be left, each the innermost. */
+  /** The innermost folders created by the change that will not end up empty. */
   readonly staying: readonly string[];
 }
 
-/** What would have to be done to make the files what they were before a change. Nothing is done. */
+/** Plans how to restore the files to their state before a change, without touching anything. */
 export function planRestore(record: ChangeRecord, folder: string): RestorePlan {
   const { root, files } = record;
   if (realOf(root) !== root) {
@@ -51,7 +51,7 @@ export function planRestore(record: ChangeRecord, folder: string): RestorePlan {
   const standing = new Standing(root, { files: newPaths(files), folders: newPaths(changed) });
   const steps = files.flatMap(({ path, before, after }): RestoreStep[] => {
     const found = standing.at(path);
-    // A file that the change made and that is gone is as it was, whatever else is there now.
+    // A file that the change created and that is gone needs no step, whatever is at its path now.
     if (found.is === "other" && before === null) return [];
     if (found.is === "other" || found.is === "elsewhere") return [{ ...unknown, path, obstacle: "blocked" }];
     const file = found.is === "file" ? found.file : undefined;
@@ -99,7 +99,7 @@ function targetOf(
   return { mode, permissions: permissionsFor(before, after, current), bytes };
 }
 
-/** As they were, unless somebody has changed them since; of what nobody knows, no more than its owner needs. */
+/** Returns the earlier permissions unless they were changed since; unknown ones default to what the owner needs. */
 function permissionsFor(before: KeptVersion, after: KeptVersion | null, current: PermittedVersion | undefined): number {
   const now = current?.permissions;
   const isAsLeft = now === undefined || now === after?.permissions;

@@ -15,8 +15,9 @@ export interface FailedStep {
 }
 
 /**
- * Makes files and folders what they were before a change, the deletions first: a name may be that of a file now and have
- * been that of a folder. What is there now is kept before anything is touched, as a change that can be taken back.
+ * Restores files and folders to their state before a change. Deletions come first, because the name of a file may
+ * have been the name of a folder. The current contents are stored before anything is touched, as a change that can be
+ * undone.
  */
 export async function restore(
   { root, steps, folders }: RestorePlan,
@@ -78,7 +79,7 @@ function kept(contents: ContentStore, version: PermittedVersion | undefined): Ke
   return { mode, ...permitted, sha256: contents.put(bytes), bytes: bytes.length };
 }
 
-/** Folder by folder, so that none of them can be swapped for a link that leads elsewhere. */
+/** Opens the path folder by folder, so that none of them can be swapped for a link that leads elsewhere. */
 async function takeStep(root: string, step: RestoreStep): Promise<void> {
   const names = step.path.split("/");
   const name = names.pop() ?? "";
@@ -89,7 +90,7 @@ async function takeStep(root: string, step: RestoreStep): Promise<void> {
   await folder.verify();
 }
 
-/** Whoever reads it finds the old content or the new one. */
+/** Replaces the file atomically: readers see the old content or the new one. */
 async function put(folder: OpenFolder, name: string, target: PermittedVersion): Promise<void> {
   const path = folder.at(name);
   const temporary = folder.at(`${newStrayName()}.tmp`);
@@ -104,7 +105,7 @@ async function put(folder: OpenFolder, name: string, target: PermittedVersion): 
   }
 }
 
-/** Nobody else can read it before it has its permissions. */
+/** Creates the file for its owner only, so that nobody else can read it before it has its final permissions. */
 async function writeNew(path: string, { permissions = 0o600, bytes }: PermittedVersion): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   await file.writeFile(bytes);

@@ -2,25 +2,25 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileAt, type FoundFile } from "../workspace/walk.js";
 
-/** What is found where a file is to be restored. */
+/** The entry found at the path of a file to restore. */
 export type Found =
   | { readonly is: "file"; readonly file: FoundFile }
-  /** Also what is itself to go. */
+  /** Includes entries that the undo itself removes. */
   | { readonly is: "nothing" }
-  /** A folder, a pipe, or a file where there was a folder: the file is not there, and cannot be put there. */
+  /** A folder, a pipe, or a file in place of a parent folder: the file does not exist and cannot be created. */
   | { readonly is: "other" }
-  /** The path leads through a link, or to where nothing is restored. */
+  /** The path leads through a link, or to a place where nothing is restored. */
   | { readonly is: "elsewhere" };
 
-/** What of a folder is to go when a change is taken back. */
+/** The files and folders that the undo removes. */
 export interface Leaving {
   readonly files: ReadonlySet<string>;
   readonly folders: ReadonlySet<string>;
 }
 
 /**
- * What stands in a folder in which a change is to be taken back. Names are those the folder lists: where `a` and `A`
- * are the same, who asks for one must not be given the other.
+ * The current state of the folder in which a change is to be undone. It compares names with those in the directory
+ * listing, because on a case-insensitive file system a lookup of `a` would find `A`.
  */
 export class Standing {
   readonly #root: string;
@@ -48,25 +48,28 @@ export class Standing {
     return { is: this.goes(path) ? "nothing" : "other" };
   }
 
-  /** Whether there is nothing, or will be nothing once all is gone that is to go. */
+  /** Whether the path is free, or will be once everything in `Leaving` is removed. */
   isFree(path: string): boolean {
     const found = this.at(path);
     return found.is === "nothing" || (found.is === "file" && this.#leaving.files.has(path));
   }
 
-  /** Whether a folder stands there, and no link on the way to it. */
+  /** Whether the path is a folder with no link on the way to it. */
   isFolder(path: string): boolean {
     return isInside(path) && [...parentsOf(path), path].every((one) => this.#entry(one)?.isDirectory() === true);
   }
 
-  /** Whether it will be gone, with all that is in it. */
+  /** Whether the entry will be removed, together with everything in it. */
   goes(path: string): boolean {
     if (this.#entry(path)?.isDirectory() !== true) return this.#leaving.files.has(path);
     if (!this.#leaving.folders.has(path)) return false;
     return [...this.#entries(path).keys()].every((name) => this.goes(`${path}/${name}`));
   }
 
-  /** Nothing has the name; where case does not count, what has it in another case must go. */
+  /**
+   * Whether no entry has this name. On case-insensitive file systems, entries with the name in another case must be
+   * leaving.
+   */
   #isUnused(path: string): boolean {
     if (lstatSync(join(this.#root, path), { throwIfNoEntry: false }) === undefined) return true;
     const folder = parentOf(path);
@@ -87,12 +90,12 @@ export class Standing {
   }
 }
 
-/** A record could be anybody's: nothing in it leads out of its folder, or into a repository. */
+/** Records are untrusted: their paths must not lead out of the folder or into a repository's `.git`. */
 function isInside(path: string): boolean {
   return path.split("/").every((name) => !["", ".", "..", ".git"].includes(name) && !name.includes("\0"));
 }
 
-/** The outermost first. */
+/** Returns the parent folders, outermost first. */
 export function parentsOf(path: string): string[] {
   const names = path.split("/");
   return names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join("/"));

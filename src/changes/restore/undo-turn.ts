@@ -4,10 +4,10 @@ import { chooseRecord } from "./choose-record.js";
 import type { Obstacle } from "./obstacle.js";
 import { type FailedStep, restore } from "./restore.js";
 
-/** What came of taking back the last turn that changed something. */
+/** Result of undoing the last turn that changed files. */
 export type UndoOutcome =
   | { readonly status: "nothing" }
-  /** Nothing was done, because of these. */
+  /** Nothing was undone, because of these obstacles. */
   | {
       readonly status: "conflict";
       readonly root: string;
@@ -18,11 +18,11 @@ export type UndoOutcome =
       readonly root: string;
       readonly restored: readonly string[];
       readonly failed: readonly FailedStep[];
-      /** Folders the turn made in which there is more. */
+      /** Folders that the turn created and that are not empty. */
       readonly staying: readonly string[];
     };
 
-/** Makes the files what they were before the last turn that changed some and has not been taken back. */
+/** Restores the files to their state before the last turn that changed some and is not undone yet. */
 export async function undoLastTurn(places: SnapshotPlaces, now: Date): Promise<UndoOutcome> {
   const changes = new ChangeFolder(places.folder);
   await endUnfinished(places, changes, now);
@@ -37,7 +37,7 @@ export async function undoLastTurn(places: SnapshotPlaces, now: Date): Promise<U
   return { status: "done", root, restored, failed, staying };
 }
 
-/** A turn whose process died is ended, so that it can be taken back like any other. */
+/** Closes the snapshot of a turn whose process died, so that the turn can be undone like any other. */
 export async function endUnfinished(places: SnapshotPlaces, changes: ChangeFolder, now: Date): Promise<void> {
   const open = await changes.open();
   if (open === undefined) return;

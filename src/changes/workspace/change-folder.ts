@@ -12,18 +12,17 @@ export function isRecordFile(name: string): boolean {
   return name === openName || recordName.test(name);
 }
 
-/** A record in its folder. */
 export interface NumberedRecord extends ChangeRecord {
   readonly number: number;
 }
 
-/** A record as it was written: its number, and the hash of its bytes. */
+/** A written record: its number and the hash of its bytes. */
 export interface WrittenRecord {
   readonly number: number;
   readonly id: string;
 }
 
-/** The folder beside a rollout that has what the turns of its conversation changed, and what was there before. */
+/** The folder beside a rollout that stores the changes of its conversation's turns and the contents before them. */
 export class ChangeFolder {
   readonly folder: string;
 
@@ -31,12 +30,12 @@ export class ChangeFolder {
     this.folder = folder;
   }
 
-  /** All bytes that are kept. */
+  /** Total size of the stored files. */
   get bytes(): number {
     return namesIn(this.folder).reduce((sum, name) => sum + (sizeOf(join(this.folder, name)) ?? 0), 0);
   }
 
-  /** The turn that is under way, or was when its process died. What cannot be read is the same as none. */
+  /** Returns the snapshot of a turn that is running, or was when its process died; undefined if it cannot be read. */
   async open(): Promise<OpenSnapshot | undefined> {
     const text = textOf(join(this.folder, openName));
     if (text === undefined) return undefined;
@@ -53,7 +52,7 @@ export class ChangeFolder {
     rmSync(join(this.folder, openName), { force: true });
   }
 
-  /** Keeps a record under the next number; its contents must be there. */
+  /** Stores a record under the next free number. The contents it refers to must be stored already. */
   add(record: ChangeRecord): WrittenRecord {
     const text = `${JSON.stringify(record)}\n`;
     const temporary = join(this.folder, `${randomBytes(8).toString("hex")}.tmp`);
@@ -71,7 +70,7 @@ export class ChangeFolder {
     return new ContentStore(this.folder);
   }
 
-  /** Every record that can be read, the oldest first. */
+  /** Returns every readable record, oldest first. */
   async records(): Promise<NumberedRecord[]> {
     const schema = await import("../../messages/change-record.js");
     return this.#numbers().flatMap((number) => {
@@ -111,7 +110,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether the name was free. */
+/** Returns whether the name was free. */
 function linked(from: string, to: string): boolean {
   try {
     linkSync(from, to);

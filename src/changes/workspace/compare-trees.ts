@@ -8,7 +8,7 @@ export interface TreeChanges {
   readonly leftOut: readonly LeftOutFile[];
 }
 
-/** What is different between two trees whose contents are in one store. */
+/** Compares two trees whose contents are in one store. */
 export function compareTrees(
   store: ContentStore,
   before: readonly TreeFile[],
@@ -30,7 +30,7 @@ export function compareTrees(
   return { files, leftOut };
 }
 
-/** The folders that are only in one of two. */
+/** Returns the folders that exist in only one of the two lists. */
 export function compareFolders(before: readonly FoundFolder[], after: readonly FoundFolder[]): KeptFolder[] {
   const [old, now] = [permissionsIn(before), permissionsIn(after)];
   return [...new Set([...old.keys(), ...now.keys()])]
@@ -53,7 +53,7 @@ function isSame(one: TreeFile | undefined, other: TreeFile | undefined): boolean
   return "sha256" in a ? "sha256" in b && a.sha256 === b.sha256 : "stamp" in b && a.stamp === b.stamp;
 }
 
-/** Or why there is no content. */
+/** Returns the stored version, or the reason why there is no content. */
 function versionOf(store: ContentStore, { mode, permissions, content }: TreeFile): KeptVersion | LeftOutFile["why"] {
   if (!("sha256" in content)) return content.why;
   const bytes = store.get(content.sha256)?.length;

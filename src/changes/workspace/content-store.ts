@@ -21,7 +21,10 @@ const maxHeaderBytes = 16 * 1024 * 1024;
 const newline = 0x0a;
 
 const contentName = /^[0-9a-f]{64}$/;
-/** So many contents, or bytes, are written as one file: to make a thousand files takes seconds on a busy disk. */
+/**
+ * From this many contents or bytes on, one pack file is written, because a thousand files take seconds on a busy
+ * disk.
+ */
 const packedFrom = 32;
 const maxWaitingBytes = 32_000_000;
 
@@ -30,8 +33,8 @@ export function hashOf(bytes: Uint8Array): string {
 }
 
 /**
- * Contents in a folder, each called by its hash: few of them as files of their own, many as one. Nothing is synced: a content that
- * does not fit its name is the same as none.
+ * A folder of contents named by their hash: a few as single files, many in one pack. Nothing is synced to disk,
+ * because a damaged content does not match its name and counts as missing.
  */
 export class ContentStore {
   readonly folder: string;
@@ -40,7 +43,7 @@ export class ContentStore {
   readonly #waiting = new Map<string, Uint8Array>();
   #waitingBytes = 0;
 
-  /** The folder is made when something is put into it. */
+  /** The folder is created by the first write. */
   constructor(folder: string) {
     this.folder = folder;
     const names = namesIn(folder);
@@ -56,7 +59,7 @@ export class ContentStore {
     return new Set([...this.#loose, ...this.#packed.keys()]);
   }
 
-  /** It is on disk after `flush`. */
+  /** The content is on disk only after `flush`. */
   put(bytes: Uint8Array): string {
     const name = hashOf(bytes);
     if (this.has(name)) return name;
@@ -82,7 +85,7 @@ export class ContentStore {
     this.#waitingBytes = 0;
   }
 
-  /** Undefined when it is not there, or not what its name says. */
+  /** Returns undefined when the content is missing or does not match its name. */
   get(name: string): Buffer | undefined {
     try {
       if (!this.#loose.has(name) && !this.#packed.has(name)) return undefined;
@@ -93,18 +96,18 @@ export class ContentStore {
     }
   }
 
-  /** Also when it is not what its name says. */
+  /** Returns the content even if it does not match its name. */
   raw(name: string): Buffer {
     const place = this.#loose.has(name) ? undefined : this.#packed.get(name);
     return place === undefined ? readFileSync(join(this.folder, name)) : readPacked(this.folder, place);
   }
 
-  /** The names of the files that contents are in. */
+  /** Names of the files that hold contents. */
   get files(): ReadonlySet<string> {
     return new Set([...this.#loose, ...[...this.#packed.values()].map(({ pack }) => pack)]);
   }
 
-  /** Removes what must not stay; a file with others is written anew without it. */
+  /** Removes contents that must not stay; packs that hold other contents as well are rewritten. */
   drop(names: ReadonlySet<string>): void {
     const packs = new Set([...this.#packed].flatMap(([name, { pack }]) => (names.has(name) ? [pack] : [])));
     for (const pack of packs) {
@@ -121,7 +124,7 @@ export class ContentStore {
     }
   }
 
-  /** Removes what nobody wants; of what is in one file all or nothing. */
+  /** Removes unused contents; a pack is removed only when none of its contents is in use. */
   remove(unwanted: ReadonlySet<string>): void {
     const wantedPacks = new Set([...this.#packed].flatMap(([name, { pack }]) => (unwanted.has(name) ? [] : [pack])));
     for (const [name, { pack }] of this.#packed) {
@@ -156,7 +159,7 @@ export function replaceWhole(path: string, bytes: Uint8Array | string): void {
   }
 }
 
-/** Where a content is in a file that has many of them. */
+/** Position of a content in a pack. */
 interface PackedContent {
   readonly pack: string;
   readonly offset: number;
@@ -169,13 +172,13 @@ function isPackName(name: string): boolean {
   return packName.test(name);
 }
 
-/** Many contents as one file: a line of JSON that says what follows, then the contents one after another. */
+/** Encodes a pack: a line of JSON that lists names and sizes, then the contents in the same order. */
 function packed(contents: ReadonlyMap<string, Uint8Array>): Buffer {
   const header: Header = [...contents].map(([name, bytes]) => [name, bytes.length]);
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...contents.values()]);
 }
 
-/** What is in a file that was made so; nothing when it cannot be read. */
+/** Lists the contents of a pack; empty when it cannot be read. */
 function packedIn(folder: string, pack: string): [name: string, content: PackedContent][] {
   try {
     const line = firstLine(join(folder, pack));

@@ -3,7 +3,7 @@ import type { FileVersion } from "../changed-file.js";
 import { TurnDiffTracker } from "../turn-diff-tracker.js";
 import { ContentStore } from "./content-store.js";
 
-/** Changed files with their contents, which are in one of the folders; a file one of whose contents is gone is left out. */
+/** Records changed files with their contents from these folders. A file with a missing content is left out. */
 export function diffChanges(
   { files, folders }: { readonly files: readonly KeptFile[]; readonly folders: readonly string[] },
   tracker = new TurnDiffTracker(),

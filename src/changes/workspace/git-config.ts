@@ -2,7 +2,7 @@ const section = /^\s*\[\s*([^\]"\s]*)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]/;
 const setting = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*=(.*)$/s;
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** The last `core.excludesFile` of a configuration of git; what it includes is not looked at. */
+/** Returns the last `core.excludesFile` in a git configuration; included files are not followed. */
 export function excludesFileIn(text: string): string | undefined {
   let isCore = false;
   let found: string | undefined;
@@ -15,7 +15,7 @@ export function excludesFileIn(text: string): string | undefined {
   return found;
 }
 
-/** A line whose last backslash is not itself escaped goes on in the next. */
+/** Joins continued lines: a line that ends with an unescaped backslash continues on the next. */
 function logicalLines(text: string): string[] {
   const lines: string[] = [];
   let open = "";
@@ -29,7 +29,7 @@ function logicalLines(text: string): string[] {
   return open === "" ? lines : [...lines, open];
 }
 
-/** Without the space around it, the comment after it, and the quotes in it. */
+/** Removes surrounding space, a trailing comment, and quotes. */
 function valueOf(text: string): string {
   let [value, isQuoted, kept] = ["", false, 0];
   for (let at = 0; at < text.length; at += 1) {

@@ -1,13 +1,13 @@
 const megabyte = 1_000_000;
 
-/** What of a workspace is tracked. */
+/** Limits of change tracking in a workspace. */
 export interface WorkspaceLimits {
-  /** With more files, or more to look at on the way to them, it is not tracked at all. */
+  /** A workspace with more files or directory entries is not tracked at all. */
   readonly maxFiles: number;
   readonly maxEntries: number;
-  /** All of its files together. */
+  /** Maximum total size of the workspace's files. */
   readonly maxBytes: number;
-  /** Of a larger file it is only known whether it has changed. */
+  /** For larger files only the fact that they changed is recorded. */
   readonly maxFileBytes: number;
 }
 
@@ -18,7 +18,7 @@ export const defaultLimits: WorkspaceLimits = {
   maxFileBytes: 8 * megabyte,
 };
 
-/** Why a workspace is not tracked, for a person. */
+/** Explains to the user why a workspace is not tracked. */
 export class UntrackedError extends Error {
   override readonly name = "UntrackedError";
 }

@@ -6,18 +6,18 @@ import { ChangeFolder, isRecordFile, type NumberedRecord } from "./change-folder
 import { ContentStore, namesIn } from "./content-store.js";
 import { type SnapshotPlaces, storeOf } from "./snapshot.js";
 
-/** A content with secrets that is kept of what turns changed; nothing of it is quoted. */
+/** A stored content that contains secrets; it quotes none of them. */
 export interface SnapshotHit {
-  /** Its hash, or the name of a file that is no whole content. */
+  /** The content's hash, or the name of a file that is not a content. */
   readonly name: string;
   readonly found: Readonly<Record<SecretKind, number>>;
-  /** Which files it was once, */
+  /** The files that had this content. */
   readonly paths: readonly string[];
-  /** and the turns that cannot be taken back without it. */
+  /** The turns that cannot be undone without this content. */
   readonly turnIds: readonly string[];
 }
 
-/** Where secrets are in what is kept of the files that turns changed. */
+/** Finds secrets in the stored contents of files that turns changed. */
 export async function lookAtSnapshots(folder: string, redactor: TextRedactor): Promise<SnapshotHit[]> {
   const records = await new ChangeFolder(folder).records();
   const store = new ContentStore(folder);
@@ -29,7 +29,7 @@ export async function lookAtSnapshots(folder: string, redactor: TextRedactor): P
   });
 }
 
-/** The same, dropped, also from the copy of the folder's files that is kept to be quick. */
+/** Finds such contents and removes them, also from the workspace cache. */
 export async function scrubSnapshots(places: SnapshotPlaces, redactor: TextRedactor): Promise<SnapshotHit[]> {
   const hits = await lookAtSnapshots(places.folder, redactor);
   if (hits.length === 0) return hits;
@@ -42,7 +42,7 @@ export async function scrubSnapshots(places: SnapshotPlaces, redactor: TextRedac
   return hits;
 }
 
-/** What a crash left, and what cannot be read as what it is. */
+/** Returns the files left by a crash and those that cannot be parsed. */
 function otherFiles(store: ContentStore): string[] {
   return namesIn(store.folder).filter((name) => !isRecordFile(name) && !store.files.has(name));
 }

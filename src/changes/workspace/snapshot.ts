@@ -16,19 +16,19 @@ import { sweepStray } from "./sweep-stray.js";
 import { takeAgain, takeTree, type TreeFile } from "./take-tree.js";
 import { folderAt, type FoundFolder, type Walk } from "./walk.js";
 
-/** Where what is needed to know the changes of a conversation's turns is kept. */
+/** The folders and limits used to track the changes of a conversation's turns. */
 export interface SnapshotPlaces {
-  /** Below it a folder for each workspace, with the contents of its files as they last were. */
+  /** Contains one folder per workspace with the last known contents of its files. */
   readonly workspaces: string;
-  /** Beside the rollout: what turns changed. */
+  /** The folder beside the rollout that stores the changes of its turns. */
   readonly folder: string;
-  /** What is never part of a workspace, such as where all this is kept. */
+  /** Folders that are never part of a workspace, such as cody's own. */
   readonly outside: readonly string[];
-  /** How much is kept for the conversation. */
+  /** Maximum size of the contents stored for the conversation. */
   readonly maxBytes: number;
-  /** What must not be kept. */
+  /** Files that contain one of these secrets are not stored. */
   readonly secrets: readonly string[];
-  /** Whose git it is; without it only what the repository itself says counts. */
+  /** The user's git configuration; without it only the rules in the repository apply. */
   readonly gitUser?: GitUser;
 }
 
@@ -39,35 +39,35 @@ export interface SnapshotRequest extends SnapshotPlaces {
   readonly limits?: WorkspaceLimits;
 }
 
-/** What a turn changed. */
+/** The changes made by a turn. */
 export interface KeptChanges {
   readonly turnId: string;
   readonly files: readonly KeptFile[];
-  /** Those that were made or removed. */
+  /** The folders that were created or removed. */
   readonly keptFolders: readonly KeptFolder[];
   readonly leftOut: readonly LeftOutFile[];
-  /** Where contents are looked for. */
+  /** Folders whose stores hold the contents. */
   readonly folders: readonly string[];
-  /** Why nothing is known of files that were not there before. */
+  /** Reason why new files could not be listed. */
   readonly incomplete?: string;
-  /** Absent when it could not be kept, so that it cannot be shown again or taken back. */
+  /** Absent when the changes could not be stored; they can then be neither shown again nor undone. */
   readonly record?: WrittenRecord;
   readonly notKept?: string;
 }
 
 export type SnapshotOutcome =
   | { readonly status: "taken"; readonly settled?: KeptChanges }
-  /** Nothing can be said about what the turn changes. */
+  /** The turn's changes cannot be determined. */
   | { readonly status: "untracked"; readonly reason: string; readonly settled?: KeptChanges }
-  /** The workspace is our own. */
+  /** The workspace is one of cody's own folders. */
   | { readonly status: "outside" };
 
-/** A workspace nobody has worked in for so long is looked at anew. */
+/** Cached contents of a workspace unused for this long are deleted. */
 const forgottenMs = 30 * 24 * 60 * 60 * 1000;
 
 /**
- * Remembers all files of a workspace as they are, before a turn changes the first of them. A turn that died is ended
- * first; one that goes on keeps what it has.
+ * Records all files of a workspace before a turn changes the first of them. The open snapshot of a turn that died is
+ * settled first; a turn that already has a snapshot keeps it.
  */
 export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOutcome> {
   const { turnId, now } = request;
@@ -98,13 +98,13 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
   }
 }
 
-/** What has become of the files since the snapshot of a turn was taken; undefined when nothing has. */
+/** Ends a turn's snapshot and returns what changed since it was taken; undefined when nothing did. */
 export async function endSnapshot(request: SnapshotRequest): Promise<KeptChanges | undefined> {
   const open = await new ChangeFolder(request.folder).open();
   return open?.turn_id === request.turnId ? settledChanges(request, open) : undefined;
 }
 
-/** The same for a turn that may still be under way, so that nothing of it is ended. */
+/** Returns the changes of a turn that may still be running, without ending its snapshot. */
 export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: number): KeptChanges | undefined {
   const { turn_id: turnId, root } = open;
   const store = storeOf(places.workspaces, root);
@@ -121,15 +121,15 @@ export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: 
   return { turnId, files, keptFolders, leftOut, folders, ...(incomplete && { incomplete }) };
 }
 
-/** Undefined where nobody kept it. */
+/** Returns undefined when the content was not stored. */
 function keptJson(store: ContentStore, name: string | undefined): unknown {
   const written = name === undefined ? undefined : store.get(name);
   return written && JSON.parse(written.toString());
 }
 
 /**
- * The files now, by the rules that held before: a turn that changes what is ignored has made and deleted nothing by that.
- * Where they have become too many, those there were before.
+ * Lists the current files by the ignore rules from before the turn, so that a changed `.gitignore` does not look like
+ * created or deleted files. If there are too many files now, only those known before are listed.
  */
 function treeNow(
   store: ContentStore,
@@ -150,7 +150,7 @@ function treeNow(
   }
 }
 
-/** What a turn that died has changed must not keep the next one from being tracked. */
+/** A failure while settling a dead turn must not prevent tracking of the next one. */
 function orNothing<T>(work: () => T | undefined): T | undefined {
   try {
     return work();
@@ -159,7 +159,7 @@ function orNothing<T>(work: () => T | undefined): T | undefined {
   }
 }
 
-/** Ends a turn, and keeps what it changed. */
+/** Ends a turn's snapshot and stores its changes. */
 function settledChanges(request: SnapshotRequest, open: OpenSnapshot): KeptChanges | undefined {
   const changes = new ChangeFolder(request.folder);
   try {
@@ -202,7 +202,7 @@ function kept(
   return { record: changes.add(record) };
 }
 
-/** The copy of a workspace's files as they last were. */
+/** Returns the store with the last known contents of a workspace's files. */
 export function storeOf(workspaces: string, root: string): ContentStore {
   return new ContentStore(join(workspaces, createHash("sha256").update(root).digest("hex").slice(0, 32)));
 }
@@ -222,7 +222,7 @@ function forgetOld(workspaces: string, now: number): void {
       if (now - statSync(folder).mtimeMs > forgottenMs) rmSync(folder, { recursive: true, force: true });
     }
   } catch {
-    // There is none yet, or somebody else is removing it.
+    // The folder does not exist yet, or another process is removing it.
   }
 }
 
@@ -232,8 +232,8 @@ function untrackedReason(error: unknown): string {
 }
 
 /**
- * The rules by which git ignores files that stand in no `.gitignore`: its user's, then the clone's own, which count before
- * them. Git is not run: what a repository configures could have it run anything.
+ * Reads git's ignore rules outside of `.gitignore` files: the user's, then the clone's own, which take precedence.
+ * Git itself is not run, because a repository's configuration could make it execute anything.
  */
 export function readExcludes(root: string, user: GitUser | undefined): string[] {
   const repository = repositoryOf(root);
@@ -253,8 +253,9 @@ function pathOf(path: string, repository: string, user: GitUser | undefined): st
 }
 
 /**
- * The rules that held before a turn. A folder that was not there then has those that moved with it: what was ignored in
- * the old place was not made in the new one. Rules that are new count nowhere, so that none can hide what a turn does.
+ * Returns the ignore rules from before a turn. A new folder uses known rules that were moved with it, so that files
+ * ignored in the old place do not appear as created. New rules are not applied, so that a turn cannot hide its
+ * changes with them.
  */
 function rulesBefore(
   store: ContentStore,

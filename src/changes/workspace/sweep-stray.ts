@@ -2,10 +2,13 @@ import { lstatSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { isLeftStray, strayKind } from "../../tools/files/stray-name.js";
 
-/** What a process that died left beside a file it was replacing; the last copy of what a file held is not litter. */
+/**
+ * A file left by a process that died while replacing another file. A "last_copy" is the only copy of a content and
+ * must stay.
+ */
 export type LeftBehind = "litter" | "last_copy";
 
-/** Undefined when it is not left: whoever put it there still needs it. */
+/** Returns undefined when the file is not a leftover, because the process that created it may still need it. */
 export function leftBehind(path: string, now: number): LeftBehind | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const name = basename(path);
@@ -13,11 +16,11 @@ export function leftBehind(path: string, now: number): LeftBehind | undefined {
   return strayKind(name) === "old" && stats.isFile() && stats.nlink === 1 ? "last_copy" : "litter";
 }
 
-/** Removes it if it is litter. */
+/** Removes the file if it is litter. */
 export function sweepStray(path: string, now: number): void {
   try {
     if (leftBehind(path, now) === "litter") rmSync(path, { force: true });
   } catch {
-    // It does no harm where it is.
+    // A leftover file is harmless.
   }
 }

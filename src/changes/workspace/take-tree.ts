@@ -6,7 +6,7 @@ import type { FileMode } from "../changed-file.js";
 import { type ContentStore, replaceWhole } from "./content-store.js";
 import { fileAt, type FoundFile, walk, type Walk } from "./walk.js";
 
-/** How long a content is kept that no file has any more: a turn that began before may still ask for it. */
+/** Retention of contents that no file has any more, because an earlier turn may still need them. */
 const keptMs = 24 * 60 * 60 * 1000;
 
 const indexName = "index.json";
@@ -19,19 +19,19 @@ const names = [
   /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|ini))?$/,
 ];
 
-/** A file of a tree: its content, or, where that is not kept, what tells it from another. */
+/** A file of a tree with its content, or with a stamp that identifies its version when the content is not stored. */
 export interface TreeFile {
   readonly path: string;
   readonly mode: FileMode;
-  /** Absent for a link, and in trees that were taken before this was kept. */
+  /** Absent for links, and in trees written before permissions were recorded. */
   readonly permissions?: number;
   readonly content: { readonly sha256: string } | { readonly stamp: string; readonly why: LeftOutFile["why"] };
 }
 
-/** A file touched so shortly ago may be touched again without looking any different. */
+/** A file modified this recently may be modified again without a change of its timestamp. */
 const settlesMs = 2_000;
 
-/** All files of a workspace as they are now, their contents in the store; only those that were touched are read. */
+/** Lists all files of a workspace and stores their contents; only files whose stamp changed are read. */
 export function takeTree(store: ContentStore, where: Walk, now: number): TreeFile[] {
   const index = WorkspaceIndex.read(store.folder);
   const known = new Map<string, KnownFile>();
@@ -50,7 +50,7 @@ export function takeTree(store: ContentStore, where: Walk, now: number): TreeFil
   return files;
 }
 
-/** Those of the files of a tree that are still there, as they are now. */
+/** Lists those files of a tree that still exist, in their current version. */
 export function takeAgain(store: ContentStore, where: Walk, tree: readonly TreeFile[]): TreeFile[] {
   const isOdd = ({ content }: TreeFile): boolean => "why" in content && content.why === "odd_name";
   const paths = tree.filter((file) => !isOdd(file)).map(({ path }) => path);
@@ -76,35 +76,35 @@ function contentOf(store: ContentStore, { root, limits, secrets }: Walk, file: F
     if (secrets.some((secret) => bytes.includes(secret))) return { stamp, why: "secret" };
     return { sha256: store.put(bytes) };
   } catch (error) {
-    // What is wrong with our own folder is not wrong with the file.
+    // A failure in the store's own folder is not a problem of the file.
     if ((error as NodeJS.ErrnoException).path?.startsWith(store.folder) === true) throw error;
     return { stamp, why: "unreadable" };
   }
 }
 
-/** What a file holds, or where a link leads; never through a link, and never waiting for a pipe. */
+/** Reads a file's content or a link's target; never follows a link and never waits for a pipe. */
 export function bytesAt(path: string, mode: FileMode): Buffer {
   if (mode === "120000") return readlinkSync(path, "buffer");
   return readRegularFile(path);
 }
 
-/** Whether a file is there to hold secrets, by its name: what is in it is read by nobody here, and kept nowhere. */
+/** Whether the file's name marks it as a file for secrets; such files are neither read nor stored. */
 function isForSecrets(path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   return names.some((pattern) => pattern.test(name));
 }
 
-/** A file whose content is known: so long as its stamp is the same it need not be read again. */
+/** A file whose content hash is known; it is not read again while its stamp stays the same. */
 interface KnownFile {
   readonly stamp: string;
   readonly mode: FileMode;
   readonly sha256: string;
 }
 
-/** What was known of the files of a workspace when it was last looked at. Only there to be quick. */
+/** Cache of the files seen in a workspace last time. */
 class WorkspaceIndex {
   readonly files: ReadonlyMap<string, KnownFile>;
-  /** Since when a content is nobody's. */
+  /** Times since when contents are unused. */
   readonly #unused: ReadonlyMap<string, number>;
 
   private constructor(files: ReadonlyMap<string, KnownFile>, unused: ReadonlyMap<string, number>) {
@@ -121,7 +121,7 @@ class WorkspaceIndex {
     }
   }
 
-  /** Writes down what is known now, and removes contents that have not been anybody's for long. */
+  /** Writes the index and removes contents that have been unused for `keptMs`. */
   write(store: ContentStore, files: ReadonlyMap<string, KnownFile>, now: number): void {
     const used = new Set([...files.values()].map(({ sha256 }) => sha256));
     const unused = new Map<string, number>();

@@ -7,21 +7,21 @@ import type { FileMode } from "../changed-file.js";
 import { hashOf } from "./content-store.js";
 import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
 
-/** A file of a workspace as it is found, unread. */
+/** A file of a workspace, not read yet. */
 export interface FoundFile {
   readonly path: string;
   readonly mode: FileMode;
-  /** Absent for a link. */
+  /** Absent for links. */
   readonly permissions?: number;
   readonly size: number;
-  /** The same as long as nobody has touched the file. */
+  /** Stays the same as long as nobody touches the file. */
   readonly stamp: string;
   readonly touchedMs: number;
-  /** Its name is no UTF-8: the path only shows it, and leads nowhere. */
+  /** The name is not valid UTF-8, so the path is for display only. */
   readonly isOdd?: true;
 }
 
-/** A folder that git does not ignore, and who may do what with it. */
+/** A folder that git does not ignore, with its permissions. */
 export interface FoundFolder {
   readonly path: string;
   readonly permissions: number;
@@ -29,16 +29,16 @@ export interface FoundFolder {
 
 export interface Walk {
   readonly root: string;
-  /** Folders that are not part of the workspace though they lie in it, such as our own. */
+  /** Folders inside the workspace that are not part of it, such as cody's own. */
   readonly outside: readonly string[];
   readonly limits: WorkspaceLimits;
-  /** A file that has one of these in it is not kept. */
+  /** Files that contain one of these secrets are not stored. */
   readonly secrets: readonly string[];
-  /** The rules by which files are ignored, where they are not to be those of now. */
+  /** Reads the ignore rules; set where they differ from the current `.gitignore` files. */
   readonly readRules?: ReadRules;
-  /** What is ignored besides, outside of any `.gitignore`; the last counts first. */
+  /** Ignore rules outside of `.gitignore` files; later ones take precedence. */
   readonly excludes?: readonly string[];
-  /** What is put beside a file while it is replaced is no part of the workspace; its path is said here. */
+  /** Called with the path of each temporary file of a replacement; these are not part of the workspace. */
   readonly onStray?: (path: string) => void;
   readonly onFolder?: (folder: FoundFolder) => void;
 }
@@ -46,7 +46,7 @@ export interface Walk {
 const anyExecute = 0o111n;
 const permissionBits = 0o777n;
 
-/** Every file of a workspace git does not ignore, in the order of their paths; throws when they are too many. */
+/** Lists every file that git does not ignore, ordered by path; throws when a limit is exceeded. */
 export function walk({ root, outside, limits, readRules, excludes, onStray, onFolder }: Walk): FoundFile[] {
   const found: FoundFile[] = [];
   let entries = 0;
@@ -90,7 +90,7 @@ export function walk({ root, outside, limits, readRules, excludes, onStray, onFo
   return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** One file, or nothing where there is none, or something else. */
+/** Returns undefined where there is no regular file or link. */
 export function fileAt(root: string, path: string): FoundFile | undefined {
   try {
     const stats = lstatSync(join(root, path), { bigint: true });
@@ -102,13 +102,13 @@ export function fileAt(root: string, path: string): FoundFile | undefined {
   }
 }
 
-/** One folder, or nothing where there is none, or something else. */
+/** Returns undefined where there is no folder. */
 export function folderAt(root: string, path: string): FoundFolder | undefined {
   const stats = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
   return stats?.isDirectory() === true ? { path, permissions: Number(stats.mode & permissionBits) } : undefined;
 }
 
-/** A folder nobody may look into, or that is gone, has nothing we could track. */
+/** An unreadable or removed folder contains nothing to track. */
 function entriesIn(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -135,18 +135,21 @@ function touchedMs({ mtimeMs, ctimeMs }: BigIntStats): number {
   return Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs);
 }
 
-/** Something whose name is no UTF-8: no path, diff or record can have it, so only whether it has changed is known. */
+/**
+ * An entry whose name is not valid UTF-8. No path, diff or record can hold it, so only the fact that it changed is
+ * known.
+ */
 interface OddEntry {
-  /** With what is no ASCII as git writes it. */
+  /** The name with non-ASCII bytes escaped as git does. */
   readonly name: string;
   readonly isFolder: boolean;
-  /** The same as long as nobody has touched it, or what is in it. */
+  /** Stays the same as long as nobody touches the entry or anything in it. */
   readonly stamp: string;
 }
 
-/** Those in a folder whose names, read as text, are these; what is in them too is looked at once by `count`. */
+/** Returns the entries whose names are not valid UTF-8; `count` is called for each entry inside them. */
 function oddEntries(folder: string, names: readonly string[], count: () => void): OddEntry[] {
-  // What could not be read in a name has become this character.
+  // Decoding replaces invalid bytes with this character.
   if (!names.some((name) => name.includes("\uFFFD"))) return [];
   return namesIn(Buffer.from(folder))
     .filter((name) => !isUtf8(name))

@@ -3,7 +3,7 @@ import { type HistoryMap } from "../history-map.js";
 import { isOfModel, isRequest } from "../item-kinds.js";
 import { isOutput, isPinned, isSummary } from "../../messages/response-item.js";
 
-/** What the tail may have so that it fits behind context, pins and a summary. */
+/** Returns the token budget of the tail, so that it fits after context, pins and a summary. */
 export function roomForTail({ items, tokens, context }: HistoryMap, targetTokens: number): number {
   const fixed = items.reduce(
     (sum, item, place) => (context.has(place) || isPinned(item) ? sum + (tokens[place] ?? 0) : sum),
@@ -12,13 +12,16 @@ export function roomForTail({ items, tokens, context }: HistoryMap, targetTokens
   return targetTokens - fixed - Math.min(MAX_SUMMARY_TOKENS, Math.floor(targetTokens / 4));
 }
 
-/** The first of these places that is a safe cut and whose tail fits; when even the last turn is too large, a cut inside it. */
+/**
+ * Returns the first of these places that is a safe cut with a fitting tail. If even the last turn is too large,
+ * returns a cut inside it.
+ */
 export function fittingCut(map: HistoryMap, places: readonly number[], room: number, roomInside: number): number {
   const cuts = places.map((place) => Math.max(place, map.covered)).filter((place) => map.nextCut[place] === place);
   return cuts.find((cut) => (map.tailTokens[cut] ?? 0) <= room) ?? cutInsideTurn(map, roomInside);
 }
 
-/** A cut that leaves as much of the last turn as fits, with its request, but at least its last step. */
+/** Returns a cut that keeps the last turn's request and as many of its steps as fit, but at least the last step. */
 export function cutInsideTurn(map: HistoryMap, room: number): number {
   const request = map.requests.at(-1) ?? -1;
   const from = Math.max(0, request, map.covered);
@@ -33,7 +36,7 @@ export function cutInsideTurn(map: HistoryMap, room: number): number {
   return cut;
 }
 
-/** Where the requests begin that nothing was done for yet. */
+/** Returns the place of the first request that the model has not started to answer. */
 export function unansweredFrom({ items }: HistoryMap): number | undefined {
   const done = items.findLastIndex((item) => isOfModel(item) || isOutput(item) || isSummary(item));
   const first = items.findIndex((item, place) => place > done && isRequest(item));

@@ -5,19 +5,19 @@ import { truncateMiddle } from "./truncate-middle.js";
 
 type CuttableItem = Extract<ResponseItem, { type: "message" | "function_call_output" | "custom_tool_call_output" }>;
 
-/** Whether an item is still what it was when its text is cut; the arguments of a call would not be. */
+/** Whether the item stays valid when its text is cut; the arguments of a tool call would not. */
 export function isCuttable(item: ResponseItem): item is CuttableItem {
   return item.type === "message" || item.type === "function_call_output" || item.type === "custom_tool_call_output";
 }
 
-/** An item with words in place of its images and sounds, which may be larger than all texts. */
+/** Replaces images and audio with placeholder words, because they may be larger than all texts together. */
 export function withoutMedia(item: CuttableItem): CuttableItem {
   const content = item.type === "message" ? item.content : item.output;
   if (typeof content === "string" || content.every((part) => "text" in part)) return item;
   return withContent(item, content.map(withoutMedium));
 }
 
-/** An item whose longest texts are cut in the middle, so that it has no more tokens than this. */
+/** Cuts the item's longest texts in the middle so that the item has at most `maxTokens` tokens. */
 export function cutItem(item: CuttableItem, maxTokens: number, count: CountItem): CuttableItem {
   const plain = withoutMedia(item);
   const tokens = count(plain);
@@ -25,7 +25,7 @@ export function cutItem(item: CuttableItem, maxTokens: number, count: CountItem)
   const content = plain.type === "message" ? plain.content : plain.output;
   const texts = typeof content === "string" ? [content] : content.map((part) => ("text" in part ? part.text : ""));
   const sizes = texts.map((text) => countText(text, count));
-  // The exact number of an item may be more than what is estimated for its texts.
+  // The exact count of an item may exceed the estimates for its texts.
   const factor = Math.max(1, tokens / Math.max(1, sum(sizes)));
   const level = Math.floor(levelOf(sizes, maxTokens / factor));
   const cut = texts.map((text) => truncateMiddle(text, level, (part) => countText(part, count)));

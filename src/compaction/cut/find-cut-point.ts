@@ -11,8 +11,9 @@ export interface CutPointResult {
 }
 
 /**
- * Where a history is cut so that about so many tokens stay: at the user's next message behind the place where there are
- * more, never inside a turn and never before an earlier summary. A last turn that has more by itself stays whole.
+ * Finds the cut that keeps about `keepRecentTokens` tokens. It walks back from the end until the budget is exceeded
+ * and cuts at the next user message, so never inside a turn and never before an earlier summary. A last turn that
+ * exceeds the budget by itself stays whole.
  */
 export function findCutPoint(
   history: readonly ResponseItem[],

@@ -8,19 +8,19 @@ import {
 } from "../../messages/response-item.js";
 import { isOfModel } from "../item-kinds.js";
 
-/** Items that stay or go together, by their places in ascending order. */
+/** Items that must be kept or dropped together, as ascending places in the history. */
 export interface ItemGroup {
   readonly places: number[];
-  /** The calls among them that have no output. */
+  /** Number of calls in the group that have no output yet. */
   openCalls: number;
   readonly isStep: boolean;
 }
 
 /**
- * Every item in one group: what the model did in a row is one, with the outputs of its calls wherever they stand, since
- * providers refuse a call without its output and without the reasoning that led to it. Anything else is alone.
- * An output belongs to the first call of its id that stands before it and has none yet. Groups are in order of their
- * first items.
+ * Assigns every item to exactly one group. Consecutive model items form one group together with the outputs of their
+ * calls, wherever those are, because providers reject a call without its output or without the reasoning that led to
+ * it. Every other item is a group of its own. An output belongs to the first earlier call with its id that has no
+ * output yet. Groups are ordered by their first item.
  */
 export function groupsOf(items: readonly ResponseItem[]): ItemGroup[] {
   const groups: ItemGroup[] = [];
@@ -54,13 +54,13 @@ export function groupsOf(items: readonly ResponseItem[]): ItemGroup[] {
       continue;
     }
     begin(false).places.push(place);
-    // Snapshots and pins are nothing that happened between two steps.
+    // Snapshots and pins do not separate two steps: they record nothing that happened in between.
     if (item.type === "message" && !isPinned(item)) step = undefined;
   }
   return groups;
 }
 
-/** Searches for tools have outputs of their own kind; the other kinds were written for one another. */
+/** `tool_search` calls have an output type of their own; all other call and output types share one id space. */
 function keyOf(item: CallItem | OutputItem): string {
   return `${item.type.startsWith("tool_search") ? "search" : "call"} ${item.call_id ?? ""}`;
 }

@@ -6,13 +6,13 @@ import type { CountItem } from "../strategy.js";
 export interface NewestOptions {
   readonly budget: number;
   readonly count: CountItem;
-  /** Whether the very last one stays even if it must be cut to more than the budget. */
+  /** Keeps the last message even if the budget is too small and it must be cut. */
   readonly keepLast: boolean;
 }
 
 /**
- * The newest messages that fit the budget, in order. One with images that does not fit goes without them; the first whose
- * words do not fit is cut in the middle, and none before it is taken.
+ * Returns the newest messages that fit the budget, in order. A message that does not fit loses its images first; the
+ * first whose text still does not fit is cut in the middle, and all older messages are dropped.
  */
 export function keepNewest(
   messages: readonly MessageItem[],

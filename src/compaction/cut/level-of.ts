@@ -1,4 +1,4 @@
-/** The level to which the largest must be lowered so that all together are within the budget. */
+/** Returns the cap on every size that makes the total fit the budget, or `Infinity` if it already fits. */
 export function levelOf(sizes: readonly number[], budget: number): number {
   let left = budget;
   for (const [index, size] of sizes.toSorted((a, b) => a - b).entries()) {

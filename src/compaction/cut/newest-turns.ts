@@ -3,11 +3,11 @@ import { messageText, type ResponseItem } from "../../messages/response-item.js"
 import { isRealUserMessage } from "../../messages/user-message.js";
 
 /**
- * What the model sees of a history: its newest turns, and of what is older only what stands before all turns,
- * summaries and snapshots. An output whose call is gone goes with it.
+ * Limits a history to its newest turns for the model. Of the older items only those before the first turn, summaries,
+ * pins and snapshots remain. Outputs whose calls were dropped are dropped too.
  */
 export function newestTurns(history: readonly ResponseItem[], maxTurns: number): ResponseItem[] {
-  // A turn has one item at least.
+  // Every turn has at least one item, so a history this short needs no cut.
   const cut = history.length <= maxTurns ? 0 : cutBefore(history, maxTurns);
   if (cut === 0) return [...history];
   const first = history.findIndex(beginsTurn);
@@ -15,7 +15,7 @@ export function newestTurns(history: readonly ResponseItem[], maxTurns: number):
   return [...kept, ...withoutLooseOutputs(history.slice(cut))];
 }
 
-/** Where the oldest turn begins that is still seen; 0 when all are. */
+/** Returns the place where the oldest visible turn begins, or 0 when all turns are visible. */
 function cutBefore(history: readonly ResponseItem[], maxTurns: number): number {
   let turns = 0;
   let begins = 0;
@@ -45,7 +45,9 @@ function outlivesTurns(item: ResponseItem): boolean {
   }
 }
 
-/** By its flag, or, where Codex made it, by how it begins. What is pinned outlives turns as well. */
+/**
+ * Recognizes summaries by their flag, or by Codex's prefix. Pinned items count too, because they also outlive turns.
+ */
 function isKeptMessage(item: ResponseItem): boolean {
   if (item.type !== "message") return false;
   if (item.summary === true || item.pinned === true) return true;

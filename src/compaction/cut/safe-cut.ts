@@ -1,12 +1,12 @@
 import { type ResponseItem, isFlagged } from "../../messages/response-item.js";
 import { groupsOf, type ItemGroup } from "./item-groups.js";
 
-/** Whether a history may be cut before an item without parting a call from its output or reasoning from what it led to. */
+/** Whether cutting before this item keeps every call with its output and all reasoning with what it led to. */
 export function isSafeCut(history: readonly ResponseItem[], cut: number): boolean {
   return safeCuts(history, groupsOf(history))[cut] === true;
 }
 
-/** For every place of a history and for its end, whether it is a safe cut. */
+/** Computes for every place of a history, including its end, whether a cut there is safe. */
 export function safeCuts(history: readonly ResponseItem[], groups: readonly ItemGroup[]): boolean[] {
   const underWay = new Set(groupsUnderWay(history, groups));
   const change = Array.from({ length: history.length + 2 }, () => 0);
@@ -23,7 +23,7 @@ export function safeCuts(history: readonly ResponseItem[], groups: readonly Item
   });
 }
 
-/** Groups with calls whose outputs may still come: nothing was said or done behind them. */
+/** Returns the groups whose calls may still receive outputs: no message, call or output follows them. */
 export function groupsUnderWay(history: readonly ResponseItem[], groups: readonly ItemGroup[]): ItemGroup[] {
   const lastEvent = history.findLastIndex((item) => item.type !== "ghost_snapshot" && !isFlagged(item));
   return groups.filter(({ places, openCalls }) => openCalls > 0 && (places.at(-1) ?? 0) >= lastEvent);

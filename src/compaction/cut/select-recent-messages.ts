@@ -2,7 +2,10 @@ import { COMPACT_USER_MESSAGE_MAX_TOKENS } from "../constants.js";
 import { estimateTokens } from "../tokens/estimate-tokens.js";
 import { truncateMiddle } from "./truncate-middle.js";
 
-/** The newest messages that fit, in order; the first that does not is cut in the middle, and none before it is taken. */
+/**
+ * Returns the newest messages that fit, in order. The first that does not fit is cut in the middle; older ones are
+ * dropped.
+ */
 export function selectRecentMessages(
   messages: readonly string[],
   maxTokens: number = COMPACT_USER_MESSAGE_MAX_TOKENS,

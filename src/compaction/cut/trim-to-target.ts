@@ -9,8 +9,9 @@ import { groupsUnderWay } from "./safe-cut.js";
 import type { CountItem } from "../strategy.js";
 
 /**
- * Drops the oldest groups until the items are within the target. Context, pins, summaries, snapshots, requests nobody
- * has answered, calls under way, the last request and the newest step behind it stay; when they alone are too much, their longest texts are cut in the middle.
+ * Drops the oldest groups until the items are within the target. Context, pins, summaries, snapshots, unanswered
+ * requests, calls under way, the last request and the newest step after it are never dropped. If these alone exceed
+ * the target, their longest texts are cut in the middle.
  */
 export function trimToTarget(items: readonly ResponseItem[], targetTokens: number, count: CountItem): ResponseItem[] {
   const tokens = items.map(count);
@@ -42,27 +43,28 @@ function stayingPlaces(
     if (isFlagged(item) || item.type === "ghost_snapshot") staying.add(place);
   }
   for (const place of openRequests(items)) staying.add(place);
-  // An output that comes later must find its call.
+  // An output that arrives later must still find its call.
   for (const place of groupsUnderWay(items, groups).flatMap(({ places }) => places)) staying.add(place);
   const lastRequest = items.findLastIndex(isRequest);
   const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
   const rigid = newest.filter((place) => items[place] !== undefined && !isCuttable(items[place]));
   const rigidTokens = rigid.reduce((sum, place) => sum + (tokens[place] ?? 0), 0);
-  // Without its last results the model would do the same again; but of calls that are too much nothing can be cut.
+  // Without its latest results the model would repeat the step. Calls cannot be cut, so a step with too many is
+  // dropped.
   if ((newest[0] ?? -1) > lastRequest && rigidTokens <= targetTokens / 2) {
     for (const place of newest) staying.add(place);
   }
   return staying;
 }
 
-/** The last request, with those before it when nothing was done for them either. */
+/** Returns the last request and all requests before it that the model has not started to answer. */
 function openRequests(items: readonly ResponseItem[]): Set<number> {
   const last = items.findLastIndex(isRequest);
   const done = items.findLastIndex((item) => isOfModel(item) || isOutput(item) || isSummary(item));
   return new Set(items.flatMap((item, place) => (place === last || (place > done && isRequest(item)) ? [place] : [])));
 }
 
-/** Pins and those requests are what the user wants the model to see, so theirs are cut last. */
+/** Cuts pins and open requests last, because they are what the user wants the model to see. */
 function withShorterTexts(items: readonly ResponseItem[], targetTokens: number, count: CountItem): ResponseItem[] {
   const open = openRequests(items);
   const isWanted = (item: ResponseItem, place: number) => open.has(place) || isPinned(item);

@@ -3,8 +3,9 @@ import { estimateTokens } from "../tokens/estimate-tokens.js";
 const maxRounds = 8;
 
 /**
- * The beginning and the end of a text that has too many tokens, with a marker that says how many characters are missing
- * between them. It is taken out of the budget, but never more than a fifth of it, so that head and tail have two fifths each.
+ * Shortens a text that has too many tokens to its beginning and end, with a marker between them that states the
+ * number of removed characters. The marker counts against the budget, but at most for a fifth of it, so head and tail
+ * get at least two fifths each.
  */
 export function truncateMiddle(
   text: string,
@@ -18,7 +19,7 @@ export function truncateMiddle(
   for (let round = 0; round < maxRounds && tokens > maxTokens; round++) {
     kept = Math.floor((kept * Math.max(0, maxTokens)) / tokens);
     const shorter = withoutMiddle(text, kept);
-    // A marker that is longer than what it stands for would be no gain.
+    // A marker longer than the text it replaces would gain nothing.
     if (shorter.length >= cut.length) break;
     cut = shorter;
     if (!hasRoomForMarker(text, kept)) break;

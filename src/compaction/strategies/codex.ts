@@ -8,7 +8,7 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
 import { summaryItem } from "../summary/summary-text.js";
 
-/** What the user said stays as far as it fits, the rest is summarized. A request nobody has answered stays behind that. */
+/** Keeps the user's messages as far as they fit and summarizes the rest. Unanswered requests stay after the summary. */
 export const codex: CompactionStrategy = {
   name: "codex",
   label: summaryLabels.codex,
@@ -26,7 +26,7 @@ export const codex: CompactionStrategy = {
   },
 };
 
-/** Requests of the tail use up the budget first, as they are newer. */
+/** Charges the budget for the requests of the tail first, because they are newer. */
 function newestRequests(map: HistoryMap, cut: number, { settings, count }: StrategyInput): Map<number, ResponseItem> {
   const places = map.requests.filter((place) => place < cut);
   const tail = map.requests.slice(places.length);

@@ -3,7 +3,10 @@ import { boundedCut, planHistory, requestOfTail } from "../plan-history.js";
 import type { CompactionPlan, StrategyInput } from "../strategy.js";
 import { summaryItem } from "../summary/summary-text.js";
 
-/** The summary of what was before the cut, then everything behind it; a cut inside a turn leaves its request before the summary. */
+/**
+ * Plans a summary of the items before the cut, followed by the rest. If the cut is inside a turn, its request stays
+ * before the summary.
+ */
 export function planRecent(
   map: HistoryMap,
   input: StrategyInput,

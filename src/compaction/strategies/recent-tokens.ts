@@ -5,7 +5,7 @@ import { type HistoryMap, mapHistory, uncovered } from "../history-map.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
 import { planRecent } from "./plan-recent.js";
 
-/** About so many of the last tokens stay as they are, from a message of the user on. */
+/** Keeps about the last `keepRecentTokens` tokens verbatim, starting at a user message. */
 export const recentTokens: CompactionStrategy = {
   name: "recent-tokens",
   label: summaryLabels["recent-tokens"],

@@ -4,7 +4,7 @@ import { mapHistory } from "../history-map.js";
 import type { CompactionStrategy } from "../strategy.js";
 import { planRecent } from "./plan-recent.js";
 
-/** The last turns stay as they are, or as many of them as fit. */
+/** Keeps the last `keepTurns` turns verbatim, or as many of them as fit. */
 export const recentTurns: CompactionStrategy = {
   name: "recent-turns",
   label: summaryLabels["recent-turns"],

@@ -8,11 +8,11 @@ import { boundedCut, planHistory, previousSummary, requestOfTail } from "../plan
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
 import { summaryItem } from "../summary/summary-text.js";
 
-/** What stands before the requests, since the model sees neither its answers nor what its tools gave back. */
+/** Introduces the kept requests, because the model no longer sees its answers and tool results. */
 export const COMPACT_SYSTEM_PROMPT =
   "The conversation so far was shortened. Below are only the user's earlier requests; your answers to them, and what your tools gave back, are not shown. Take the requests as worked on, look at the files for how far the work is before you change anything, and then do what the user asks next.";
 
-/** Only what the user asked for stays, in one message; for models that think for themselves. Needs no summary. */
+/** Keeps only the user's requests, in one message, without asking a model for a summary. Meant for reasoning models. */
 export const userOnly: CompactionStrategy = {
   name: "user-only",
   label: summaryLabels["user-only"],
@@ -33,7 +33,10 @@ export const userOnly: CompactionStrategy = {
   },
 };
 
-/** The steps of a turn under way stay as far as they fit: without a summary the model would begin it anew. */
+/**
+ * Keeps as many steps of a running turn as fit: there is no summary, so the model would otherwise start the turn
+ * over.
+ */
 function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): number {
   const unanswered = unansweredFrom(map);
   if (unanswered !== undefined) return unanswered;
@@ -42,7 +45,7 @@ function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): 
   return fittingCut(map, map.requests.slice(-1), room, room);
 }
 
-/** Whether the model has not come to its last words about the last request. */
+/** Whether the model has not yet finished its answer to the last request. */
 function isUnderWay({ items, groups, requests, covered }: HistoryMap): boolean {
   const request = requests.at(-1) ?? -1;
   const step = groups.findLast(({ isStep, places }) => isStep && (places[0] ?? 0) >= Math.max(request, covered));

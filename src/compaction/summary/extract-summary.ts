@@ -9,14 +9,14 @@ const maxPreviousTokens = 500;
 const maxQuoteChars = 300;
 const maxRequests = 3;
 const maxDecisions = 5;
-/** So many of the newest answers are looked through for decisions. */
+/** Number of newest answers searched for decisions. */
 const maxAnswers = 200;
 const maxOpenCalls = 5;
 
 const decision =
   /\b(?:decided?|decision|we(?:['’]ll| will) use|i(?:['’]ll| will) use|chose|chosen|going with|instead of)\b/i;
 
-/** A summary without a model: nothing in it was not said. The lists of files are appended by whoever uses it. */
+/** Writes a summary without a model, using only quotes from the conversation. The caller appends the file lists. */
 export function extractSummary(items: readonly ResponseItem[], previousSummary?: string): string {
   const requests = collectUserMessages(items);
   const answers = items.flatMap((item) =>

@@ -1,7 +1,7 @@
 import { type ResponseItem, type CallItem, isCall, isOutput } from "../../messages/response-item.js";
 import { jsonOrUndefined } from "../../base/parse.js";
 
-/** The files that tools were used on. */
+/** The files that tool calls read or modified. */
 export interface CompactionDetails {
   readonly readFiles: string[];
   readonly modifiedFiles: string[];
@@ -10,14 +10,16 @@ export interface CompactionDetails {
 const reading = new Set(["read", "read_file", "glob", "grep", "list_files", "search_files", "view_image"]);
 const modifying = new Set(["write", "write_file", "edit", "apply_patch"]);
 
-/** Commands may hold a patch as well. */
+/** Matches the file headers of a patch; shell commands may contain a patch as well. */
 const patchLine = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
 
 const maxPathChars = 1_000;
-/** So many of each kind stand in a summary; the newest, since a long work names thousands. */
+/** Number of newest files of each kind listed in a summary, because long conversations touch thousands. */
 const maxListed = 200;
 
-/** The files of calls that have an output, with those known before, in the order they were first named. */
+/**
+ * Returns the files named by calls that have an output, merged after those already known, in order of first mention.
+ */
 export function extractFileOperations(
   history: readonly ResponseItem[],
   previous?: Readonly<CompactionDetails>,
@@ -37,7 +39,7 @@ export function extractFileOperations(
   return { readFiles: [...read], modifiedFiles: [...modified] };
 }
 
-/** What is appended to a summary, once. */
+/** Formats the file lists that the caller appends to a summary. */
 export function formatFileOperations({ readFiles, modifiedFiles }: Readonly<CompactionDetails>): string {
   return [section("Files Read", readFiles), section("Files Modified", modifiedFiles)].flat().join("\n");
 }
@@ -66,7 +68,7 @@ function named(given: unknown): string[] {
   return [file_path, path, ...(Array.isArray(paths) ? paths : [])].filter((file) => typeof file === "string");
 }
 
-/** The files that patches name: a patch is an argument, or in a list that is one. */
+/** Returns the files named in patches, which may be an argument or an element of a list argument. */
 function patched(given: unknown, depth = 2): string[] {
   if (typeof given === "string") return [...given.matchAll(patchLine)].map(([, file = ""]) => file.trim());
   if (typeof given !== "object" || given === null || depth === 0) return [];

@@ -2,11 +2,11 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import { collectUserMessages } from "../collect-user-messages.js";
 import { sentencesOf } from "./sentences.js";
 
-/** What a summary must not lose. */
+/** Facts that a summary must not lose. */
 export interface MustKeep {
-  /** What the user demanded or forbade, in the user's own words. */
+  /** The user's demands and prohibitions, verbatim. */
   readonly rules: readonly string[];
-  /** The plan as the model last wrote it down. */
+  /** The latest plan written by the model. */
   readonly plan: string | undefined;
 }
 
@@ -17,7 +17,7 @@ const maxPlanChars = 2_000;
 const rule = /\b(?:always|never|must|mustn['’]t|do not|don['’]t|only|prefer|avoid|make sure|ensure)\b/i;
 const headings = { rules: "## Constraints", plan: "## Current Plan" } as const;
 
-/** From what is to be summarized, and from what was put into the earlier summary for the same reason. */
+/** Collects these facts from the items to summarize and from the sections added to the earlier summary. */
 export function mustKeep(items: readonly ResponseItem[], previousSummary = ""): MustKeep {
   const said = collectUserMessages(items).flatMap(sentencesOf).filter(isRule);
   const kept = sectionOf(previousSummary, headings.rules).map((line) => line.replace(/^- /, ""));
@@ -29,7 +29,7 @@ export function mustKeep(items: readonly ResponseItem[], previousSummary = ""): 
   };
 }
 
-/** What of it a summary does not say: at least half of its words are not in it. */
+/** Returns the facts missing from a summary: those with at least half of their significant words absent. */
 export function missingFrom(summary: string, { rules, plan }: MustKeep): MustKeep {
   const known = new Set(significantWords(summary));
   const isMissing = (text: string) => {
@@ -40,7 +40,7 @@ export function missingFrom(summary: string, { rules, plan }: MustKeep): MustKee
   return { rules: rules.filter(isMissing), plan: plan !== undefined && isMissing(plan) ? plan : undefined };
 }
 
-/** The summary with what it does not say. */
+/** Adds the missing facts to the summary. */
 export function repairedSummary(summary: string, { rules, plan }: MustKeep): string {
   const constrained = withSection(summary, headings.rules, rules.map((text) => `- ${text}`).join("\n"));
   return withSection(constrained, headings.plan, plan ?? "");
@@ -66,7 +66,7 @@ function isRule(sentence: string): boolean {
   return sentence.length <= maxRuleChars && rule.test(sentence) && !sentence.endsWith("?");
 }
 
-/** One line for each step; what is no plan of that shape stays as it was written. */
+/** Formats one line per step; arguments of any other shape are kept as written. */
 function planText(args: string): string {
   return (stepLines(args) ?? args).slice(0, maxPlanChars);
 }
@@ -80,7 +80,7 @@ function stepLines(args: string): string | undefined {
   }
 }
 
-/** Words that carry meaning: the short ones are in every text. */
+/** Returns the words that carry meaning: words under four characters occur in every text. */
 function significantWords(text: string): string[] {
   return [...new Set(text.toLowerCase().match(/[\p{L}\p{N}_][\p{L}\p{N}_./-]{2,}[\p{L}\p{N}_]/gu))];
 }

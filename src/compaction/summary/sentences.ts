@@ -1,7 +1,10 @@
 const border = /(?<=[.!?])\s+|\n+/;
 const maxTextChars = 20_000;
 
-/** The sentences of a text, each on its own line; what is pasted into a text without end is not looked through. */
+/**
+ * Splits a text into sentences, each on one line. Only the first `maxTextChars` are read, because users paste huge
+ * texts.
+ */
 export function sentencesOf(text: string): string[] {
   return text
     .slice(0, maxTextChars)
@@ -10,7 +13,7 @@ export function sentencesOf(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** A text on one line and no longer than this. */
+/** Puts a text on one line and shortens it to `maxChars`. */
 export function shortened(text: string, maxChars: number): string {
   const line = text
     .slice(0, 2 * maxChars)

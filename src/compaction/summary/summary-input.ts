@@ -9,15 +9,16 @@ import { withoutMedia } from "../cut/cut-item.js";
 import { truncateMiddle } from "../cut/truncate-middle.js";
 
 export interface SummaryInputBounds {
-  /** The most that is shown of one call's arguments, and of one output. */
+  /** Maximum length of one call's arguments and of one output. */
   readonly maxToolChars: number;
 }
 
 const usual: SummaryInputBounds = { maxToolChars: 8_000 };
 
 /**
- * What a model reads when it summarizes: every item a message of its own, so that any of them may be left out. Calls and
- * outputs are told in words, because the request offers no tools and some providers refuse calls without them.
+ * Builds the messages a model reads to write a summary. Every item becomes its own message, so that any of them can
+ * be left out. Calls and outputs are described in words, because the request offers no tools and some providers
+ * reject calls without them.
  */
 export function summaryInput(items: readonly ResponseItem[], bounds: SummaryInputBounds = usual): MessageItem[] {
   const names = new Map<string, string>();
@@ -62,11 +63,11 @@ function told(item: ResponseItem, names: Map<string, string>, bounded: (text: st
     case "(unknown)":
       break;
   }
-  // Thoughts are the model's own, and what is sealed nobody can read.
+  // Reasoning belongs to the model that wrote it, and encrypted items cannot be read.
   return [];
 }
 
-/** Without its id: Responses asks for the reasoning that went with it. */
+/** Removes the id, because with it the Responses API requires the reasoning item that preceded the message. */
 function plain(item: MessageItem): MessageItem[] {
   const { type, role, content } = withoutMedia(item) as MessageItem;
   if (content.every((part) => "text" in part && part.text === "")) return [];

@@ -3,9 +3,9 @@ import type { CompactionStrategy } from "../strategy.js";
 export interface SummaryPromptInput {
   readonly strategy: Pick<CompactionStrategy, "prompt">;
   readonly previousSummary?: string | undefined;
-  /** What the user wants of this summary in particular. */
+  /** The user's wishes for this summary. */
   readonly instructions?: string | undefined;
-  /** A text of the user's own instead of ours. */
+  /** A configured prompt that replaces the built-in one. */
   readonly custom?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ const update = `There is a summary of what happened before the messages above. U
 - bring Next Steps up to date
 - keep its structure`;
 
-/** The last message of the request that asks a model for a summary. */
+/** Builds the last message of a summary request. */
 export function summaryPrompt({ strategy, previousSummary, instructions, custom }: SummaryPromptInput): string {
   return [
     custom ?? `${strategy.prompt}\n\n${contents}`,

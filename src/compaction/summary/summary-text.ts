@@ -1,7 +1,7 @@
 import { summaryLabels } from "../../messages/codex-summary.js";
 import { type MessageItem, messageText } from "../../messages/response-item.js";
 
-/** Stands where no model gave a summary. */
+/** Placeholder used when no model wrote a summary. */
 export const SUMMARY_UNAVAILABLE = "(summary unavailable)";
 
 const placeholders: readonly string[] = [SUMMARY_UNAVAILABLE, "(no summary available)"];
@@ -14,14 +14,14 @@ export function summaryItem(label: string, summary: string): MessageItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text: label + summary }], summary: true };
 }
 
-/** What a summary says: neither its label nor its lists of files nor the word that there is none; undefined if that is all. */
+/** Returns a summary's text without its label, file lists and placeholder, or undefined if nothing else is left. */
 export function summaryBody(item: MessageItem): string | undefined {
   const text = messageText(item);
   const label = Object.values(summaryLabels).find((known) => text.startsWith(known)) ?? "";
   return facts(withoutFileLists(text.slice(label.length)));
 }
 
-/** A text without the placeholder in front of it; undefined when nothing else was there. */
+/** Removes a leading placeholder; undefined if nothing else is left. */
 export function facts(text: string): string | undefined {
   const placeholder = placeholders.find((known) => text.trimStart().startsWith(known)) ?? "";
   return text.trimStart().slice(placeholder.length).trim() || undefined;

@@ -1,7 +1,7 @@
 import type { ContentPart, ResponseItem } from "../../messages/response-item.js";
 import { countedText } from "./estimate-tokens.js";
 
-/** What Codex takes an inline image for; its bytes say nothing about it. */
+/** Tokens Codex assumes for an inline image; the size of its data says nothing about its tokens. */
 export const imageTokens = 1_844;
 
 export interface CountedItem {
@@ -9,7 +9,7 @@ export interface CountedItem {
   readonly images: number;
 }
 
-/** What of an item is counted as text, and how many images it has besides. */
+/** Splits an item into the text to count and the number of images and audio parts. */
 export function countedItem(item: ResponseItem): CountedItem {
   const parts = partsOf(item);
   const images = parts?.filter(isImage).length ?? 0;

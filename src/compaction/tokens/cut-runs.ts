@@ -2,12 +2,12 @@
 export const maxRun = 256;
 
 /**
- * What an encoding may take as one word. Digits are not here, it takes at most three of them; marks are with letters in
- * one encoding and with signs in another, hence in both.
+ * Character runs that an encoding may treat as one word. Digits are missing because encodings group at most three of
+ * them. Marks are in two classes because one encoding groups them with letters and another with symbols.
  */
 const kinds = [/[\p{L}\p{M}]+/uy, /\s+/uy, /[^\s\p{L}\p{N}]+/uy];
 
-/** The text in pieces without a longer run of one kind of character; in ordinary text that is one piece. */
+/** Splits a text so that no piece has a run of one character kind longer than `maxRun`; ordinary text is one piece. */
 export function cutRuns(text: string): string[] {
   const cuts = new Set(kinds.flatMap((kind) => cutsOf(text, kind)));
   if (cuts.size === 0) return [text];
@@ -15,14 +15,14 @@ export function cutRuns(text: string): string[] {
   return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end));
 }
 
-/** A run that is too long covers one of every `maxRun` places, so nothing else needs to be looked at. */
+/** Probes only every `maxRun`th place, because a run that is too long must cover one of them. */
 function cutsOf(text: string, kind: RegExp): number[] {
   const cuts: number[] = [];
   let place = 0;
   while (place < text.length) {
     const { from, to } = runAround(text, place, kind);
     let end = from;
-    // Counted in characters, so that no surrogate pair is parted.
+    // Counts code points, so that no surrogate pair is split.
     for (const [piece] of to - from > maxRun ? text.slice(from, to).matchAll(pieces) : []) {
       end += piece.length;
       if (end < to) cuts.push(end);
@@ -34,7 +34,7 @@ function cutsOf(text: string, kind: RegExp): number[] {
 
 const pieces = new RegExp(`[^]{1,${maxRun}}`, "gu");
 
-/** Empty when the character there is of another kind. */
+/** Returns the run of this kind around a place; empty when the character there is of another kind. */
 function runAround(text: string, place: number, kind: RegExp): { from: number; to: number } {
   let from = startOf(text, place);
   const to = endOfRun(text, from, kind);
@@ -56,7 +56,7 @@ function isOf(kind: RegExp, character: string): boolean {
   return kind.test(character);
 }
 
-/** Where the character begins that stands at a place, which may be its second half. */
+/** Returns the start of the character at a place, which may be the second half of a surrogate pair. */
 function startOf(text: string, place: number): number {
   return place > 0 && (text.codePointAt(place - 1) ?? 0) > 0xffff ? place - 1 : place;
 }

@@ -2,17 +2,17 @@ import type { ResponseItem, ToolOutputContent } from "../../messages/response-it
 
 const charsPerToken = 4;
 
-/** What the main thread may use while no exact count is at hand. */
+/** Cheap estimate for the main thread, which must not load a tokenizer. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / charsPerToken);
 }
 
-/** Counts what the model reads in the items: texts, thoughts, tool names, arguments and outputs. */
+/** Counts everything the model reads in the items: texts, reasoning, tool names, arguments and outputs. */
 export function estimateItemTokens(items: readonly ResponseItem[], countTokens: (text: string) => number): number {
   return countTokens(items.map(countedText).join(""));
 }
 
-/** What the model reads of an item. */
+/** Returns the text of an item that is sent to the model. */
 export function countedText(item: ResponseItem): string {
   switch (item.type) {
     case "message":
@@ -44,11 +44,11 @@ export function countedText(item: ResponseItem): string {
     case "(unknown)":
       break;
   }
-  // Neither a snapshot nor an item we do not know is sent to a model.
+  // Snapshots and items of unknown types are never sent to a model.
   return "";
 }
 
-/** Text as it is, and what is no text as its JSON. */
+/** Joins text parts as they are and other parts as JSON. */
 function contentText(content: ToolOutputContent): string {
   if (typeof content === "string") return content;
   return content.map((part) => ("text" in part ? part.text : JSON.stringify(part))).join("");

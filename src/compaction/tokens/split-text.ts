@@ -1,10 +1,10 @@
-/** How far back from the limit a place for a cut is looked for. */
+/** Number of characters before the limit that are searched for a seam. */
 const window = 4096;
 
-/** Between these no encoding makes one word, so counts of the parts add up to the count of the whole. */
+/** No encoding forms a token across these seams, so the counts of the parts add up to the count of the whole. */
 const seams = /\p{L}(?= \p{L})|\n(?=\p{L})/gu;
 
-/** A text in parts of at most so many characters that can be counted apart; without a seam it is cut anywhere. */
+/** Splits a text into parts of at most `maxChars` that can be counted separately; without a seam it cuts anywhere. */
 export function splitText(text: string, maxChars: number): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -19,7 +19,7 @@ export function splitText(text: string, maxChars: number): string[] {
 
 function cutBefore(text: string, from: number, limit: number): number {
   const start = Math.max(from, limit - window);
-  // Two characters more than the limit, because a seam is known by what follows it.
+  // Reads two characters past the limit, because a seam is recognized by what follows it.
   const ends = [...text.slice(start, limit + 2).matchAll(seams)].map((seam) => start + seam.index + seam[0].length);
   const end = ends.findLast((place) => place <= limit);
   return end ?? (isInsidePair(text, limit) ? limit - 1 : limit);

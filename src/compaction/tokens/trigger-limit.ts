@@ -2,7 +2,7 @@ import { AUTO_COMPACT_TOKEN_LIMIT } from "../constants.js";
 
 export interface TriggerInput {
   readonly window: number;
-  /** Whether nobody knows the window and a usual one was taken for it. */
+  /** Whether the window is a default, because the model's own is unknown. */
   readonly assumed: boolean;
   readonly settings: {
     readonly ratio: number;
@@ -11,7 +11,7 @@ export interface TriggerInput {
   };
 }
 
-/** A history with more tokens than this is compacted; of all that is configured, the smallest counts. */
+/** Returns the token count above which a history is compacted: the smallest of all configured limits. */
 export function limitOf({ window, assumed, settings }: TriggerInput): number {
   const { ratio, tokenLimit = Infinity, reserveTokens = 0 } = settings;
   const unreserved = window - Math.min(reserveTokens, Math.floor(window / 2));

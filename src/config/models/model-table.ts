@@ -1,4 +1,4 @@
-/** What is known about a model. */
+/** Known facts about the model. */
 export interface ModelFacts {
   readonly provider: string;
   /** How many tokens it takes, question and answer together. Undefined where it is not known. */
@@ -11,7 +11,7 @@ export interface ModelFacts {
   readonly abilities: readonly Ability[];
 }
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;

@@ -8,7 +8,7 @@ import type { RepairFiles } from "../repair/repair-files.js";
 
 const blobName = /^[0-9a-f]{64}$/;
 
-/** Where it is kept what the model never saw: the whole of an output it got a part of. One file for each content. */
+/** Returns the folder of blobs: full tool outputs of which the model saw only a part, one file per content. */
 export function blobFolder(rolloutPath: string): string {
   return besideRollout(rolloutPath, "blobs");
 }
@@ -21,7 +21,7 @@ export function blobHash(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** How much is kept in a folder; nothing where there is none. */
+/** Returns the total size of the blobs; 0 if the folder does not exist. */
 export async function blobBytes(files: RepairFiles, folder: string): Promise<number> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === "ENOENT") return [];
@@ -32,7 +32,7 @@ export async function blobBytes(files: RepairFiles, folder: string): Promise<num
   return bytes;
 }
 
-/** Whether something of this name, and so of this content, is kept already. */
+/** Whether a blob with this hash, and therefore this content, is stored already. */
 export async function hasBlob(files: RepairFiles, folder: string, sha256: string): Promise<boolean> {
   return await files.lstat(join(folder, sha256)).then(
     (stats) => stats.isFile(),
@@ -40,7 +40,7 @@ export async function hasBlob(files: RepairFiles, folder: string, sha256: string
   );
 }
 
-/** Writes a blob whole or not at all; its folder must be there. */
+/** Writes a blob atomically; its folder must exist. */
 export async function writeBlob(files: RepairFiles, folder: string, sha256: string, bytes: Uint8Array): Promise<void> {
   const temporary = join(folder, `${sha256}.${randomBytes(8).toString("hex")}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;

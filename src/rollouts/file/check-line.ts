@@ -7,7 +7,7 @@ import { typesOf } from "../../messages/unknown-type.js";
 import { isoTime } from "../formats/lines/detect.js";
 import type { LineObject } from "./line-object.js";
 
-/** Lines of Codex that hold nothing of the history. What agents say to each other is not among them: it is history. */
+/** Codex line types that do not affect the history. Messages between agents are not listed, because they do. */
 const linesBeside = new Set([
   "world_state",
   "token_usage_record",
@@ -15,7 +15,7 @@ const linesBeside = new Set([
   "inter_agent_communication_metadata",
 ]);
 
-/** Events that Codex has ever written down and cody has no use for: they show again what stands in items. */
+/** Events written by any version of Codex that cody does not need, because they only repeat items. */
 const eventsBeside = [
   "agent_reasoning_raw_content",
   "collab_agent_interaction_end",
@@ -45,21 +45,21 @@ const knownPayloads: ReadonlyMap<string, ReadonlySet<unknown>> = new Map([
 ]);
 
 export interface CheckedLine {
-  /** Absent when its type or its shape is not known. */
+  /** Absent when the line's type or shape is unknown. */
   readonly line: OwnLine | undefined;
-  /** Whether nothing is missed when it is passed over, or when what we know of it is taken for all. */
+  /** Whether the line can be skipped, or its known part used, without losing information. */
   readonly isUnderstood: boolean;
 }
 
 const knownLine = RolloutLine.options[0];
 
-/** A line without a time is taken with `time`; without that, as one of 1970. */
+/** Validates a line. A line without a timestamp gets `time`, or 1970 if that is missing too. */
 export function checkLine(value: LineObject, time?: string): CheckedLine {
   const dated = typeof value["timestamp"] === "string" ? value : { ...value, timestamp: timeOf(value, time) };
   const isWritten = isKnown(dated);
   const known = isWritten ? dated : withCodexItems(dated);
   if (!isWritten && !isKnown(known)) return { line: undefined, isUnderstood: isBesideHistory(value) };
-  // The value itself, not zod's copy: keys of a newer version stay.
+  // Returns the value itself instead of zod's copy, so that keys of newer versions are preserved.
   return { line: known as OwnLine, isUnderstood: !holdsUnknown(value) };
 }
 
@@ -71,12 +71,12 @@ function timeOf({ timestamp, payload }: LineObject, time: string | undefined): s
   return isoTime(typeof said === "string" ? said : time);
 }
 
-/** Whether a line without a known shape is one that nobody misses. */
+/** Whether a line of unknown shape can be skipped without losing history. */
 function isBesideHistory(line: LineObject): boolean {
   return linesBeside.has(line.type);
 }
 
-/** Whether a line is of a known type and what it holds is not: a newer version may have said something with it. */
+/** Whether a line of a known type has an unknown payload type, which a newer version may have written. */
 function holdsUnknown(line: LineObject): boolean {
   const known = knownPayloads.get(line.type);
   return known !== undefined && isRecord(line["payload"]) && !known.has(line["payload"]["type"]);

@@ -2,18 +2,18 @@ import type { TextRedactor } from "../../messages/redaction.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { redactLine } from "../redact-line.js";
 
-/** A line as it stands in a file. */
+/** A line as written to a file. */
 export interface EncodedLine {
   readonly text: string;
-  /** The secrets that are not in it any more. */
+  /** The secrets that were redacted. */
   readonly secrets: ReadonlySet<string>;
 }
 
 export type LineEncoder = (line: OwnLine) => EncodedLine;
 
 /**
- * One line of a rollout, with its newline. `JSON.stringify` escapes newlines and lone surrogates, so the text is one
- * line and has a UTF-8 form whatever a model or a person wrote.
+ * Encodes one line of a rollout, including its newline. `JSON.stringify` escapes newlines and lone surrogates, so the
+ * text is always one line of valid UTF-8.
  */
 export function encodeLine(line: OwnLine): string {
   return encoded(line, {});
@@ -21,7 +21,7 @@ export function encodeLine(line: OwnLine): string {
 
 const none: ReadonlySet<string> = new Set();
 
-/** Encodes lines for the disk: without secrets, and with their number beside the payload where there were some. */
+/** Returns an encoder that redacts secrets and records their number beside the payload. */
 export function lineEncoder(redactor: TextRedactor): LineEncoder {
   return (line) => {
     const text = encodeLine(line);
@@ -34,7 +34,7 @@ export function lineEncoder(redactor: TextRedactor): LineEncoder {
 
 function encoded(line: OwnLine, notes: { readonly redacted?: number }): string {
   const { timestamp, type, payload } = line;
-  // A reader that wants only the metadata must not have to read a long payload first.
+  // The metadata comes first, so that a reader of the metadata need not read a long payload.
   const metadata = "metadata" in line && line.metadata !== undefined ? { metadata: line.metadata } : {};
   return `${JSON.stringify({ timestamp, type, ...metadata, ...notes, payload })}\n`;
 }

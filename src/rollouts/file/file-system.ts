@@ -1,16 +1,16 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
 
-/** The few calls that writing a rollout needs, so that a test can let any one of them fail. */
+/** The system calls used to write a rollout, so that a test can make any of them fail. */
 export interface FileSystem {
   open(path: string, flags: number, mode?: number): Promise<number>;
   close(fd: number): Promise<void>;
   fstat(fd: number): Promise<fs.Stats>;
   lstat(path: string): Promise<fs.Stats>;
   fchmod(fd: number, mode: number): Promise<void>;
-  /** Gives the number of bytes read; fewer than the buffer holds does not mean the end. */
+  /** Returns the number of bytes read; fewer than the buffer holds does not mean the end of the file. */
   read(fd: number, buffer: Uint8Array, position: number): Promise<number>;
-  /** Gives the number of bytes written, which may be fewer than asked. */
+  /** Returns the number of bytes written, which may be fewer than requested. */
   write(fd: number, bytes: Uint8Array): Promise<number>;
   ftruncate(fd: number, length: number): Promise<void>;
   fdatasync(fd: number): Promise<void>;
@@ -41,13 +41,13 @@ export async function writeAll(fileSystem: FileSystem, fd: number, bytes: Uint8A
   let written = 0;
   while (written < bytes.byteLength) {
     const count = await fileSystem.write(fd, bytes.subarray(written));
-    // A disk that takes nothing and reports no error would hold us for ever.
+    // A disk that writes nothing and reports no error would loop forever.
     if (count === 0) throw Object.assign(new Error("nothing was written"), { code: "EIO" });
     written += count;
   }
 }
 
-/** The bytes from `from` to `to`, fewer only where the file ends before. */
+/** Reads the bytes from `from` to `to`, fewer only where the file ends earlier. */
 export async function readRange(fileSystem: FileSystem, fd: number, from: number, to: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(to - from);
   let filled = 0;
@@ -59,7 +59,7 @@ export async function readRange(fileSystem: FileSystem, fd: number, from: number
   return buffer.subarray(0, filled);
 }
 
-/** Makes what stands in a directory durable: a new name in it, or one that is gone. */
+/** Makes changes of a directory durable, such as a new or a removed name. */
 export async function syncDirectory(fileSystem: FileSystem, path: string): Promise<void> {
   const fd = await fileSystem.open(path, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
   try {

@@ -7,24 +7,27 @@ import { rolloutFinder } from "../list/find-rollout.js";
 import { readLineBytes, withoutMark, type LineObject } from "./line-object.js";
 import { rawLines } from "./raw-lines.js";
 
-/** The first bytes of another rollout: a conversation that was forked or reverted by newer Codex begins with them. */
+/** The first bytes of another rollout, with which a conversation forked or reverted by newer Codex begins. */
 export interface RolloutPart {
   readonly path: string;
   readonly bytes: number;
 }
 
-/** Where a rollout says how it begins. */
+/** The location of the `session_meta` line that names the earlier parts. */
 export interface MetaPlace {
   readonly path: string;
   readonly conversationId: string;
   readonly line: number;
 }
 
-/** Every revert adds one; nobody comes near it. */
+/** Every revert adds one part; real conversations stay far below this limit. */
 const maxParts = 1000;
 const knownModes = new Set<unknown>([undefined, null, "legacy", "paginated"]);
 
-/** What a conversation has from other rollouts, oldest first. Nothing is looked up for one that stands on its own. */
+/**
+ * Returns the parts of other rollouts that precede a conversation, oldest first; empty without any lookup if it has
+ * none.
+ */
 export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<RolloutPart[]> {
   const refused = (detail: string) => new CorruptedRolloutError(place.conversationId, place.line, detail);
   const find = rolloutFinder(place.path);
@@ -54,7 +57,7 @@ export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<R
   }
 }
 
-/** Looked at before the line is checked as a whole: a beginning must not get lost with a line that is passed over. */
+/** Reads the base before the line is validated as a whole, so that it is not lost with a line that is skipped. */
 function baseOf(meta: LineObject | undefined): HistoryBase | "none" | "unknown" {
   if (meta?.type !== "session_meta" || !isRecord(meta["payload"])) return "none";
   const { history_mode: mode, history_base: base } = meta["payload"];
@@ -69,7 +72,9 @@ export interface FirstLine {
   readonly value: LineObject;
 }
 
-/** The first line that is not blank, if it can be read: what is wrong with it is said by who reads the file. */
+/**
+ * Returns the first non-blank line if it is readable. The reader of the whole file reports damage, not this function.
+ */
 export async function firstLine(path: string, conversationId: string): Promise<FirstLine | undefined> {
   let number = 0;
   for await (const raw of rawLines(path, conversationId)) {

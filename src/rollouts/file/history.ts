@@ -4,10 +4,12 @@ import { cutMiddle, tokensOf } from "../cut-middle.js";
 import { isCodexSummary } from "../../messages/codex-summary.js";
 import { isContextMessage, isRealUserMessage } from "../../messages/user-message.js";
 
-/** How much of what the user said outlives a compaction that did not write down the new history. */
+/** Token budget for user messages after a compaction that did not record its new history. */
 const keptUserTokens = 20_000;
 
-/** What stays in history. A ghost snapshot does, so that undo can find it; it is never sent to a model. */
+/**
+ * Item types that stay in the history. Ghost snapshots do, so that undo can find them, but are never sent to a model.
+ */
 const staysInHistory = {
   message: true,
   reasoning: true,
@@ -28,7 +30,7 @@ const staysInHistory = {
   "(unknown)": false,
 } satisfies Record<ResponseItem["type"], boolean>;
 
-/** One step of the fold that rebuilds a history from its rollout, the way Codex does it. */
+/** Applies one line to the history: the fold that rebuilds a history from its rollout as Codex does. */
 export function applyToHistory(history: ResponseItem[], line: RolloutLine): void {
   switch (line.type) {
     case "response_item":
@@ -50,7 +52,7 @@ export function applyToHistory(history: ResponseItem[], line: RolloutLine): void
   }
 }
 
-/** Whether nothing of the history before a line is left behind it. */
+/** Whether a line replaces the complete history before it. */
 export function replacesHistory(line: RolloutLine): boolean {
   if (line.type === "compacted") return Array.isArray(line.payload.replacement_history);
   return line.type === "cody" && line.payload.type === "history_replaced";
@@ -69,8 +71,8 @@ function replace(history: ResponseItem[], items: readonly ResponseItem[]): void 
 }
 
 /**
- * Old versions wrote only the summary: the text of what the user said, newest first within the budget, then the summary.
- * Images were gone for the model as well.
+ * Rebuilds a history of old versions that recorded only the summary: the newest user texts within the budget, then
+ * the summary. Images are left out, as they were for the model.
  */
 function summarized(history: readonly ResponseItem[], compacted: Compacted): ResponseItem[] {
   const kept: ResponseItem[] = [];
@@ -92,7 +94,10 @@ function userMessage(text: string): MessageItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 }
 
-/** Where the history ends when the last turns are taken back: what was told just before them goes with them. */
+/**
+ * Returns the length of the history after the last turns are rolled back, together with the context injected before
+ * them.
+ */
 function rollbackCut(history: readonly ResponseItem[], turns: number): number {
   const starts = history.flatMap((item, index) => (isRealUserMessage(item) ? [index] : []));
   const [first] = starts;

@@ -4,8 +4,8 @@ import type { OwnLine } from "../../messages/rollout-line.js";
 type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
 
 /**
- * A line of a paginated rollout as Codex wrote it before there were any: without its number, and with the events that
- * a rollout without pages is listed and shown by.
+ * Converts a line of a paginated rollout to Codex's older form: without its ordinal, and with the events by which an
+ * unpaginated rollout is listed and shown.
  */
 export function legacyLines(line: OwnLine): OwnLine[] {
   const { timestamp, type } = line;
@@ -14,7 +14,7 @@ export function legacyLines(line: OwnLine): OwnLine[] {
   if (payload["type"] === "item_completed") {
     return shown(payload["item"]).map((event) => ({ timestamp, type, payload: event }));
   }
-  // It tells about the conversation this one is a copy of.
+  // This event describes the conversation from which this one was copied.
   return payload["type"] === "thread_settings_applied" ? [] : [withoutPage(line)];
 }
 

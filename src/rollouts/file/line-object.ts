@@ -3,12 +3,12 @@ import { isRecord } from "../../base/is-record.js";
 import { formOf } from "../formats/lines/detect.js";
 import { visible } from "../../base/text/visible.js";
 
-/** Longer lines are damage: nothing cody or Codex writes comes near it, and a line must fit in memory. */
+/** Longer lines count as damage: neither cody nor Codex writes them, and a line must fit in memory. */
 export const maxLineBytes = 256 * 1024 * 1024;
 
-/** Deeper lines are damage as well: nobody could write them again. Codex reads nothing that is deeper than 128. */
+/** Lines nested deeper count as damage, because they could not be written again. Codex reads at most 128 levels. */
 export const maxLineDepth = 500;
-/** Lines that replace the history hold items of other lines, which stand a little deeper there. */
+/** Lines of these types contain items of other lines, which are nested a little deeper there. */
 const replacingTypes = new Set(["compacted", "cody"]);
 const replacingDepth = maxLineDepth + 10;
 
@@ -22,10 +22,10 @@ export interface LineObject {
 export type LineBytes =
   | { readonly status: "blank" }
   | { readonly status: "object"; readonly value: LineObject }
-  /** `detail` has the parser's message without its excerpt of the file, which may hold a secret. */
+  /** `detail` is the parser's message without its excerpt of the file, which may contain a secret. */
   | { readonly status: "bad"; readonly detail: string };
 
-/** What the bytes between two newlines are. Loads no schema library: the writer and short commands use it. */
+/** Parses the bytes between two newlines. Loads no schema library, because the writer and short commands use it. */
 export function readLineBytes(bytes: Buffer): LineBytes {
   if (bytes.length > maxLineBytes) return bad("the line is too long");
   if (!isUtf8(bytes)) return bad("not valid UTF-8");
@@ -39,19 +39,19 @@ export function readLineBytes(bytes: Buffer): LineBytes {
   }
   const object = lineObject(value);
   if (object === undefined) return bad("not an object with a type");
-  // A level takes two bytes at least.
+  // Each level takes at least two bytes, so shorter lines need no check.
   const levels = replacingTypes.has(object.type) ? replacingDepth : maxLineDepth;
   return bytes.length > 2 * levels && isDeeperThan(object, levels)
     ? bad("nested too deep")
     : { status: "object", value: object };
 }
 
-/** A file may begin with a byte order mark, which is no part of its first line. */
+/** Removes the byte order mark with which a file may begin. */
 export function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
 }
 
-/** Forms that name no type of their own are named by their form. */
+/** Derives a `type` for forms whose lines have none. */
 export function lineObject(value: unknown): LineObject | undefined {
   if (!isRecord(value)) return undefined;
   if (typeof value["type"] === "string") return value as LineObject;
@@ -59,7 +59,10 @@ export function lineObject(value: unknown): LineObject | undefined {
   return form === undefined ? undefined : { ...value, type: `(${form})` };
 }
 
-/** Whether objects and lists stand in one another further than that. Level by level: recursion would not come back. */
+/**
+ * Whether a value is nested deeper than `levels`. Iterates level by level, because recursion could overflow the
+ * stack.
+ */
 export function isDeeperThan(value: object, levels: number): boolean {
   let level = [value];
   for (let depth = 0; depth < levels; depth += 1) {
@@ -75,10 +78,10 @@ export function isDeeperThan(value: object, levels: number): boolean {
   return true;
 }
 
-/** The parts of V8's messages that quote at most one character of the text. */
+/** Matches the parts of V8's messages that quote at most one character of the text. */
 const safeMessage = /^Unexpected token '.{1,2}?'(?=, )|^[^"]+ JSON at position \d+|^Unexpected end of JSON input/su;
 
-/** V8's message up to its position, which is counted in the line. */
+/** Returns V8's message up to the position, which is relative to the line. */
 function parserMessage(error: unknown): string {
   const [message] = safeMessage.exec((error as Error).message) ?? [];
   return message === undefined ? "" : `: ${visible(message)}`;

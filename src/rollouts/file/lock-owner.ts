@@ -13,7 +13,7 @@ const maxPid = 2 ** 31 - 1;
 export type LockFile =
   { readonly status: "none" } | { readonly status: "garbled" } | { readonly status: "held"; readonly owner: LockOwner };
 
-/** Who a lock file names. */
+/** Reads the owner from a lock file. */
 export async function readLock(path: string): Promise<LockFile> {
   const text = await readSmallFile(path);
   if (text === undefined) return { status: "none" };
@@ -40,7 +40,7 @@ export async function isOwnerDead(owner: LockOwner, us: LockOwner): Promise<bool
   return state === "gone" || (state === "unknown_start" && answer === "refused");
 }
 
-/** An owner as a person can look for it. */
+/** Describes an owner so that a person can find it. */
 export function shownOwner(owner: LockOwner, us: LockOwner): string {
   if (!isSameMachine(owner, us)) return `pid ${owner.pid} on another machine`;
   if (owner.pidNamespace !== us.pidNamespace) return `pid ${owner.pid} in another container`;
@@ -53,13 +53,13 @@ function hasRestartedSince(owner: LockOwner, us: LockOwner): boolean {
   return owner.host === us.host && owner.bootId !== us.bootId;
 }
 
-/** Whether pids of the owner mean the same processes to us; systems without a boot id are told apart by their host. */
+/** Whether the owner's pids refer to the same processes for us; systems without a boot id are compared by host. */
 function isSameMachine(owner: LockOwner, us: LockOwner): boolean {
   if (owner.bootId !== us.bootId) return false;
   return owner.bootId !== "" || (owner.host !== "" && owner.host === us.host);
 }
 
-/** Whether somebody listens on a socket; what is neither refused nor missing is taken as alive. */
+/** Probes whether a process listens on a socket; every error other than refused or missing counts as alive. */
 export async function answers(path: string): Promise<"alive" | "refused" | "missing"> {
   const code = await connectCode(path);
   if (code === "ECONNREFUSED") return "refused";
@@ -108,7 +108,7 @@ function ownerOf(text: string): LockOwner | undefined {
   const { token, pid, startTime = "", host = "", bootId, pidNamespace, socket } = value;
   // The token becomes part of a file name.
   if (typeof token !== "string" || !/^[0-9a-f]{32}$/.test(token)) return undefined;
-  // Zero and negative numbers mean groups of processes to kill(2).
+  // Zero and negative numbers mean process groups to kill(2).
   if (typeof pid !== "number" || !Number.isInteger(pid) || pid < 1 || pid > maxPid) return undefined;
   if (typeof startTime !== "string" || typeof host !== "string" || typeof bootId !== "string") return undefined;
   if (typeof pidNamespace !== "string" || typeof socket !== "string") return undefined;

@@ -7,14 +7,14 @@ import { answers, isOwnerDead, readLock, shownOwner } from "./lock-owner.js";
 
 export type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; readonly owner: string };
 
-/** Each round lost means that somebody else came further, so a few are enough. */
+/** Every lost round means that another process made progress, so a few rounds are enough. */
 const maxRounds = 32;
 const maxChain = 64;
 
 /**
- * One writer per rollout, across processes. The lock is linked into place whole and names its owner; it dies with
- * the owner's process. To take over from a dead owner a process first links `<lock>.after.<token of the dead>`, which
- * only one can, and only then replaces the lock.
+ * Ensures one writer per rollout across processes. The lock file is linked into place atomically, names its owner,
+ * and is stale once the owner's process ends. To take over from a dead owner, a process first links
+ * `<lock>.after.<token of the dead>`, which only one process can, and only then replaces the lock.
  */
 export async function takeLock(
   rolloutPath: string,
@@ -35,7 +35,7 @@ export async function takeLock(
   }
 }
 
-/** Who else holds a rollout, if somebody certainly or perhaps alive does; for who wants to know before a long read. */
+/** Returns the owner of a rollout's lock unless it is us or certainly dead; lets callers check before a long read. */
 export async function lockHolder(rolloutPath: string, us: LockOwner): Promise<string | undefined> {
   const found = await readLock(lockPath(rolloutPath));
   if (found.status !== "held" || found.owner.token === us.token) return undefined;
@@ -45,7 +45,7 @@ export async function lockHolder(rolloutPath: string, us: LockOwner): Promise<st
 export async function releaseLock(rolloutPath: string, owner: LockOwner): Promise<void> {
   const lock = lockPath(rolloutPath);
   const found = await readLock(lock);
-  // Taken from us by force, it is no longer ours to remove.
+  // If another process took the lock by force, it is no longer ours to remove.
   if (found.status === "held" && found.owner.token === owner.token) await rm(lock, { force: true });
 }
 
@@ -68,8 +68,8 @@ async function tryOnce(lock: string, temporary: string, us: LockOwner, force: bo
 }
 
 /**
- * A taker may die half way and leave its mark behind, so marks form a chain: whoever finds the mark of a dead taker
- * tries to be the one after that taker.
+ * Takes over from a dead owner. A taker may die half way and leave its mark behind, so marks form a chain: a process
+ * that finds the mark of a dead taker tries to become that taker's successor.
  */
 async function takeOver(
   lock: string,
@@ -83,10 +83,10 @@ async function takeOver(
     const mark = `${lock}.after.${last.token}`;
     if (await linked(temporary, mark)) return replaceLock(lock, temporary, mark, gone, us);
     const found = await readLock(mark);
-    // Removed meanwhile: its owner has finished, and the lock names somebody else.
+    // The mark was removed meanwhile: its owner has finished, and the lock has a new owner.
     if (found.status === "none") return "again";
     if (found.status === "garbled") return { status: "in_use", owner: "an owner whose lock cannot be read" };
-    // Left by ourselves: a writer thread of ours died, or the disk failed, between the mark and the lock.
+    // Our own mark: a writer thread of this process died, or the disk failed, between mark and lock.
     if (found.owner.token === us.token) return replaceLock(lock, temporary, mark, gone, us);
     if (!(await isOwnerDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
     last = found.owner;
@@ -115,12 +115,12 @@ async function replaceLock(
   return { status: "taken" };
 }
 
-/** A lock file may name any socket, also one that somebody else listens on by now. */
+/** Removes a socket only if nobody answers, because a lock file may name any socket, even one in use by now. */
 async function removeUnanswered(socket: string): Promise<void> {
   if ((await answers(socket)) === "refused") await rm(socket, { force: true });
 }
 
-/** Only while the lock is ours: late takers find out by reading it again. */
+/** Removes all marks. Call only while holding the lock: late takers notice by reading the lock again. */
 async function clearMarks(lock: string): Promise<void> {
   const prefix = `${basename(lock)}.after.`;
   const names = await readdir(dirname(lock));
@@ -138,7 +138,7 @@ async function writeOwner(path: string, owner: LockOwner): Promise<void> {
   }
 }
 
-/** Whether the name was still free. */
+/** Returns whether the name was still free. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

@@ -10,14 +10,14 @@ interface ProcessStatus {
   readonly zombie: boolean;
 }
 
-/** The start time of a running process; empty if it cannot be determined. */
+/** Returns the start time of a running process; empty if it cannot be determined. */
 export async function processStartTime(pid: number): Promise<string> {
   return (await processStatus(pid))?.startTime ?? "";
 }
 
 /**
- * Whether a process of this machine, boot and pid namespace still runs. `unknown_start` means that the pid is in use,
- * but not whether by that process or by a later one. Without proof of the contrary a process counts as running.
+ * Checks whether a process of this machine, boot and pid namespace still runs. `unknown_start` means that the pid is
+ * in use, but perhaps by a later process. Without proof of the contrary a process counts as running.
  */
 export async function processState(pid: number, startTime: string): Promise<"running" | "gone" | "unknown_start"> {
   if (!pidInUse(pid)) return "gone";
@@ -28,7 +28,7 @@ export async function processState(pid: number, startTime: string): Promise<"run
   return status.startTime === startTime ? "running" : "gone";
 }
 
-/** Signal 0 is not delivered; EPERM means that the process exists and belongs to another user. */
+/** Sends signal 0, which is not delivered; EPERM means that the process exists and belongs to another user. */
 export function pidInUse(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -46,7 +46,10 @@ async function processStatus(pid: number): Promise<ProcessStatus | undefined> {
   return statusFromProc(await readFile(`/proc/${pid}/stat`, "latin1").catch(() => ""));
 }
 
-/** See proc(5): after the command, in parentheses: the state is field 3, the number of threads 20, the start time 22. */
+/**
+ * Parses proc(5): after the command in parentheses, field 3 is the state, 20 the number of threads, 22 the start
+ * time.
+ */
 function statusFromProc(stat: string): ProcessStatus | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, threads, startTime] = [fields[0], fields[17], fields[19]];
@@ -63,7 +66,7 @@ async function statusFromPs(pid: number): Promise<ProcessStatus | undefined> {
   return { startTime: match[2], zombie: match[1].startsWith("Z") };
 }
 
-/** What a system command prints; empty if it fails. The same in every locale and time zone. */
+/** Returns the output of a system command, independent of locale and time zone; empty if it fails. */
 export function commandOutput(command: string, args: readonly string[]): Promise<string> {
   const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", TZ: "UTC" };
   return new Promise((resolve) => {

@@ -7,10 +7,10 @@ const chunkBytes = 256 * 1024;
 
 export type RawLine =
   | { readonly status: "line"; readonly bytes: Buffer; readonly terminated: boolean }
-  /** It does not end within the bound; nothing behind it is read. */
+  /** The line exceeds the limit; nothing after it is read. */
   | { readonly status: "too_long" };
 
-/** Which lines of a file: those that begin between two places, each to its end. */
+/** Selects the lines that begin between two offsets, each read to its end. */
 export interface LineRange {
   readonly from: number;
   readonly before: number;
@@ -18,18 +18,18 @@ export interface LineRange {
 
 const newline = 0x0a;
 
-/** The bytes between the newlines of a file, or of its first bytes, in pieces; it is open only while someone iterates. */
+/** Yields the lines of a file, or of its first `upTo` bytes. The file is open only during the iteration. */
 export async function* rawLines(path: string, conversationId: string, upTo?: number): AsyncGenerator<RawLine> {
   for await (const batch of rawBatches(path, conversationId, { upTo })) yield* batch;
 }
 
 export interface RawBatchOptions {
   readonly range?: LineRange | undefined;
-  /** Where the file is taken to end. */
+  /** Offset at which to treat the file as ended. */
   readonly upTo?: number | undefined;
 }
 
-/** The same, as many at a time as were read together: to wait for each of them takes longer than to read it. */
+/** Yields lines in the batches in which they were read, because awaiting each line takes longer than reading it. */
 export async function* rawBatches(
   path: string,
   conversationId: string,
@@ -37,7 +37,7 @@ export async function* rawBatches(
 ): AsyncGenerator<RawLine[]> {
   const file = await openRegularFile(path, conversationId);
   try {
-    // One byte earlier: a line in which the range begins belongs to the one before.
+    // Starts one byte earlier, because a line that begins before the range belongs to the previous range.
     const from = Math.max(0, range.from - 1);
     let hasBegun = range.from === 0;
     const pieces: Buffer[] = [];
@@ -76,7 +76,7 @@ export async function* rawBatches(
 
 const allLines: LineRange = { from: 0, before: Number.POSITIVE_INFINITY };
 
-/** Neither follows a link nor waits for the other end of a pipe. */
+/** Opens a file without following links and without waiting for the other end of a pipe. */
 export async function openRegularFile(path: string, conversationId: string): Promise<FileHandle> {
   const file = await openNoFollow(path, conversationId);
   const stats = await file.stat().catch(async (error: unknown) => {
@@ -94,7 +94,7 @@ async function openNoFollow(path: string, conversationId: string): Promise<FileH
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") throw new ConversationNotFoundError(conversationId);
-    // A link where a file should be, or a socket.
+    // A link in place of the file, or a socket.
     if (code === "ELOOP" || code === "ENXIO") throw notRegular(conversationId);
     throw error;
   }
@@ -110,18 +110,18 @@ function joined(pieces: readonly Buffer[]): Buffer {
 }
 
 interface Chunk {
-  /** Where in the file it begins. */
+  /** Offset of the chunk in the file. */
   readonly offset: number;
   readonly bytes: Buffer;
 }
 
 interface ChunkOptions {
   readonly from: number;
-  /** Where it ends, or beyond the end of the file. */
+  /** End offset; may be beyond the end of the file. */
   readonly to: number;
 }
 
-/** The bytes of a file in pieces; the next is read while one is worked on. */
+/** Yields a file in chunks and reads the next one while the caller processes the current one. */
 async function* chunks(file: FileHandle, { from, to }: ChunkOptions): AsyncGenerator<Chunk> {
   let offset = from;
   let reading = read(file, offset, Math.min(chunkBytes, to - offset));
@@ -129,7 +129,7 @@ async function* chunks(file: FileHandle, { from, to }: ChunkOptions): AsyncGener
     const bytes = await reading;
     if (bytes.length === 0) return;
     reading = read(file, offset + bytes.length, Math.min(chunkBytes, to - offset - bytes.length));
-    // Whoever asks for it hears of a failure, and who does not ask need not.
+    // The next iteration rethrows a failure; without one it must not become an unhandled rejection.
     reading.catch(() => undefined);
     yield { offset, bytes };
     offset += bytes.length;

@@ -9,36 +9,36 @@ import { readLineBytes, withoutMark } from "./line-object.js";
 import { rawBatches } from "./raw-lines.js";
 
 export interface NumberedLine {
-  /** Counted from 1 in the file it stands in, blank and skipped lines included. */
+  /** Line number in its own file from 1, counting blank and skipped lines. */
   readonly number: number;
   readonly line: OwnLine;
 }
 
-/** How a file ended; what stands here is final when the iteration is over. */
+/** The end state of a file; final once the iteration is over. */
 export interface RolloutEnd {
-  /** Where the last whole line ends. */
+  /** Offset after the last complete line. */
   bytes: number;
-  /** The length of an unterminated last line that cannot be read; it is not among the lines. */
+  /** Length of an unterminated last line that is unreadable and therefore not yielded. */
   torn: number;
   /**
-   * Lines that may have said something we do not understand: of an unknown type, or in an unknown shape. Those before
-   * the history was replaced as a whole do not count.
+   * Number of lines of unknown type or shape, whose content may have been lost. Lines before a replacement of the
+   * whole history do not count.
    */
   skipped: number;
 }
 
 export interface RolloutReading extends AsyncIterable<NumberedLine> {
   readonly end: RolloutEnd;
-  /** The lines, as many at a time as were read together: to wait for each of them takes longer than to read it. */
+  /** Yields lines in the batches in which they were read, because awaiting each line takes longer than reading it. */
   batches(): AsyncIterable<readonly NumberedLine[]>;
 }
 
-/** Gets every whole line in order, also one of a type or a shape we do not know. */
+/** Called for every complete line in order, including lines of unknown type or shape. */
 export type OnLine = (line: RolloutLine) => void;
 
 /**
- * Reads a rollout line by line, whatever its size. When its first line says that it begins in other rollouts, what it
- * has from them comes behind that line and before its own.
+ * Reads a rollout of any size line by line. If its first line names other rollouts as its beginning, their lines
+ * follow that line and precede its own.
  */
 export function readRollout(path: string, conversationId: string, onLine?: OnLine): RolloutReading {
   const end = noLines();
@@ -58,7 +58,7 @@ export function readRollout(path: string, conversationId: string, onLine?: OnLin
 interface Source {
   readonly path: string;
   readonly conversationId: string;
-  /** It is the beginning of another conversation, which names it in this line. */
+  /** Set when the source is the beginning of another conversation, which names it in line `namedIn`. */
   readonly part?: { readonly bytes: number; readonly namedIn: number };
 }
 
@@ -89,9 +89,9 @@ async function* batchesOf(
       const { bytes, terminated } = raw;
       const read = readLineBytes(number === 1 ? withoutMark(bytes) : bytes);
       if (read.status === "bad") {
-        // What stands before damage is read.
+        // Lines before the damage are still delivered.
         yield batch;
-        // What others have begun with was whole when they did.
+        // The part was complete when another conversation was based on it, so a torn line in it is damage.
         if (terminated || part !== undefined) throw damage(read.detail);
         end.torn = bytes.length;
         return;
@@ -100,7 +100,7 @@ async function* batchesOf(
       if (read.status === "blank") continue;
       const foreign = forms.linesOf(read.value);
       if (foreign !== undefined) {
-        // It has begun with this line, whatever stands behind it.
+        // A line of a foreign form also counts as the beginning of the conversation.
         begun = true;
         if (!foreign.whole) end.skipped += 1;
         for (const line of foreign.lines) {
@@ -110,13 +110,13 @@ async function* batchesOf(
         continue;
       }
       const isMeta = read.value.type === "session_meta";
-      // A conversation is what its own first line says.
+      // The conversation's own first line describes it, not that of a part.
       if (isMeta && part !== undefined) continue;
       const { line, isUnderstood } = checkLine(read.value);
       if (!isUnderstood) end.skipped += 1;
       if (line !== undefined && replacesHistory(line)) end.skipped = 0;
       if (line !== undefined) batch.push({ number, line });
-      // Every object with a type is one of the known ones, or of an unknown one.
+      // Any other object with a type is a line of an unknown type.
       onLine?.(line ?? (read.value as RolloutLine));
       if (begun || !isMeta) continue;
       begun = true;

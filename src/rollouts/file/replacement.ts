@@ -5,8 +5,8 @@ import type { RepairFiles } from "../repair/repair-files.js";
 const flushBytes = 1024 * 1024;
 
 /**
- * Makes a file that is to be put in the place of another, and waits until it is on disk. Only for who holds the lock:
- * under it only a run that was killed can have left one of the same name.
+ * Writes and syncs a file that will replace another. The caller must hold the lock: then only a killed process can
+ * have left a file of the same name.
  */
 export async function writeReplacement<T>(
   files: RepairFiles,
@@ -37,7 +37,7 @@ export async function writeReplacement<T>(
   }
 }
 
-/** Whether nobody has replaced a file, or written to it. */
+/** Whether nobody has replaced or written the file between two stats. */
 export function isUnchanged(before: Stats, after: Stats): boolean {
   return (
     before.ino === after.ino &&

@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidInputError } from "../../base/errors.js";
 
-/** Node cuts longer socket paths off at 107 bytes without a word. */
+/** Stays below 107 bytes, at which Node silently truncates socket paths. */
 const maxSocketPathBytes = 100;
 const tokenChars = 16;
 const maxPidChars = 10;
@@ -10,18 +10,20 @@ const longestName = "x".repeat(maxPidChars + ".".length + tokenChars + ".sock".l
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where sockets live. The directory is ours alone: whoever could write to it could play the owner of a lock. */
+/** Returns the directory for sockets. Only we may write to it: anyone else could impersonate the owner of a lock. */
 export async function runtimeDirectory(env: Environment, uid: number = ownUid()): Promise<string> {
   return ownDirectory(await runtimePlace(env, uid), uid);
 }
 
-/** Where processes with another environment have their sockets, if that is another directory of ours. */
+/** Returns the directory used by processes with another environment, if it is ours and differs from this one. */
 export async function otherRuntimeDirectory(directory: string, uid: number = ownUid()): Promise<string | undefined> {
   const fallback = fallbackPlace(uid);
   return fallback !== directory && (await isOwnDirectory(fallback, uid)) ? fallback : undefined;
 }
 
-/** `$XDG_RUNTIME_DIR/cody`, or `/tmp/cody-<uid>` when that is not set, not ours or too long; it need not be there. */
+/**
+ * Returns `$XDG_RUNTIME_DIR/cody`, or `/tmp/cody-<uid>` if that is unset, not ours or too long. It may not exist yet.
+ */
 export async function runtimePlace(env: Environment, uid: number): Promise<string> {
   const base = env["XDG_RUNTIME_DIR"];
   if (base !== undefined && (await isOwnDirectory(base, uid))) {
@@ -35,7 +37,7 @@ function fallbackPlace(uid: number): string {
   return join("/tmp", `cody-${uid}`);
 }
 
-/** The pid in the name tells later processes whether the one that listened has ended. */
+/** Builds a socket path. The pid in the name lets later processes check whether the listener has ended. */
 export function socketPath(directory: string, token: string): string {
   const path = join(directory, `${process.pid}.${token.slice(0, tokenChars)}.sock`);
   if (Buffer.byteLength(path) <= maxSocketPathBytes) return path;
@@ -44,18 +46,18 @@ export function socketPath(directory: string, token: string): string {
   );
 }
 
-/** The pid in the name of a socket; sockets of older versions have none. */
+/** Returns the pid in a socket's name; sockets of older versions have none. */
 export function socketPid(name: string): number | undefined {
   const digits = /^([1-9]\d{0,9})\./.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Whether a socket with this path can be reached as it is written. */
+/** Whether a path is absolute and short enough to be used as a socket unchanged. */
 export function isSocketPath(path: string): boolean {
   return path.startsWith("/") && !path.includes("\0") && Buffer.byteLength(path) <= maxSocketPathBytes;
 }
 
-/** Makes the directory, and refuses one that others could have made. */
+/** Creates the directory and rejects one that belongs to another user. */
 export async function ownDirectory(directory: string, uid: number = ownUid()): Promise<string> {
   await mkdir(directory, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
@@ -63,7 +65,7 @@ export async function ownDirectory(directory: string, uid: number = ownUid()): P
   if (!(await isOwnDirectory(directory, uid))) {
     throw new InvalidInputError(`the runtime directory ${directory} is not a directory of this user`);
   }
-  // Set, not only asked for: the umask may have taken bits away, and an older program may have left it open.
+  // Sets the mode explicitly: the umask may have removed bits, and an older program may have left it open.
   await chmod(directory, 0o700);
   return directory;
 }

@@ -4,12 +4,12 @@ import { answers } from "./lock-owner.js";
 import { pidInUse } from "./process-liveness.js";
 import { otherRuntimeDirectory, socketPid } from "./runtime-directory.js";
 
-/** How old a socket must be when its name does not say which process made it. */
+/** Minimum age of a socket to remove when its name contains no pid. */
 const settledMs = 60 * 60 * 1000;
-/** Bounds the work of one start; the next one removes more. */
+/** Limits the work of one start; the next one removes more. */
 const maxSwept = 256;
 
-/** Removes the sockets of processes that ended without removing them, also in the directory used without a login. */
+/** Removes the sockets of processes that ended without removing them, also in the fallback directory. */
 export async function sweepSockets(directory: string, now: number): Promise<void> {
   const other = await otherRuntimeDirectory(directory);
   let left = maxSwept;
@@ -23,8 +23,8 @@ export async function sweepSockets(directory: string, now: number): Promise<void
 }
 
 /**
- * Whether the process that listened on a socket is certainly gone. A process is alive, and does not answer yet, between
- * making its socket and listening on it.
+ * Whether the process that listened on a socket is certainly gone. A live process does not answer yet between
+ * creating its socket and listening on it.
  */
 export async function isLeftSocket(path: string, now: number): Promise<boolean> {
   const stats = await stat(path);

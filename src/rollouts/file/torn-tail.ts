@@ -10,11 +10,11 @@ const maxKept = 1000;
 
 const flags = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** What stands there is not a file, or not for us to write to. */
+/** Errors for a path that is not a file or that we may not write. */
 const notOurs = new Set<string | undefined>(["ELOOP", "EISDIR", "ENXIO", "EACCES", "EPERM"]);
 
 export interface MendedTail {
-  /** Where the file ends now; a line may be appended here. */
+  /** Length of the file after the fix; a line may be appended here. */
   readonly bytes: number;
   readonly torn?: { readonly bytes: number; readonly keptAs: string };
 }
@@ -23,8 +23,9 @@ const chunkBytes = 64 * 1024;
 const newline = 0x0a;
 
 /**
- * Sees to it that a rollout ends with a newline. What a crash left of its last line is kept beside the file and cut
- * off; a line that only lacks its newline gets one. Only for who holds the lock: a live writer would lose lines.
+ * Ensures that a rollout ends with a newline. The remains of a last line torn by a crash are saved beside the file
+ * and cut off; a complete line without a newline gets one. The caller must hold the lock, because a live writer would
+ * lose lines.
  */
 export async function mendTail(fileSystem: FileSystem, fd: number, path: string, size: number): Promise<MendedTail> {
   const start = await lastLineStart(fileSystem, fd, size);
@@ -40,7 +41,7 @@ export async function mendTail(fileSystem: FileSystem, fd: number, path: string,
   return { bytes: start, torn: { bytes: size - start, keptAs } };
 }
 
-/** Where the line without a newline begins; the end of the file when there is none. */
+/** Returns the start of an unterminated last line, or the end of the file if there is none. */
 async function lastLineStart(fileSystem: FileSystem, fd: number, size: number): Promise<number> {
   for (let end = size; end > 0; end -= Math.min(end, chunkBytes)) {
     const from = Math.max(0, end - chunkBytes);
@@ -56,7 +57,7 @@ async function isWholeLine(fileSystem: FileSystem, fd: number, start: number, si
   return readLineBytes(start === 0 ? withoutMark(bytes) : bytes).status !== "bad";
 }
 
-/** The end of an open rollout, which shall be cut off. */
+/** The end of an open rollout that is to be cut off. */
 interface Tail {
   readonly fd: number;
   readonly start: number;
@@ -68,7 +69,7 @@ interface KeptFile {
   readonly name: string;
 }
 
-/** Keeps a tail in a file beside its rollout and gives the name of that. It may fail and be called again. */
+/** Saves a tail in a file beside its rollout and returns that file's name. Safe to repeat after a failure. */
 async function keepTail(fileSystem: FileSystem, tail: Tail, path: string): Promise<string> {
   const { fd, name } = await openKept(fileSystem, tail, path);
   try {
@@ -84,7 +85,7 @@ async function keepTail(fileSystem: FileSystem, tail: Tail, path: string): Promi
   return name;
 }
 
-/** An empty file: a new one, or the one in which an attempt before this did not come to its end. */
+/** Opens an empty file: a new one, or the one left by an earlier attempt that failed. */
 async function openKept(fileSystem: FileSystem, tail: Tail, path: string): Promise<KeptFile> {
   for (let number = 1; number <= maxKept; number += 1) {
     const kept = besideRollout(path, `torn-${number}`);
@@ -103,7 +104,7 @@ async function create(fileSystem: FileSystem, kept: string): Promise<number | un
   }
 }
 
-/** Only what holds nothing but the beginning of this tail is written over. */
+/** Reuses a file only if it contains nothing but the beginning of this tail. */
 async function openAgain(fileSystem: FileSystem, kept: string, tail: Tail): Promise<number | undefined> {
   const fd = await fileSystem.open(kept, flags | constants.O_RDWR).catch((error: NodeJS.ErrnoException) => {
     if (notOurs.has(error.code)) return undefined;
@@ -112,7 +113,7 @@ async function openAgain(fileSystem: FileSystem, kept: string, tail: Tail): Prom
   if (fd === undefined) return undefined;
   try {
     if (await beginsTail(fileSystem, fd, tail)) {
-      // A sync may have failed, and then the bytes that it shows are not on the disk.
+      // Starts over, because after a failed sync the visible bytes may not be on disk.
       await fileSystem.ftruncate(fd, 0);
       return fd;
     }

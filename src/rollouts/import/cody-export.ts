@@ -13,12 +13,12 @@ import type { SourceRecord } from "../formats/import/source.js";
 
 const knownItem = ResponseItem.options[0];
 
-/** Whether a JSON value is what `cody export --format json` writes. */
+/** Whether a JSON value was written by `cody export --format json`. */
 export function isCodyExport(value: Fields): boolean {
   return value["format"] === "cody" && Array.isArray(value["turns"]);
 }
 
-/** The lines of an exported conversation: its turns as they were played, with what changed the history between them. */
+/** Yields the records of an exported conversation: its turns, with the changes of the history between them. */
 export function* codyExportRecords(exported: Fields, losses: Losses): Generator<SourceRecord> {
   const reading = new ExportReading(exported, losses);
   const history: ResponseItem[] = [];
@@ -29,7 +29,7 @@ export function* codyExportRecords(exported: Fields, losses: Losses): Generator<
     }
   }
   const items = listOf(exported["history"]).filter((item) => knownItem.safeParse(item).success);
-  // Exports of older versions do not contain the histories that compactions left.
+  // Exports of older versions do not contain the histories after compactions.
   if (JSON.stringify(items) === JSON.stringify(history)) return;
   const payload = { type: "history_replaced", items };
   yield* codexRecords({ timestamp: reading.time, type: "cody", payload }, losses);
@@ -40,7 +40,7 @@ class ExportReading {
   readonly #losses: Losses;
   readonly #snapshot: Fields;
   #total = noTokens;
-  /** The time of the newest line. */
+  /** Time of the newest line. */
   time: string;
 
   constructor(exported: Fields, losses: Losses) {
@@ -70,7 +70,10 @@ class ExportReading {
     if (end !== undefined) yield this.#event(end);
   }
 
-  /** Only the settings of the newest turn are exported as a whole; of the others the policies are not known. */
+  /**
+   * Writes a turn's context. Only the newest turn is exported with all settings; the policies of the others are
+   * unknown.
+   */
   *#contextLine(turn: Fields, id: string | undefined): Generator<LineObject> {
     const model = textOf(turn["model"]);
     if (model === undefined) return;
@@ -108,7 +111,7 @@ class ExportReading {
       return this.#event({ type: "thread_rolled_back", num_turns: change["turns"] });
     const items = change["replacement_history"];
     if (change["type"] === "replaced") {
-      // Without the history that followed, what is new in it must do; the end of the export has the whole.
+      // Without the replacement history the new items must do; the end of the export has the complete history.
       const replaced = Array.isArray(items) ? items : listOf(change["unseen"]);
       return { timestamp, type: "cody", payload: { type: "history_replaced", items: replaced } };
     }
@@ -122,7 +125,7 @@ class ExportReading {
     return { timestamp, type: "compacted", payload };
   }
 
-  /** A turn has the tokens of all its requests; the export has the newest count as it was. */
+  /** Restores token counts: a turn has the sum of its requests, and the export has the newest count. */
   *#counts(usage: TokenUsage, isLastCounted: boolean): Generator<TokenUsageInfo> {
     const newest = TokenUsageInfo.safeParse(this.#exported["usage"]);
     const last = isLastCounted && newest.success ? newest.data : undefined;

@@ -2,20 +2,20 @@ import { isRecord } from "../../base/is-record.js";
 
 export interface Tokens {
   input: number;
-  /** Of the input, what the provider had kept. */
+  /** Input tokens served from the provider's cache. */
   cached: number;
   output: number;
   total: number;
 }
 
-/** What a conversation has used of one model. */
+/** A conversation's token usage of one model. */
 export interface ModelUsage extends Tokens {
   readonly provider: string;
   readonly model: string;
   turns: number;
 }
 
-/** What is known of a conversation besides its messages; plain data that is written down and gone on with. */
+/** Facts about a conversation besides its messages; plain data, so that it can be stored and continued later. */
 export interface ConversationFacts {
   startedAt?: string;
   cwd?: string;
@@ -24,18 +24,18 @@ export interface ConversationFacts {
   gitBranch?: string;
   gitCommit?: string;
   title?: string;
-  /** Whom it spoke to last. */
+  /** The provider and model of the last turn. */
   provider?: string;
   model?: string;
-  /** Not in Codex's form: it cannot be gone on with in the middle. */
+  /** The file is not in Codex's format, so reading cannot resume in its middle. */
   isForeign: boolean;
   turns: number;
   answers: number;
   toolCalls: number;
-  /** All it had spent when that was told last. */
+  /** Total usage according to the last report. */
   spent: Tokens;
   usage: ModelUsage[];
-  /** The names of tools whose outputs are still to come, by the ids of their calls. */
+  /** Tool names of calls without an output yet, by call id. */
   calls: Record<string, string>;
 }
 
@@ -43,7 +43,7 @@ export function emptyFacts(): ConversationFacts {
   return { isForeign: false, turns: 0, answers: 0, toolCalls: 0, spent: noTokens(), usage: [], calls: {} };
 }
 
-/** What it has used of the model it speaks to now. */
+/** Returns the usage entry of the current model and creates it if necessary. */
 export function usageOf({ usage, provider = "unknown", model = "unknown" }: ConversationFacts): ModelUsage {
   const known = usage.find((each) => each.provider === provider && each.model === model);
   if (known !== undefined) return known;

@@ -9,7 +9,7 @@ import { type SaidMessage, saidIn } from "./said-message.js";
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** Reads one conversation line by line, and can go on where another one ended: what it knows is plain data. */
+/** Reads one conversation line by line. Its state is plain data, so that another instance can continue. */
 export class ConversationFold {
   readonly facts: ConversationFacts;
   readonly #forms: FormReader;
@@ -20,7 +20,7 @@ export class ConversationFold {
     this.#forms = new FormReader(id);
   }
 
-  /** What a line says that can be searched for. */
+  /** Returns the searchable messages of a line. */
   add(line: LineObject, offset: number): SaidMessage[] {
     if (this.facts.title === undefined) this.#title(userText(line));
     if (formOf(line) === undefined) return this.#read(line, offset);
@@ -51,7 +51,7 @@ export class ConversationFold {
       case "response_item":
         return this.#say(payload, offset);
       case "cody":
-        // Where a tree branches, what is new stands in the history that is replaced.
+        // At a branch of a tree the new items are contained in the replaced history.
         return this.facts.isForeign ? this.#sayNew(payload["items"], offset) : [];
       default:
         return [];
@@ -60,7 +60,7 @@ export class ConversationFold {
 
   #begin(payload: Value, metadata: Value): void {
     const { facts } = this;
-    // What a copy begins with may have first lines of its own.
+    // The copied beginning of a conversation may contain first lines of its own.
     if (facts.startedAt !== undefined) return;
     const git = table(payload["git"]);
     facts.startedAt = text(payload["timestamp"]) ?? "";
@@ -74,7 +74,10 @@ export class ConversationFold {
     Object.assign(this.facts, given({ provider, model }));
   }
 
-  /** Totals only grow; a smaller one begins anew. The same one is told again and again. */
+  /**
+   * Adds usage from a running total, which may be reported repeatedly; a smaller total means that counting started
+   * over.
+   */
   #spend(info: Value): void {
     const { facts } = this;
     const total = tokensIn(info["total_token_usage"]);

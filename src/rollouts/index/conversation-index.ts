@@ -7,17 +7,17 @@ import { readConversation } from "./read-conversation.js";
 import type { Found, RolloutFile } from "./scan.js";
 import type { SqlDatabase } from "./sql.js";
 
-/** How much of a library is read at once: what was read so far stays when the process dies. */
+/** Number of files per transaction; completed ones survive when the process dies. */
 const filesInOneGo = 200;
 const lettersInOne = 3;
 
-/** Everything that lies in some directories, as a list has found it. */
+/** All conversations in some directories. */
 export interface Library<T extends RolloutFile> {
   readonly directories: readonly string[];
   readonly conversations: readonly T[];
 }
 
-/** What was said in conversations, in a database; only a copy of what stands in their files. */
+/** A database with the messages of conversations; a cache that can be rebuilt from their files. */
 export class ConversationIndex {
   readonly #database: SqlDatabase;
   readonly #rows: IndexRows;
@@ -27,7 +27,7 @@ export class ConversationIndex {
     this.#rows = new IndexRows(database);
   }
 
-  /** The conversations whose files have changed since they were read, and the bytes that would have to be read. */
+  /** Returns the conversations whose files changed since they were indexed, and the number of bytes to read. */
   stale<T extends RolloutFile>({ conversations }: Library<T>): { readonly files: T[]; readonly bytes: number } {
     const known = this.#rows.files();
     const files = conversations.filter(({ id, path, size, updatedAt }) => {
@@ -38,7 +38,7 @@ export class ConversationIndex {
     return { files, bytes };
   }
 
-  /** Brings it up to date: reads what has changed, from where it was read to, and forgets what is gone. */
+  /** Updates the index: reads changed files from where reading stopped, and removes missing ones. */
   update(library: Library<RolloutFile>): void {
     const { files } = this.stale(library);
     for (let from = 0; from < files.length; from += filesInOneGo) {
@@ -53,7 +53,7 @@ export class ConversationIndex {
     if (gone.length > 0) this.forget(gone.map(([id]) => id));
   }
 
-  /** The first of these conversations that have all words. */
+  /** Returns the first conversations that contain all words. */
   search<T extends RolloutFile>(conversations: readonly T[], words: readonly string[], limit: number): Found<T>[] {
     const sets = words.flatMap((word) => lettersOf(word)).map((query) => this.#rows.withWords(query));
     const found: Found<T>[] = [];
@@ -99,7 +99,7 @@ export class ConversationIndex {
       });
       this.#rows.setFile(file, mark);
     } catch (error) {
-      // What cannot be read is not known, as when the files themselves are searched.
+      // An unreadable file is left out, as in a search of the files themselves.
       if (!isSystemError(error)) throw error;
       this.#rows.forget(id);
     }
@@ -117,7 +117,7 @@ export class ConversationIndex {
   }
 }
 
-/** The query for what holds all letters of a word, three at a time; none for a word of fewer. */
+/** Builds a query for all trigrams of a word; none for a shorter word. */
 function lettersOf(word: string): string[] {
   const letters = Array.from(folded(word));
   const threes = letters.slice(lettersInOne - 1).map((_, at) => letters.slice(at, at + lettersInOne).join(""));

@@ -1,13 +1,13 @@
 import { folded } from "./folded.js";
 import type { SaidMessage } from "./said-message.js";
 
-/** A piece of what was said, and where in it the words are. */
+/** An excerpt of a message with the positions of the words in it. */
 export interface Excerpt {
   readonly role: SaidMessage["role"];
   readonly kind: SaidMessage["kind"];
   readonly tool?: string;
   readonly text: string;
-  /** The beginning and the end of each word in `text`. */
+  /** Start and end of each word in `text`. */
   readonly marks: readonly (readonly [from: number, to: number])[];
 }
 
@@ -18,19 +18,19 @@ export function excerptOf({ role, kind, toolName, text }: SaidMessage, words: re
   const first = Math.min(...words.map((word) => folded(text).indexOf(word)).filter((at) => at !== -1));
   const from = borderAt(text, Math.max(0, first - charsBefore));
   const to = borderAt(text, Math.min(text.length, first + charsBehind));
-  // A word has no spaces, so it is found again where they have become one.
+  // Words contain no spaces, so collapsing spaces keeps them intact.
   const piece = text.slice(from, to).replaceAll(/\s+/g, " ").trim();
   const shown = `${from > 0 ? "…" : ""}${piece}${to < text.length ? "…" : ""}`;
   return { role, kind, ...(toolName === null ? {} : { tool: toolName }), text: shown, marks: marksIn(shown, words) };
 }
 
-/** No pair is cut in two. */
+/** Avoids splitting a surrogate pair. */
 function borderAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code < 0xe000 ? at - 1 : at;
 }
 
-/** Where words overlap there is one mark. */
+/** Overlapping words share one mark. */
 function marksIn(text: string, words: readonly string[]): [number, number][] {
   const lower = folded(text);
   const hits = words.flatMap((word) => hitsOf(lower, word)).toSorted((a, b) => a[0] - b[0]);

@@ -1,4 +1,4 @@
-/** A text without the difference between capitals and small letters, of the same length. */
+/** Lowercases a text without changing its length, so that positions stay valid. */
 export function folded(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;

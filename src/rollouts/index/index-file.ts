@@ -3,15 +3,15 @@ import { dirname } from "node:path";
 import { isRecord } from "../../base/is-record.js";
 import type { OpenSql, SqlDatabase } from "./sql.js";
 
-/** Raised when something stands in the tables that older ones have not, or otherwise. */
+/** Increase when the tables or their contents change. */
 export const indexVersion = 1;
 
 const busyMs = 1_000;
 const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * The tables of sessions and messages are for everybody to read; the others are ours. Words are found in `words` by
- * three letters at a time, which finds them wherever they stand, and then in `messages` themselves.
+ * Other programs may read `sessions` and `messages`; the other tables are private. A search first finds candidates in
+ * `words` by trigrams, which match anywhere in a text, and then checks `messages`.
  */
 const schema = `
   CREATE TABLE sessions(
@@ -30,25 +30,25 @@ const schema = `
   PRAGMA user_version = ${indexVersion};
 `;
 
-/** Written by a cody that knows more than this one: it is left as it is. */
+/** The index was written by a newer version of cody and is left untouched. */
 export class NewerIndexError extends Error {
   override readonly name = "NewerIndexError";
 }
 
-/** Opens the index, and makes it if there is none or one of an older version. */
+/** Opens the index; creates it if it is missing or from an older version. */
 export function openIndexFile(open: OpenSql, path: string): SqlDatabase {
-  // Conversations may be kept elsewhere, so that nobody has made it yet.
+  // The folder may be missing, because conversations can be stored elsewhere.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   makePrivate(path);
   const database = open(path);
   try {
-    // What is deleted is to be gone from the file as well.
+    // Deleted data must be overwritten in the file as well.
     database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;`);
     const version = versionOf(database);
     if (version > indexVersion) throw new NewerIndexError(`the index is of a newer version, ${version}`);
     if (version === indexVersion) return database;
     database.exec("BEGIN IMMEDIATE");
-    // Another process may have made it meanwhile.
+    // Another process may have created the tables meanwhile.
     if (versionOf(database) === 0) database.exec(schema);
     database.exec("COMMIT");
     return database;
@@ -67,7 +67,7 @@ function versionOf(database: SqlDatabase): number {
   return isRecord(row) ? Number(row["user_version"]) : 0;
 }
 
-/** Before anything is in it. What SQLite puts beside it has the same rights. */
+/** Restricts access before anything is written; SQLite's side files inherit the permissions. */
 function makePrivate(path: string): void {
   const fd = openSync(path, createFlags, 0o600);
   try {

@@ -6,14 +6,14 @@ import type { SaidMessage } from "./said-message.js";
 import type { RolloutFile } from "./scan.js";
 import type { SqlDatabase, SqlStatement } from "./sql.js";
 
-/** What the index has read of a file. */
+/** State of a file when it was indexed. */
 export interface IndexedFile {
   readonly path: string;
   readonly size: number;
   readonly mtime: number;
 }
 
-/** The rows of the index; every value that goes in is bound, none is written into a statement. */
+/** Access to the rows of the index; all values are bound, none is interpolated into a statement. */
 export class IndexRows {
   readonly #statements: Record<keyof typeof statements, SqlStatement>;
 
@@ -55,7 +55,7 @@ export class IndexRows {
     this.#statements.setFile.run(id, path, size, updatedAt, inode, readTo, tail, JSON.stringify(facts));
   }
 
-  /** The messages of one conversation in order. */
+  /** Returns the messages of one conversation, in order. */
   messages(id: string): SaidMessage[] {
     return this.#statements.messages
       .all(id)
@@ -69,7 +69,7 @@ export class IndexRows {
       }));
   }
 
-  /** The conversations in which these letters stand somewhere, in what a query for words calls it. */
+  /** Returns the conversations that match a full-text query. */
   withWords(query: string): Set<string> {
     return new Set(
       this.#statements.withWords
@@ -79,7 +79,7 @@ export class IndexRows {
     );
   }
 
-  /** Words have no text of their own: what was put in must be told again to be taken out. */
+  /** Removes a conversation. The word index stores no text, so SQLite needs the original text to delete its entries. */
   forget(id: string): void {
     for (const row of this.#statements.texts.all(id)) {
       if (isRecord(row)) this.#statements.forgetWords.run(Number(row["number"]), folded(String(row["text"])));

@@ -4,7 +4,7 @@ import type { SaidMessage } from "./said-message.js";
 
 const maxExcerpts = 3;
 
-/** The words of a query as they are compared; of two where one holds the other both count. */
+/** Splits a query into distinct words for comparison; a word contained in another one counts separately. */
 export function wordsIn(texts: readonly string[]): string[] {
   const words = texts
     .join(" ")
@@ -13,7 +13,7 @@ export function wordsIn(texts: readonly string[]): string[] {
   return [...new Set(words.filter((word) => word !== ""))];
 }
 
-/** Looks for words in what was said in one conversation; all must be somewhere in it. */
+/** Searches one conversation for words, all of which must occur somewhere in it. */
 export class WordSearch {
   readonly #words: readonly string[];
   readonly #missing: Set<string>;
@@ -35,7 +35,7 @@ export class WordSearch {
       .slice(0, maxExcerpts);
   }
 
-  /** The messages with the most of the words, in the order they were said; undefined when a word is missing. */
+  /** Returns the messages with the most words, in conversation order; undefined when a word is missing. */
   excerpts(): Excerpt[] | undefined {
     if (this.#missing.size > 0) return undefined;
     return this.#best

@@ -10,11 +10,11 @@ const chunkBytes = 256 * 1024;
 
 const newline = 0x0a;
 
-/** How far a file has been read, and how it can be told that what was read is still there. */
+/** The position up to which a file was read, with data to verify that this part is unchanged. */
 export interface ReadMark {
   readonly inode: number;
   readonly readTo: number;
-  /** A digest of the last bytes that were read. */
+  /** Digest of the last bytes read. */
   readonly tail: string;
   readonly facts: ConversationFacts;
 }
@@ -22,14 +22,14 @@ export interface ReadMark {
 const tailBytes = 256;
 
 export interface ReadingHooks {
-  /** Where somebody wants to go on, if what was read is still there. */
+  /** Position at which to continue, if the part before it is unchanged. */
   readonly before?: ReadMark | undefined;
-  /** Hears first whether it goes on there; else it begins anew. */
+  /** Called first, with whether reading continues there or starts over. */
   readonly onStart?: (isContinued: boolean) => void;
   readonly onMessage?: (message: SaidMessage) => void;
 }
 
-/** Reads a conversation. Lines that cannot be read are passed over, and so is what has no newline yet. */
+/** Reads a conversation. Skips unreadable lines and a last line without a newline. */
 export function readConversation(
   { id, path }: { readonly id: string; readonly path: string },
   { before, onStart, onMessage }: ReadingHooks,
@@ -60,13 +60,13 @@ function tailOf(file: OpenRollout, readTo: number): string {
     .digest("hex");
 }
 
-/** A line with its newline behind it, and where in the file it begins. */
+/** A line that ends with a newline, and its offset in the file. */
 interface WholeLine {
   readonly offset: number;
   readonly bytes: Buffer;
 }
 
-/** A rollout that is open; only for a command that does nothing else. */
+/** An open rollout, read synchronously; only for commands that do nothing else. */
 class OpenRollout {
   readonly #fd: number;
   readonly inode: number;
@@ -79,14 +79,14 @@ class OpenRollout {
     this.size = stats.isFile() ? stats.size : 0;
   }
 
-  /** The lines from the beginning of one of them on. One without a newline is not finished, and none of them. */
+  /** Yields the complete lines from an offset, which must be the start of a line. */
   *lines(from: number): Generator<WholeLine> {
     let offset = from;
     let rest: Buffer = Buffer.of();
     for (;;) {
       const chunk = this.bytes(offset + rest.length, chunkBytes);
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      // What is longer is damage, and nobody knows what stands behind it.
+      // A longer line is damage, and nothing after it can be trusted.
       if (chunk.length === 0 || bytes.length > maxLineBytes) return;
       let begin = 0;
       for (let end = bytes.indexOf(newline, rest.length); end !== -1; end = bytes.indexOf(newline, begin)) {

@@ -1,9 +1,9 @@
 import { isRealUserMessage } from "../../messages/user-message.js";
 import { contentText } from "../user-text.js";
 
-/** What can be searched for: something somebody said, a tool's call or its output. */
+/** A searchable message, tool call or tool output. */
 export interface SaidMessage {
-  /** Where its line begins in the file; of several from one line each has the next number. */
+  /** Offset of the line in the file; further messages of the same line get consecutive numbers. */
   readonly offset: number;
   readonly role: "user" | "assistant" | "tool";
   readonly kind: "message" | "call" | "output";
@@ -14,10 +14,10 @@ export interface SaidMessage {
 type Item = Readonly<Record<string, unknown>>;
 
 const maxSaidChars = 256 * 1024;
-/** What a tool was given or has put out is mostly not what somebody remembers. */
+/** Tool input and output is limited more strictly, because people rarely remember it. */
 const maxToolChars = 16 * 1024;
 
-/** What an item says, if it can be searched for. `calls` are the names of the tools whose outputs are still to come. */
+/** Returns the searchable text of an item. `calls` has the tool names of calls without an output yet. */
 export function saidIn(item: Item, calls: Record<string, string>): Omit<SaidMessage, "offset"> | undefined {
   const { type, role } = item;
   switch (type) {
@@ -52,7 +52,7 @@ function called(item: Item, calls: Record<string, string>): Omit<SaidMessage, "o
 function answered(item: Item, calls: Record<string, string>): Omit<SaidMessage, "offset"> {
   const id = typeof item["call_id"] === "string" ? item["call_id"] : "";
   const toolName = Object.hasOwn(calls, id) ? (calls[id] ?? null) : null;
-  // Kept only until it is answered: they are written down with everything else that is known.
+  // Removed once answered, because pending calls are stored with the other facts.
   Reflect.deleteProperty(calls, id);
   const { output } = item;
   const text = Array.isArray(output) ? contentText(output) : textOf(output);
@@ -63,7 +63,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? "");
 }
 
-/** What a database can keep exactly as it is: no half of a pair, and no NUL, with which a text would end. */
+/** Makes a text storable in the database unchanged: no lone surrogates, and no NUL, which would end it. */
 function plain(text: string, maxChars: number): string {
   return text.slice(0, maxChars).toWellFormed().replaceAll("\0", " ");
 }

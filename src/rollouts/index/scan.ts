@@ -4,7 +4,7 @@ import { WordSearch } from "./match-words.js";
 import { readConversation } from "./read-conversation.js";
 import type { SaidMessage } from "./said-message.js";
 
-/** A conversation that may be looked at. */
+/** A conversation file to search. */
 export interface RolloutFile {
   readonly id: string;
   readonly path: string;
@@ -17,7 +17,7 @@ export interface Found<T> {
   readonly excerpts: readonly Excerpt[];
 }
 
-/** The first conversations that have all words, read from their files. */
+/** Searches the files and returns the first conversations that contain all words. */
 export function searchFiles<T extends RolloutFile>(
   conversations: readonly T[],
   words: readonly string[],
@@ -34,14 +34,14 @@ export function searchFiles<T extends RolloutFile>(
   return found;
 }
 
-/** What is known of each conversation, read from their files. */
+/** Reads the facts of each conversation from its file. */
 export function factsInFiles<T extends RolloutFile>(conversations: readonly T[]): Map<T, ConversationFacts> {
   const facts = new Map<T, ConversationFacts>();
   for (const conversation of conversations) {
     try {
       facts.set(conversation, readConversation(conversation, {}).facts);
     } catch {
-      // It is gone, or nobody may read it.
+      // The file is gone or not readable.
     }
   }
   return facts;
@@ -52,7 +52,7 @@ function isRead(file: RolloutFile, onMessage: (message: SaidMessage) => void): b
     readConversation(file, { onMessage });
     return true;
   } catch {
-    // It is gone, or nobody may read it.
+    // The file is gone or not readable.
     return false;
   }
 }

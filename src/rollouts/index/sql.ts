@@ -1,4 +1,4 @@
-/** As much of a database as the index needs. */
+/** The subset of a database that the index uses. */
 export interface SqlDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqlStatement;
@@ -15,10 +15,10 @@ export type SqlValue = string | number | bigint | null;
 
 export type OpenSql = (path: string) => SqlDatabase;
 
-/** Undefined where there is no database. */
+/** Returns undefined where no database library is installed. */
 export type LoadSql = () => Promise<OpenSql | undefined>;
 
-/** Loaded by who needs it and nobody else: it is large, and it may not be installed. */
+/** Loaded on demand, because the library is large and optional. */
 export const loadLibsql: LoadSql = async () => {
   try {
     const { default: Database } = await import("libsql");

@@ -4,7 +4,7 @@ import { ConversationIndex } from "./conversation-index.js";
 import { NewerIndexError, openIndexFile, removeIndexFile } from "./index-file.js";
 import { loadLibsql, type LoadSql, type OpenSql } from "./sql.js";
 
-/** What came of it, or why the index could not be used. */
+/** The result, or the reason why the index could not be used. */
 export type IndexOutcome<T> =
   | { readonly status: "used"; readonly value: T }
   | { readonly status: "missing" | "newer" | "in_use" | "failed"; readonly reason: string };
@@ -15,8 +15,8 @@ export interface IndexOptions {
 }
 
 /**
- * Does something with the index, which is only a copy: whatever goes wrong with it is told and not thrown, so that
- * whoever asked can look into the files instead. One that is damaged is made anew.
+ * Runs `work` with the index. Because the index is only a cache, failures are returned instead of thrown, so that the
+ * caller can search the files instead. A damaged index is rebuilt.
  */
 export async function withIndex<T>(
   { path, load = loadLibsql }: IndexOptions,
@@ -34,13 +34,13 @@ export async function withIndex<T>(
   return attempt(open, path, work);
 }
 
-/** Drops all that is known of some conversations, whose files are gone. Says whether nothing of them is left. */
+/** Removes deleted conversations from the index; returns whether nothing of them is left. */
 export async function forgetIndexed(path: string, ids: readonly string[], load?: LoadSql): Promise<boolean> {
   if (!existsSync(path)) return true;
   const outcome = await withIndex({ path, ...(load === undefined ? {} : { load }) }, (index) => index.forget(ids));
   if (outcome.status === "used") return true;
   if (outcome.status !== "missing") return false;
-  // Nobody here can read it, but somebody else could.
+  // Without the library the entries cannot be removed, but other programs could read them, so the file is deleted.
   removeIndexFile(path);
   return true;
 }
@@ -57,12 +57,12 @@ function attempt<T>(open: OpenSql, path: string, work: (index: ConversationIndex
     }
   } catch (error) {
     if (error instanceof NewerIndexError) return { status: "newer", reason: error.message };
-    // The database and the disk say what went wrong by a code; anything else is a mistake of ours.
+    // Database and file system errors have a code; anything else is a bug.
     if (!(error instanceof Error) || !("code" in error)) throw error;
     const code = String(error.code);
     const reason = systemProblem(error)?.message ?? error.message;
     if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return { status: "in_use", reason: "another process has it" };
-    // An error in a statement of ours means that the tables are not what they should be.
+    // An error in one of our statements means that the tables are not as expected.
     return { status: "failed", reason, isDamaged: /^SQLITE_(?:NOTADB|CORRUPT|ERROR|CONSTRAINT|MISMATCH)/.test(code) };
   }
 }

@@ -2,15 +2,15 @@ import { messageText } from "../../messages/response-item.js";
 import { isRealUserMessage } from "../../messages/user-message.js";
 import { readRollout } from "../file/read.js";
 
-/** What a person needs to know a conversation again. */
+/** Facts by which a person recognizes a conversation. */
 export interface ConversationExcerpt {
-  /** How many messages of the user and the model there are, all that was ever said. */
+  /** Number of all user and assistant messages ever, including those no longer in the history. */
   readonly messages: number;
   readonly firstMessage?: string;
   readonly lastAnswer?: string;
 }
 
-/** Reads a whole rollout; of a damaged one what stands before the damage. */
+/** Reads a whole rollout; in a damaged one, only the part before the damage. */
 export async function conversationExcerpt(path: string, conversationId: string): Promise<ConversationExcerpt> {
   let messages = 0;
   let [firstMessage, lastAnswer]: (string | undefined)[] = [];
@@ -25,7 +25,7 @@ export async function conversationExcerpt(path: string, conversationId: string):
       else lastAnswer = messageText(item);
     }
   } catch {
-    // A list says that it is damaged.
+    // Damage is reported by the list.
   }
   return {
     messages,

@@ -4,23 +4,23 @@ import { besideRollout } from "../layout.js";
 
 /** A file that belongs to a conversation. */
 export interface ConversationFile {
-  /** Relative to the folder the rollout lies in; with a slash for what lies in a folder beside the rollout. */
+  /** Relative to the rollout's folder; contains a slash for a file in a folder beside the rollout. */
   readonly name: string;
   readonly bytes: number;
   readonly mtimeMs: number;
 }
 
-/** Why a conversation stays where it is. */
+/** Explains why a conversation cannot be deleted. */
 export class NotDeletableError extends Error {
   override readonly name = "NotDeletableError";
 }
 
-/** Only for as long as somebody writes: the lock itself, marks of who took it over, and what becomes one of them. */
+/** Matches the lock, its takeover marks and their temporary files, which exist only while a process writes. */
 const lock = /^lock(?:\.|$)/;
 
 /**
- * Everything on disk that belongs to one conversation, its rollout first: torn lines, backups, blobs, and whatever else
- * begins with its name; not its lock. Nothing of it is a link.
+ * Lists all files of a conversation, its rollout first: torn lines, backups, blobs, and everything else that begins
+ * with its name, except its lock. Throws if one of them is not a regular file.
  */
 export async function conversationFiles(rolloutPath: string): Promise<ConversationFile[]> {
   const folder = dirname(rolloutPath);
@@ -36,7 +36,7 @@ export async function conversationFiles(rolloutPath: string): Promise<Conversati
 }
 
 function isBeside(rolloutPath: string, name: string): boolean {
-  // Blobs keep the whole name of the rollout, also where other names must not.
+  // Blobs keep the full name of the rollout even where other files must not.
   const starts = [`${basename(rolloutPath)}.`, basename(besideRollout(rolloutPath, ""))];
   const start = starts.find((candidate) => name.startsWith(candidate));
   return start !== undefined && !lock.test(name.slice(start.length));

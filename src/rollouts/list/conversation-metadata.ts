@@ -1,11 +1,11 @@
-/** A saved conversation, as a list shows it. */
+/** A saved conversation in a list. */
 export interface ConversationMetadata {
   readonly id: string;
-  /** How it is called, if it is. */
+  /** The conversation's name, if it has one. */
   readonly name?: string;
-  /** It stays when old conversations are cleaned up. */
+  /** Pinned conversations are not cleaned up. */
   readonly pinned?: true;
-  /** Milliseconds since 1970 of the last change. */
+  /** Time of the last change in milliseconds since 1970. */
   readonly updatedAt: number;
   readonly provider?: string;
   readonly model?: string;
@@ -14,12 +14,12 @@ export interface ConversationMetadata {
   readonly createdAt?: number;
   readonly gitBranch?: string;
   readonly gitCommit?: string;
-  /** The first line of what a person said first, cut at 80 characters. */
+  /** First line of the user's first message, cut at 80 characters. */
   readonly title?: string;
   readonly path?: string;
-  /** Of its file, in bytes. */
+  /** Size of the file in bytes. */
   readonly size?: number;
-  /** Nobody has said anything in it yet. */
+  /** Whether the conversation has no user message yet. */
   readonly empty?: boolean;
   readonly damaged?: boolean;
 }

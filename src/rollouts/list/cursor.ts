@@ -1,16 +1,16 @@
-/** Where a list goes on: behind the conversation with this key and id, in the order of this name. */
+/** Position in a list: after the conversation with this key and id, in this order. */
 export interface Cursor {
   readonly order: string;
   readonly key: number | string | null;
   readonly id: string;
 }
 
-/** Nobody is to read it or make one up, so it does not look like something. */
+/** Encodes a cursor opaquely, so that callers do not parse or construct one. */
 export function cursorText({ order, key, id }: Cursor): string {
   return Buffer.from(JSON.stringify([order, key, id])).toString("base64url");
 }
 
-/** Undefined for what is none. */
+/** Returns undefined for an invalid cursor. */
 export function parsedCursor(text: string): Cursor | undefined {
   const value = valueIn(text);
   if (!Array.isArray(value) || value.length !== 3) return undefined;

@@ -7,8 +7,8 @@ import { type RolloutName, rolloutsIn } from "./layout-files.js";
 const maxNamed = 5;
 
 /**
- * The one conversation that `conv_…`, a bare UUID or the beginning of either names. The first directory is the one that
- * counts; the others are looked in for what is not there. Only names are read, whatever the layout.
+ * Finds the one conversation with this id (`conv_…` or a bare UUID) or id prefix. The first directory has priority;
+ * the others are searched only if it has no match. Only file names are read, in any layout.
  */
 export async function findConversation(directories: readonly string[], text: string): Promise<RolloutName> {
   const exact = await findById(directories, text);
@@ -23,16 +23,16 @@ export async function findConversation(directories: readonly string[], text: str
   throw new ConversationNotFoundError(text);
 }
 
-/** The conversation with exactly this id, in either form. */
+/** Finds the conversation with exactly this id, in either form. */
 export async function findById(directories: readonly string[], text: string): Promise<RolloutName | undefined> {
-  // Checked before anything touches the file system: it may be a path.
+  // Checked before any file access, because the text may be a path.
   if (!isConversationId(text)) throw new ConversationNotFoundError(text);
   const id = shownId(text);
   const [own] = directories;
   const flat = own === undefined ? undefined : await flatFile(own, id);
   if (flat !== undefined) return flat;
   for (const [index, directory] of directories.entries()) {
-    // What cody did not name itself has a UUID.
+    // Conversations in the directories of other programs have UUIDs.
     if (index > 0 && bareId(id) === id) break;
     const found = (await rolloutsOf(directory, index)).find((rollout) => rollout.id === id);
     if (found !== undefined) return found;
@@ -40,14 +40,14 @@ export async function findById(directories: readonly string[], text: string): Pr
   return undefined;
 }
 
-/** Most are found without reading any directory. */
+/** Fast path: most conversations are found without reading a directory. */
 async function flatFile(directory: string, id: string): Promise<RolloutName | undefined> {
   const path = join(directory, `${id}.jsonl`);
   const stats = await lstat(path).catch(() => undefined);
   return stats === undefined || stats.isDirectory() ? undefined : { id, path };
 }
 
-/** A directory of another program that cannot be read must not keep anybody from their own conversations. */
+/** An unreadable directory of another program must not block access to cody's own conversations. */
 function rolloutsOf(directory: string, index: number): Promise<RolloutName[]> {
   return index === 0 ? rolloutsIn(directory) : rolloutsIn(directory).catch(() => []);
 }

@@ -2,16 +2,16 @@ import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** Codex keeps rollouts in `sessions/2026/11/16`, and what is archived without folders. */
+/** Codex keeps rollouts in `sessions/2026/11/16`, and archived ones in a flat folder. */
 const trees = ["sessions", "archived_sessions"];
 const maxDepth = 3;
-/** Beyond this many rollouts the rest counts as missing. */
+/** Further rollouts count as missing. */
 const maxRollouts = 200_000;
 const idAtEnd = /(?:^|[-_])([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/;
 
 /**
- * Finds other rollouts by the id their names end in: beside a rollout, then in the tree of Codex it stands in, archived
- * ones last. Folders are read when somebody looks for the first one, and only once.
+ * Finds other rollouts by the id at the end of their names: beside a rollout, then in Codex's tree around it,
+ * archived ones last. Folders are read on the first lookup, and only once.
  */
 export function rolloutFinder(path: string): (id: string) => Promise<string | undefined> {
   const folder = dirname(resolve(path));
@@ -26,7 +26,7 @@ export function rolloutFinder(path: string): (id: string) => Promise<string | un
   };
 }
 
-/** None when the folder does not belong to a home of Codex. */
+/** Returns nothing when the folder is not part of a Codex home. */
 function treesAround(folder: string): string[] {
   let inside = folder;
   for (let depth = 0; depth <= maxDepth; depth += 1) {
@@ -37,7 +37,7 @@ function treesAround(folder: string): string[] {
   return [];
 }
 
-/** The paths by id; of two with the same id the first counts. */
+/** Maps ids to paths; the first of several files with the same id counts. */
 async function rolloutsIn(folders: readonly string[], depth: number): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const waiting = folders.map((folder) => ({ folder, depth })).toReversed();

@@ -3,13 +3,13 @@ import { ambiguous, findConversation } from "./find-conversation.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
 import { readNames } from "./name-index.js";
 
-/** A directory with conversations, and the file that says how they are called. */
+/** A directory with conversations, and the index file with their names. */
 export interface NamedDirectory {
   readonly directory: string;
   readonly names: string;
 }
 
-/** The one conversation that an id, the beginning of one, or else its whole name stands for. */
+/** Finds the one conversation with this id, id prefix, or else complete name. */
 export async function findSaved(places: readonly NamedDirectory[], text: string): Promise<RolloutName> {
   try {
     return await findConversation(
@@ -17,7 +17,7 @@ export async function findSaved(places: readonly NamedDirectory[], text: string)
       text,
     );
   } catch (error) {
-    // The beginning of several ids may still be the name of one.
+    // An ambiguous id prefix may still be the name of one conversation.
     const isOpen = error instanceof ConversationNotFoundError || error instanceof InvalidInputError;
     const named = isOpen ? await findNamed(places, text.trim()) : undefined;
     if (named !== undefined) return named;
@@ -28,7 +28,7 @@ export async function findSaved(places: readonly NamedDirectory[], text: string)
 async function findNamed(places: readonly NamedDirectory[], name: string): Promise<RolloutName | undefined> {
   for (const { directory, names } of places) {
     const ids = new Set([...(await readNames(names))].flatMap(([id, entry]) => (entry.name === name ? [id] : [])));
-    // What is gone may still have its name.
+    // The index may still contain the names of deleted conversations.
     const matches = ids.size === 0 ? [] : (await rolloutsIn(directory)).filter(({ id }) => ids.has(id));
     const [only] = matches;
     if (matches.length > 1) throw ambiguous(name, matches);

@@ -14,25 +14,25 @@ import type { Head } from "./head.js";
 import { type CacheHeader, headerLine, isCacheHeader, lineOf, startOf, knownFile } from "./head-lines.js";
 import { openFlags } from "../file/open-flags.js";
 
-/** A file as it is now, by its name below the directory. */
+/** A file's current state; the name is relative to the directory. */
 export interface SeenFile {
   readonly name: string;
   readonly stats: Pick<Stats, "ino" | "size" | "mtimeMs">;
 }
 
-/** Some hundred thousand conversations. */
+/** Enough for some hundred thousand conversations. */
 const maxCacheBytes = 32 * 1024 * 1024;
 
 /**
- * What `cody list` read the last time, so that it need not open a thousand files again: a line for each file, the
- * newest first. Only a cache: rollouts are appended to and never rewritten, so the head of a file stays what it was,
- * except for the model of its last turn; without it everything is read.
+ * Caches the heads that `cody list` read last time, so that it need not open a thousand files again: one line per
+ * file, newest first. Rollouts are only appended to, so the head of a file stays valid except for the model of its
+ * last turn. Without the cache everything is read again.
  */
 export class HeadCache {
   readonly #path: string;
   readonly #header: string | undefined;
   readonly #old = new Map<string, string>();
-  /** What was read because no line said it. */
+  /** Heads that were read because the cache did not have them. */
   readonly #read = new Map<string, Head>();
 
   constructor(path: string) {
@@ -45,7 +45,7 @@ export class HeadCache {
     }
   }
 
-  /** The head of a file, read only when it is not known or may have changed; `read` is given what was known of its start. */
+  /** Returns the head of a file and reads it only if it is unknown or may have changed; `read` gets the known part. */
   get({ name, stats }: SeenFile, read: (known: Head | undefined) => Head): Head {
     const known = this.#known(name, stats);
     if (known?.size === stats.size) return known.head;
@@ -54,7 +54,7 @@ export class HeadCache {
     return head;
   }
 
-  /** Replaces the file whole, if it would say something else; where nobody can write there is no cache. */
+  /** Replaces the cache file atomically if its content changed; failures to write are ignored. */
   save(files: readonly SeenFile[], header: Omit<CacheHeader, "count">): void {
     const first = headerLine({ ...header, count: files.length });
     let changed = first !== this.#header || files.length !== this.#old.size;
@@ -63,7 +63,7 @@ export class HeadCache {
       const head = this.#read.get(name);
       if (head === undefined && old?.startsWith(startOf(name, stats)) === true) return old;
       changed = true;
-      // What has grown may have another model now, so only a head of the same size is kept.
+      // A file that has grown may have another model now, so only a head of the same size is reused.
       const known = this.#known(name, stats);
       return lineOf(name, stats, head ?? (known?.size === stats.size ? known.head : undefined));
     });
@@ -82,19 +82,19 @@ export class HeadCache {
     const line = this.#old.get(name);
     const known = line === undefined ? undefined : knownFile(line);
     if (known?.head === undefined || known.inode !== ino) return undefined;
-    // An empty conversation, or a damaged file, may have become another with every byte.
+    // In an empty conversation or a damaged file, every new byte may change the head.
     const { empty, damaged } = known.head;
     const isUsable = empty || damaged ? known.size === size : known.size <= size;
     return isUsable ? { head: known.head, size: known.size } : undefined;
   }
 }
 
-/** Where it is for a directory that is nobody else's and not in the home. */
+/** Returns the default cache path, which is inside the directory itself. */
 export function headCachePath(directory: string): string {
   return `${directory}${sep}.heads.json`;
 }
 
-/** Without parsing it: of most lines nobody asks for more. */
+/** Extracts the name without parsing the line, because most lines are not used further. */
 function nameIn(line: string): string | undefined {
   const text = /^\[("(?:[^"\\]|\\.)*"),/.exec(line)?.[1];
   return text?.includes("\\") === true ? String(JSON.parse(text)) : text?.slice(1, -1);
@@ -109,7 +109,7 @@ function cacheLines(path: string): string[] {
   }
 }
 
-/** Nothing when it is too large or no regular file. */
+/** Returns an empty text when the file is too large or not a regular file. */
 function readSmallFile(path: string): string {
   const fd = openSync(path, openFlags);
   try {

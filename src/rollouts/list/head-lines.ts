@@ -3,23 +3,23 @@ import { isRecord } from "../../base/is-record.js";
 import type { Head } from "./head.js";
 import { jsonOrUndefined } from "../../base/parse.js";
 
-/** What one list said about a file, by its name below the directory. */
+/** A cached file; the name is relative to the directory. */
 export interface KnownFile {
   readonly name: string;
   readonly inode: number;
   readonly size: number;
   readonly mtimeMs: number;
-  /** Absent when nobody has asked for it. */
+  /** Absent when the head has not been read. */
   readonly head: Head | undefined;
 }
 
-/** What must be as it was for the next list to believe the order of the files. */
+/** The state that must be unchanged for the next list to trust the order of the files. */
 export interface CacheHeader {
-  /** How many files there are. */
+  /** Number of files. */
   readonly count: number;
-  /** The folders by their names below the directory, and when each of them last changed; none when it is not to be believed. */
+  /** Folder names relative to the directory, with their modification times; empty when they cannot be trusted. */
   readonly folders: readonly (readonly [name: string, mtimeMs: number])[];
-  /** The files somebody has open. */
+  /** The files that are currently open. */
   readonly open: readonly (readonly [name: string, inode: number, size: number, mtimeMs: number])[];
 }
 
@@ -33,7 +33,10 @@ export function isCacheHeader(line: string | undefined): boolean {
   return line !== undefined && parsedHeader(line) !== undefined;
 }
 
-/** None for what no list has written. By hand: loading a schema library would take longer than the list. */
+/**
+ * Returns undefined for an invalid header. Validates by hand, because loading a schema library takes longer than the
+ * list.
+ */
 export function parsedHeader(line: string): CacheHeader | undefined {
   const value = jsonOrUndefined(line);
   if (!isRecord(value) || value["version"] !== version) return undefined;
@@ -46,12 +49,12 @@ export function lineOf(name: string, stats: Pick<Stats, "ino" | "size" | "mtimeM
   return `${startOf(name, stats)}${JSON.stringify(head ?? null)}]`;
 }
 
-/** How the line of a file begins that has not changed. */
+/** Returns the start of the line for an unchanged file. */
 export function startOf(name: string, { ino, size, mtimeMs }: Pick<Stats, "ino" | "size" | "mtimeMs">): string {
   return `[${JSON.stringify(name)},${ino},${size},${mtimeMs},`;
 }
 
-/** None for what no list has written. */
+/** Returns undefined for an invalid line. */
 export function knownFile(line: string): KnownFile | undefined {
   const entry = jsonOrUndefined(line);
   if (!Array.isArray(entry)) return undefined;
@@ -61,13 +64,13 @@ export function knownFile(line: string): KnownFile | undefined {
   return { name, inode, size, mtimeMs, head: headIn(value) };
 }
 
-/** Only a head's own fields: others would stand in the list beside the file's name and time. */
+/** Copies only the fields of a head, because others would appear in the list beside the file's name and time. */
 function headIn(value: unknown): Head | undefined {
   if (!isRecord(value)) return undefined;
   const { createdAt, empty, damaged } = value;
   if (typeof empty !== "boolean" || typeof damaged !== "boolean") return undefined;
   if (createdAt !== undefined && typeof createdAt !== "number") return undefined;
-  // Field by field: to spread them takes longer than to parse the line.
+  // Copies field by field, because spreading takes longer than parsing the line.
   const head: { -readonly [Key in keyof Head]: Head[Key] } = { empty, damaged };
   if (createdAt !== undefined) head.createdAt = createdAt;
   for (const key of textKeys) {
@@ -80,7 +83,7 @@ function headIn(value: unknown): Head | undefined {
 
 const textKeys = ["provider", "model", "cwd", "gitBranch", "gitCommit", "title"] as const satisfies (keyof Head)[];
 
-/** Rows of a name and numbers. */
+/** Whether a value is a list of rows with a name and numbers. */
 function isTable(value: unknown, columns: number): boolean {
   return (
     Array.isArray(value) &&

@@ -4,7 +4,7 @@ import { readLineBytes, withoutMark, type LineBytes, type LineObject } from "../
 import { titleOf } from "./title.js";
 import { userText } from "../user-text.js";
 
-/** What the start of a rollout tells. */
+/** Facts read from the start of a rollout. */
 export interface Head {
   readonly createdAt?: number;
   readonly provider?: string;
@@ -12,23 +12,23 @@ export interface Head {
   readonly cwd?: string;
   readonly gitBranch?: string;
   readonly gitCommit?: string;
-  /** The first line of what a person said first. */
+  /** First line of the user's first message. */
   readonly title?: string;
-  /** Nobody has said anything yet. */
+  /** Whether the conversation has no user message yet. */
   readonly empty: boolean;
-  /** It could not be read, or what was read is not a rollout. */
+  /** Whether the file is unreadable or not a rollout. */
   readonly damaged: boolean;
 }
 
-/** How much of a file is looked at first; for most it is all that is needed. */
+/** Bytes read first; enough for most files. */
 export const headBytes = 8 * 1024;
-/** How much of it at most when that does not name the model, or has nothing a person said. */
+/** Maximum read when the first bytes contain no model or no user message. */
 const contextBytes = 64 * 1024;
-/** A first line may hold instructions; beyond this it is not worth reading for a list. */
+/** A first line may contain instructions; a longer one is not worth reading for a list. */
 const maxFirstLineBytes = 1024 * 1024;
 const newline = 0x0a;
 const growth = 8;
-/** Stands in every line in which a person says something, and in few others. */
+/** Occurs in every line with a user message, and in few others. */
 const user = Buffer.from('"user');
 const userMessage = Buffer.from('"user_message"');
 const saidInFirstLine = Buffer.from('"metadata":{"provider"');
@@ -40,7 +40,7 @@ const longMessage =
 
 export const unreadable: Head = { empty: false, damaged: true };
 
-/** How much must be read when the first bytes of a file of this size do not tell enough. */
+/** Returns how many bytes to read when the first ones are not sufficient; undefined when they are. */
 export function moreBytes(bytes: Buffer, size: number): number | undefined {
   const hasLine = bytes.includes(newline);
   const limit = Math.min(size, hasLine ? contextBytes : maxFirstLineBytes);
@@ -54,19 +54,22 @@ function namesModel(bytes: Buffer): boolean {
   return context !== -1 && bytes.includes(newline, context);
 }
 
-/** Who writes rollouts writes this event with every user message; only files without it are looked at closely. */
+/** Cheap check first: writers add this event to every user message, so only files without it need parsing. */
 function isSaid(bytes: Buffer): boolean {
   const event = bytes.indexOf(userMessage);
   return (event !== -1 && bytes.includes(newline, event)) || firstSaid(bytes, false) !== undefined;
 }
 
-/** What the first bytes tell. They are parsed only until the model is known: parsing is most of what a list costs. */
+/**
+ * Extracts the head from the first bytes. Parses only until the model is known, because parsing dominates the cost of
+ * a list.
+ */
 export function headOf(bytes: Buffer, size: number): Head {
   const whole = bytes.length >= size;
   const lines: LineObject[] = [];
   let damaged = false;
   for (const { content, terminated } of linesIn(withoutMark(bytes))) {
-    // What is unterminated is a torn tail, or goes on beyond what was read.
+    // An unterminated line is a torn tail, or continues beyond the bytes read.
     if (!terminated && !whole) break;
     const read = readLineBytes(content);
     if (read.status === "object") lines.push(read.value);
@@ -94,13 +97,13 @@ function firstSaid(bytes: Buffer, whole: boolean): string | undefined {
   return undefined;
 }
 
-/** The beginning of a message whose line goes on beyond what was read. */
+/** Returns the beginning of a message whose line continues beyond the bytes read. */
 function beginningSaid(content: Buffer): string | undefined {
   const begun = longMessage.exec(content.toString("utf8", 0, longestBeginning))?.[1];
   if (begun === undefined) return undefined;
   try {
     const said: unknown = JSON.parse(`"${begun}"`);
-    // What begins like context may be it: its end is not there to tell.
+    // Text that begins like context is skipped, because its end, which would tell, is missing.
     return typeof said === "string" && !/^\s*[<#]/.test(said) ? said : undefined;
   } catch {
     return undefined;

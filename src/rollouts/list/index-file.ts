@@ -3,7 +3,7 @@ import { shownId } from "../../messages/conversation-id.js";
 import { isRecord } from "../../base/is-record.js";
 import { openFlags } from "../file/open-flags.js";
 
-/** Some hundred thousand lines; of a longer file the newest part counts. */
+/** Enough for some hundred thousand lines; only the newest part of a longer file is read. */
 const maxIndexBytes = 16 * 1024 * 1024;
 const appendFlags =
   fs.constants.O_RDWR |
@@ -13,7 +13,7 @@ const appendFlags =
   fs.constants.O_NONBLOCK;
 const newline = 0x0a;
 
-/** The lines of an index beside the conversations; none when there is no index, or it cannot be read. */
+/** Reads the lines of an index beside the conversations; empty when it is missing or unreadable. */
 export async function readIndex(path: string): Promise<string[]> {
   try {
     const file = await fs.promises.open(path, openFlags);
@@ -29,7 +29,7 @@ export async function readIndex(path: string): Promise<string[]> {
   }
 }
 
-/** The same for a command that does nothing else. */
+/** Synchronous variant for short commands. */
 export function readIndexSync(path: string): string[] {
   try {
     const fd = fs.openSync(path, openFlags);
@@ -44,23 +44,23 @@ export function readIndexSync(path: string): string[] {
   }
 }
 
-/** Puts a line at the end. An index is a copy of what stands in rollouts, so nobody waits for the disk. */
+/** Appends a line. It is not synced, because an index can be rebuilt from the rollouts. */
 export async function appendToIndex(path: string, entry: Readonly<Record<string, unknown>>): Promise<void> {
   const file = await fs.promises.open(path, appendFlags, 0o600);
   try {
     const { size } = await file.stat();
-    // A new one: the umask may have taken bits away.
+    // For a new file, because the umask may have removed bits.
     if (size === 0) await file.chmod(0o600);
     const last = Buffer.alloc(1);
     if (size > 0) await file.read(last, 0, 1, size - 1);
-    // Who died in the middle of a line must not take the next one with it.
+    // A line torn by a crash must not damage the next one.
     await file.appendFile(`${size > 0 && last[0] !== newline ? "\n" : ""}${JSON.stringify(entry)}\n`);
   } finally {
     await file.close();
   }
 }
 
-/** Takes the lines of these conversations out of an index. */
+/** Removes the lines of these conversations from an index. */
 export async function forgetInIndex(path: string, ids: ReadonlySet<string>): Promise<void> {
   const lines = await readIndex(path);
   const kept = lines.filter((line) => !ids.has(idOf(line)));

@@ -5,13 +5,13 @@ import { idOfName } from "../layout.js";
 import type { ConversationSummary } from "./list.js";
 import { openFlags, updatedAt } from "../file/open-flags.js";
 
-/** The conversation behind which a page begins. */
+/** The conversation after which a page begins. */
 export interface ListPosition {
   readonly updatedAt: number;
   readonly id: string;
 }
 
-/** Conversations of a list, and how many it has in all. */
+/** A page of conversations, and their total number. */
 export interface ConversationPage {
   readonly conversations: readonly ConversationSummary[];
   readonly total: number;
@@ -26,8 +26,8 @@ const chunkBytes = 64 * 1024;
 const newline = 0x0a;
 
 /**
- * A page as the last list had it, if it still must be so: the folders have not changed, so nobody has taken a lock or
- * made a file since, and whatever is shown and whatever was open is as it was. Undefined when anything is different.
+ * Returns a page from the cache of the last list if it is still valid: no folder has changed, so no lock was taken
+ * and no file created since, and all shown and previously open files are unchanged. Returns undefined otherwise.
  */
 export function knownPage(
   directory: string,
@@ -83,7 +83,7 @@ function isAsKnown(directory: string, { name, inode, size, mtimeMs }: Omit<Known
   return stats?.ino === inode && stats.size === size && stats.mtimeMs === mtimeMs;
 }
 
-/** No more of the file is read than lines are wanted. */
+/** Yields lines and reads no more of the file than the caller consumes. */
 function* linesOf(fd: number): Generator<string, undefined> {
   let rest: Buffer = Buffer.of();
   for (;;) {

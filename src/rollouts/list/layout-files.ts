@@ -2,13 +2,13 @@ import * as fs from "node:fs";
 import { sep } from "node:path";
 import { idOfName } from "../layout.js";
 
-/** A rollout as its name tells it; nothing was opened. */
+/** A rollout identified by its file name, without opening it. */
 export interface RolloutName {
   readonly id: string;
   readonly path: string;
 }
 
-/** The rollouts below a directory, in whatever layouts they lie there. A directory that does not exist has none. */
+/** Finds the rollouts below a directory in any layout; empty if the directory does not exist. */
 export async function rolloutsIn(directory: string): Promise<RolloutName[]> {
   const walking = walk(directory);
   let step = walking.next();
@@ -16,7 +16,7 @@ export async function rolloutsIn(directory: string): Promise<RolloutName[]> {
   return step.value;
 }
 
-/** The same for a command that does nothing else; `visit` hears of each folder before it is read, and what is in it. */
+/** Synchronous variant for short commands; `visit` is called for each folder and reads its names. */
 export function rolloutsInSync(directory: string, visit: FolderVisit = readOnly): RolloutName[] {
   const walking = walk(directory);
   let step = walking.next();
@@ -35,9 +35,9 @@ const year = /^\d{4}$/;
 const monthOrDay = /^\d\d$/;
 
 /**
- * Asks for the names in one directory after another: flat files, those in the folders of projects, and those in
- * Codex's `YYYY/MM/DD`. Of two files of one conversation the one with the later name counts: when turns are taken back
- * Codex goes on in a new file.
+ * Walks the directories: flat files, project folders, and Codex's `YYYY/MM/DD`. It yields each directory and receives
+ * its names. Of two files of one conversation the one with the later name counts, because Codex continues in a new
+ * file after a rollback.
  */
 function* walk(root: string): Generator<string, RolloutName[], readonly string[]> {
   const found = new Map<string, { id: string; name: string; path: string }>();
@@ -46,7 +46,7 @@ function* walk(root: string): Generator<string, RolloutName[], readonly string[]
       const id = idOfName(name);
       if (id === undefined) continue;
       const before = found.get(id);
-      // Not `join`, which takes longer than all the rest.
+      // Not `join`, which takes longer than everything else here.
       if (before === undefined || before.name < name) found.set(id, { id, name, path: folder + sep + name });
     }
   };
@@ -68,7 +68,10 @@ function* walk(root: string): Generator<string, RolloutName[], readonly string[]
   return Array.from(found.values(), ({ id, path }) => ({ id, path }));
 }
 
-/** What stands beside rollouts, locks and torn lines, has their name in its own; so has no folder we make. */
+/**
+ * Excludes files beside rollouts, such as locks and torn lines: their names contain the rollout's, folder names never
+ * do.
+ */
 function mayBeFolder(name: string): boolean {
   return !name.includes(".jsonl") && !name.startsWith(".heads.json");
 }
@@ -92,7 +95,7 @@ function namesInSync(directory: string, isRoot: boolean): readonly string[] {
   }
 }
 
-/** Below the directory there may be anything; only the directory itself must be readable if it is there. */
+/** Ignores errors below the root, which may contain anything; only the root itself must be readable if it exists. */
 function isNone({ code }: NodeJS.ErrnoException, isRoot: boolean): boolean {
   return code === "ENOENT" || !isRoot;
 }

@@ -8,15 +8,15 @@ import { rawLines } from "../file/raw-lines.js";
 import { userText } from "../user-text.js";
 
 export interface ListRolloutsOptions {
-  /** From 1 to 1,000; 25 without it. */
+  /** From 1 to 1,000; 25 by default. */
   readonly pageSize?: number;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface RolloutItem {
   readonly id: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /** Up to ten objects from the top of the file. */
   readonly head: readonly Readonly<Record<string, unknown>>[];
@@ -29,16 +29,16 @@ export interface RolloutPage {
 }
 
 const maxHeadLines = 10;
-/** Lines behind these bytes do not belong to the head any more: instructions and images may be large. */
+/** Size limit of the head, because instructions and images may be large. */
 const maxHeadBytes = 1024 * 1024;
 const defaultPageSize = 25;
 const maxPageSize = 1_000;
 const order = "born";
 
 /**
- * The rollouts in a home of cody's or Codex's in which somebody has said something, newest first, in pages. The order
- * is that of when they were begun, which their names say and nothing changes: whatever is begun, goes on or is deleted
- * between two pages, none is left out and none comes twice.
+ * Lists the rollouts with a user message in a home of cody or Codex, newest first, in pages. The order is that of
+ * their creation, which their names contain and which never changes. Therefore no rollout is skipped or repeated if
+ * others are created, continued or deleted between two pages.
  */
 export async function listRollouts(
   home: string,
@@ -54,7 +54,7 @@ export async function listRollouts(
     const item = await itemOf(rollout);
     if (item === undefined) continue;
     const last = items.at(-1);
-    // One more than fits tells that there is another page.
+    // One item more than fits shows that there is another page.
     if (items.length === pageSize && last !== undefined) return { items, nextCursor: cursorBehind(last) };
     items.push(item);
   }
@@ -78,11 +78,11 @@ async function bornIn(home: string): Promise<(RolloutName & Place)[]> {
   return Array.from(found.values(), (rollout) => ({ ...rollout, bornAt: bornAt(rollout) }));
 }
 
-/** Nothing for ids that tell no time: they come last. */
+/** Returns the creation time; 0 for ids without a time, which come last. */
 function bornAt({ id, path }: RolloutName): number {
   const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(bareId(id));
   if (uuid !== null) return Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
-  // Older Codex has ids without a time; their names have it, as the clock on the wall showed it.
+  // Ids of older Codex contain no time, but the file names do, in local time.
   const named = /^rollout-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d)-/.exec(basename(path));
   const time = named === null ? Number.NaN : Date.parse(`${named[1]}${named[2]}:${named[3]}:${named[4]}`);
   return Number.isNaN(time) ? 0 : time;
@@ -104,7 +104,7 @@ function placeOf(cursor: string): Place {
   return { bornAt: parsed.key, id: parsed.id };
 }
 
-/** Nothing for a file that does not say what it is, in which nobody has said anything, or that cannot be read. */
+/** Returns undefined for a file without metadata or user message, or one that cannot be read. */
 async function itemOf({ id, path }: RolloutName): Promise<RolloutItem | undefined> {
   const head: LineObject[] = [];
   let bytes = 0;
@@ -114,7 +114,7 @@ async function itemOf({ id, path }: RolloutName): Promise<RolloutItem | undefine
       if (raw.status === "too_long") break;
       bytes += raw.bytes.length;
       const isHead = head.length < maxHeadLines && (bytes <= maxHeadBytes || head.length === 0);
-      // Behind the head only what may be said by somebody is worth parsing.
+      // After the head only lines that may be user messages are parsed.
       if (!isHead && !raw.bytes.includes('"user')) continue;
       const read = readLineBytes(head.length === 0 ? withoutMark(raw.bytes) : raw.bytes);
       if (read.status !== "object") continue;

@@ -10,13 +10,13 @@ import { type ConversationSummary, type ListOptions, newestFirst } from "./list.
 import { openFlags, updatedAt } from "../file/open-flags.js";
 
 export interface SyncListOptions extends ListOptions {
-  /** Only what a list has behind this conversation. */
+  /** Only conversations after this one. */
   readonly after?: ListPosition;
-  /** Where it is kept what heads said, instead of in the directory: others' directories are left as they are. */
+  /** Path of the head cache, if not in the directory itself: directories of other programs are left untouched. */
   readonly cache?: string;
   /**
-   * The time, for a directory that nobody but cody writes to, with a cache elsewhere: who writes takes a lock, which
-   * changes its folder, so in folders that have not changed the order of files need not be looked at again.
+   * The current time; set for a directory that only cody writes to, with a cache elsewhere. Writers take a lock,
+   * which changes the folder, so unchanged folders need not be listed again.
    */
   readonly own?: { readonly now: number };
 }
@@ -26,14 +26,14 @@ const settledMs = 2_000;
 const lockEnding = ".lock";
 
 /**
- * The same as `listConversations`, without giving way to anything else: several times quicker for a command that
- * does nothing but list, and forbidden where conversations run.
+ * Like `listConversations`, but synchronous: several times faster for a command that only lists. Must not be used
+ * where conversations run.
  */
 export function listConversationsSync(directory: string, options: SyncListOptions = {}): ConversationSummary[] {
   return [...listPageSync(directory, options).conversations];
 }
 
-/** The same, with how many conversations there are in all. */
+/** Returns a page together with the total number of conversations. */
 export function listPageSync(directory: string, options: SyncListOptions = {}): ConversationPage {
   const cache = options.cache ?? headCachePath(directory);
   const known = options.own === undefined ? undefined : knownPage(directory, cache, options);
@@ -85,18 +85,18 @@ function headerOf(
   if (locks.length === 0) return { folders, open: [] };
   const open = new Set(locks.map((lock) => lock.slice(1, -lockEnding.length)));
   const found = files.filter(({ name }) => open.has(name));
-  // What has a lock of another name is not known to be what.
+  // A lock with another name cannot be matched to a file.
   if (found.length !== locks.length) return noOrder;
   return { folders, open: found.map(({ name, stats: { ino, size, mtimeMs } }) => [name, ino, size, mtimeMs]) };
 }
 
-/** Of a file that has only grown since its head was read, only the end is read. */
+/** For a file that has only grown since its head was read, reads only the end. */
 function readHead(path: string, size: number, buffer: Buffer, known: Head | undefined): Head {
   try {
     const fd = openSync(path, openFlags);
     try {
       const current = known === undefined ? undefined : modelAtEnd(fd, size);
-      // Codex names no provider with a turn: then it is the one the start of the file names.
+      // Codex does not record the provider of a turn, so the one from the start of the file applies.
       if (known !== undefined && (current === undefined || current.provider !== undefined)) {
         return { ...known, ...current };
       }
@@ -104,7 +104,7 @@ function readHead(path: string, size: number, buffer: Buffer, known: Head | unde
       for (let more = moreBytes(bytes, size); more !== undefined; more = moreBytes(bytes, size)) {
         const longer = Buffer.allocUnsafe(more);
         const read = readSync(fd, longer, 0, more, 0);
-        // The file has become shorter since its size was asked for.
+        // The file has become shorter since its size was read.
         if (read <= bytes.length) break;
         bytes = longer.subarray(0, read);
       }

@@ -5,11 +5,11 @@ import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
 import { openFlags, updatedAt } from "../file/open-flags.js";
 
-/** One saved conversation, as far as the start and the end of its file and its inode tell. */
+/** A saved conversation, described by the start and end of its file and by its inode. */
 export interface ConversationSummary extends Head {
   readonly id: string;
   readonly path: string;
-  /** When the file last changed, in milliseconds since 1970. */
+  /** Time of the file's last change in milliseconds since 1970. */
   readonly updatedAt: number;
   /** In bytes. */
   readonly size: number;
@@ -17,14 +17,14 @@ export interface ConversationSummary extends Head {
 
 export interface ListOptions {
   readonly limit?: number;
-  /** Only these of the directory, which is not searched then. */
+  /** Lists only these files of the directory, instead of searching it. */
   readonly files?: readonly RolloutName[];
 }
 
-/** Enough to keep the four threads of Node's pool busy, few enough not to hold up everybody else's files. */
+/** Enough to keep the four threads of Node's pool busy, but few enough not to block other file access. */
 const concurrency = 32;
 
-/** The conversations below a directory, newest first. Files that cannot be read are listed as damaged. */
+/** Lists the conversations below a directory, newest first. Unreadable files are listed as damaged. */
 export async function listConversations(directory: string, options: ListOptions = {}): Promise<ConversationSummary[]> {
   const files = options.files ?? (await rolloutsIn(directory));
   const dated = await inParallel(files, async ({ id, path }) => {
@@ -41,7 +41,7 @@ export async function listConversations(directory: string, options: ListOptions 
   }));
 }
 
-/** What the start of a file tells, with the provider and model its end names; never rejects. */
+/** Reads the head from the start of a file, with the provider and model from its end; never rejects. */
 export async function readHead(path: string, size: number): Promise<Head> {
   try {
     const fd = await openNoFollow(path);
@@ -49,7 +49,7 @@ export async function readHead(path: string, size: number): Promise<Head> {
       let bytes = await readAt(fd, 0, Math.min(size, headBytes));
       for (let more = moreBytes(bytes, size); more !== undefined; more = moreBytes(bytes, size)) {
         const longer = await readAt(fd, 0, more);
-        // The file has become shorter since its size was asked for.
+        // The file has become shorter since its size was read.
         if (longer.length <= bytes.length) break;
         bytes = longer;
       }
@@ -91,7 +91,7 @@ interface Dated {
   readonly stats: Pick<Stats, "mtimeMs">;
 }
 
-/** Ids are ordered by time too, for files that changed in the same millisecond. */
+/** Files changed in the same millisecond are ordered by id, which is ordered by time too. */
 export function newestFirst(a: Dated, b: Dated): number {
   return updatedAt(b.stats) - updatedAt(a.stats) || (a.id < b.id ? 1 : -1);
 }
@@ -102,7 +102,7 @@ function statOrUndefined(path: string): Promise<Stats | undefined> {
   });
 }
 
-/** The results in the order of the items, with at most `concurrency` of them under way. */
+/** Runs at most `concurrency` tasks at a time and returns the results in order. */
 async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();

@@ -3,7 +3,7 @@ import { isPrintable } from "../../messages/conversation-name.js";
 import { isRecord } from "../../base/is-record.js";
 import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
 
-/** How a conversation is called, and since when, in milliseconds since 1970. */
+/** A conversation's name, and since when it has it, in milliseconds since 1970. */
 export interface NameEntry {
   readonly name: string;
   readonly namedAt: number;
@@ -11,19 +11,19 @@ export interface NameEntry {
 
 export type Names = ReadonlyMap<string, NameEntry>;
 
-/** The names of the conversations in a directory, by id; none when there is no index. */
+/** Reads the names of the conversations in a directory, by id; empty when there is no index. */
 export async function readNames(path: string): Promise<Names> {
   return namesIn(await readIndex(path));
 }
 
-/** The same for a command that does nothing else. */
+/** Synchronous variant for short commands. */
 export function readNamesSync(path: string): Names {
   return namesIn(readIndexSync(path));
 }
 
 /**
- * Says in the index how a conversation is called; to `mend` it, only when nothing newer is said there. In the form
- * Codex has for its own.
+ * Writes a conversation's name to the index, in Codex's format. Mode `mend` repairs the index, so it does not
+ * override a newer name.
  */
 export async function writeName(
   path: string,
@@ -36,7 +36,7 @@ export async function writeName(
   await appendToIndex(path, { id: bareId(id), thread_name: name, updated_at: new Date(namedAt).toISOString() });
 }
 
-/** What a list has of each conversation, and how it is called. */
+/** Adds names to the conversations of a list. */
 export function withNames<T extends { readonly id: string }>(
   conversations: readonly T[],
   names: Names,
@@ -47,7 +47,7 @@ export function withNames<T extends { readonly id: string }>(
   });
 }
 
-/** The last entry of an id counts; what is no entry is passed over. */
+/** The last entry of an id counts; invalid lines are skipped. */
 function namesIn(lines: readonly string[]): Names {
   return new Map(lines.flatMap(entryOf));
 }

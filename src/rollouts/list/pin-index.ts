@@ -12,17 +12,17 @@ export interface PinEntry {
 
 export type Pins = ReadonlyMap<string, PinEntry>;
 
-/** The pins of the conversations in a directory, by id; none when there is no index. */
+/** Reads the pins of the conversations in a directory, by id; empty when there is no index. */
 export async function readPins(path: string): Promise<Pins> {
   return pinsIn(await readIndex(path));
 }
 
-/** The same for a command that does nothing else. */
+/** Synchronous variant for short commands. */
 export function readPinsSync(path: string): Pins {
   return pinsIn(readIndexSync(path));
 }
 
-/** Says in the index whether a conversation is pinned; to `mend` it, only when nothing newer is said there. */
+/** Writes a conversation's pin to the index. Mode `mend` repairs the index, so it does not override a newer entry. */
 export async function writePin(
   path: string,
   id: string,
@@ -31,12 +31,12 @@ export async function writePin(
 ): Promise<void> {
   const said = (await readPins(path)).get(id);
   if ((said?.pinned ?? false) === pinned || (mode === "mend" && said !== undefined && said.pinnedAt > pinnedAt)) return;
-  // The home may not be there yet, which is where the pins of Codex's conversations are.
+  // Cody's home, which holds the pins of Codex's conversations, may not exist yet.
   await promises.mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await appendToIndex(path, { id: bareId(id), pinned, updated_at: new Date(pinnedAt).toISOString() });
 }
 
-/** What a list has of each conversation, and a mark on those that are pinned. */
+/** Marks the pinned conversations of a list. */
 export function withPins<T extends { readonly id: string }>(
   conversations: readonly T[],
   pins: Pins,
@@ -46,7 +46,7 @@ export function withPins<T extends { readonly id: string }>(
   );
 }
 
-/** The last entry of an id counts; what is no entry is passed over. */
+/** The last entry of an id counts; invalid lines are skipped. */
 function pinsIn(lines: readonly string[]): Pins {
   return new Map(lines.flatMap(entryOf));
 }

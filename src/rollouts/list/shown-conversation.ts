@@ -1,17 +1,17 @@
 import { shortened } from "../../base/text/shortened.js";
 import { visible } from "../../base/text/visible.js";
 
-/** What somebody knows a conversation by. */
+/** The id, name and title by which users recognize a conversation. */
 export interface Called {
   readonly id: string;
   readonly name?: string;
-  /** The first line of what a person said first. */
+  /** First line of the user's first message. */
   readonly title?: string;
 }
 
 const maxChars = 60;
 
-/** An id with the name beside it, or else with what was said first, on one line and without what a terminal obeys. */
+/** Formats an id with the name or else the title, on one line and without terminal control characters. */
 export function shownConversation({ id, name, title }: Called): string {
   const called = name ?? title;
   return called === undefined ? id : `${id} (${visible(shortened(called, maxChars))})`;

@@ -1,8 +1,8 @@
 const maxChars = 80;
-/** Enough for so many characters, whatever they are made of; a message may have millions. */
+/** Characters examined: enough for `maxChars` code points of any kind, because a message may have millions. */
 const lookedAt = 4 * maxChars;
 
-/** The first line of what somebody said, cut to what a list has room for; undefined when there are no words. */
+/** Returns the first line of a text, shortened for a list; undefined when the text is blank. */
 export function titleOf(text: string): string | undefined {
   const line =
     text

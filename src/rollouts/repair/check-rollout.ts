@@ -1,11 +1,11 @@
 import { needsRepair, type RolloutPlace, scanRollout } from "./repair-scan.js";
 
-/** Something about a rollout that a person may want to know; nothing in it quotes the file. */
+/** A finding about a rollout for the user; it never quotes the file. */
 export type RolloutFinding = RolloutFact & { readonly id: string; readonly path: string };
 
 type RolloutFact =
   | { readonly kind: "damaged"; readonly line: number; readonly reason: string; readonly damagedLines: number }
-  /** What it has from other rollouts cannot be read. */
+  /** The rollouts with which it begins cannot be read. */
   | { readonly kind: "beginning_missing"; readonly reason: string }
   | { readonly kind: "first_line_missing" }
   | { readonly kind: "torn"; readonly bytes: number }
@@ -13,11 +13,11 @@ type RolloutFact =
 
 export interface CheckOptions {
   readonly signal: AbortSignal;
-  /** Asked only when the end of the file looks as if somebody were writing it. */
+  /** Called only when the end of the file looks as if it is being written. */
   readonly isInUse: () => Promise<boolean>;
 }
 
-/** Reads a rollout to its end and says what is wrong with it; rejects when it cannot be read. */
+/** Reads a rollout to its end and returns its problems; rejects when it cannot be read. */
 export async function checkRollout(place: RolloutPlace, options: CheckOptions): Promise<RolloutFinding[]> {
   const { conversationId: id, path } = place;
   const facts = await factsOf(place, options);

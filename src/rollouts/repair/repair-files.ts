@@ -1,12 +1,12 @@
 import { link, rename, rm } from "node:fs/promises";
 import { type FileSystem, nodeFileSystem } from "../file/file-system.js";
 
-/** The calls that replacing a rollout needs besides those for writing one. */
+/** The system calls needed to replace a rollout, in addition to those for writing one. */
 export interface RepairFiles extends FileSystem {
-  /** Refuses a name that is taken. */
+  /** Fails if the name is taken. */
   link(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
-  /** It need not be there. */
+  /** Succeeds if the file does not exist. */
   remove(path: string): Promise<void>;
 }
 

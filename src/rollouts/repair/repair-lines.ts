@@ -1,13 +1,13 @@
 import type { FileHandle } from "node:fs/promises";
 import { maxLineBytes } from "../file/line-object.js";
 
-/** One line of a file, whatever is in it. */
+/** One line of a file, whatever its content. */
 export interface FileLine {
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly number: number;
-  /** In bytes, without its newline. */
+  /** In bytes, without the newline. */
   readonly length: number;
-  /** Absent when the line is longer than any may be. */
+  /** Absent when the line exceeds the size limit. */
   readonly bytes: Buffer | undefined;
   readonly terminated: boolean;
 }
@@ -15,7 +15,7 @@ export interface FileLine {
 const chunkBytes = 256 * 1024;
 const newline = 0x0a;
 
-/** Every line of a file. Other than `rawLines`, it passes what is too long and goes on behind it. */
+/** Yields every line of a file. Unlike `rawLines`, it skips a line that is too long and continues after it. */
 export async function* allLines(file: FileHandle): AsyncGenerator<FileLine> {
   let pieces: Buffer[] = [];
   let length = 0;

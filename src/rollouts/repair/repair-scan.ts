@@ -23,44 +23,44 @@ export interface RolloutPlace {
   readonly conversationId: string;
 }
 
-/** A line the reader refuses. */
+/** A line that the reader rejects. */
 export interface DamagedLine {
   readonly number: number;
   readonly bytes: number;
   /** Never quotes the file. */
   readonly reason: string;
-  /** How many whole lines stand in it, and stay. */
+  /** Number of complete lines found inside the damaged one, which are kept. */
   readonly rescued: number;
 }
 
-/** What is wrong with a rollout, and what it would be without that. */
+/** The problems of a rollout, and its content after a repair. */
 export interface RolloutScan {
-  /** All of them, blank and damaged ones included. */
+  /** Number of all lines, including blank and damaged ones. */
   readonly lines: number;
   readonly damaged: { readonly count: number; readonly rescued: number; readonly listed: readonly DamagedLine[] };
-  /** What a crash left of the last line, when nothing in it can be saved: it is among the damaged ones. */
+  /** The remains of a last line torn by a crash, if nothing in it can be rescued; also counted as damaged. */
   readonly torn: DamagedLine | undefined;
-  /** The last line is whole but for its newline. */
+  /** Whether the last line is complete except for its newline. */
   readonly unterminated: boolean;
-  /** Encoded, for a rollout that has none of its own. */
+  /** The encoded first line to add, for a rollout without one. */
   readonly firstLine: string | undefined;
-  /** Its lines have numbers, so other rollouts may begin with its first bytes, and nothing in it may move. */
+  /** Whether the lines are numbered: then other rollouts may begin with this one's first bytes, so no byte may move. */
   readonly inPlace: boolean;
   readonly history: HistorySize;
-  /** Lines that are passed over: of an unknown type, or in an unknown shape. */
+  /** Number of skipped lines of unknown type or shape. */
   readonly unknown: number;
-  /** Why what it has from other rollouts cannot be read; mending this file does not help. */
+  /** Reason why the parts from other rollouts cannot be read; repairing this file does not help. */
   readonly beginning: string | undefined;
 }
 
-/** More damaged lines than these are counted, and not listed. */
+/** Maximum number of damaged lines listed; further ones are only counted. */
 const maxListed = 1000;
 
 export function needsRepair({ damaged, unterminated, firstLine: made }: RolloutScan): boolean {
   return damaged.count > 0 || unterminated || made !== undefined;
 }
 
-/** Looks at every line of a rollout, however damaged, and changes nothing. Its memory does not grow with the file. */
+/** Scans every line of a rollout, however damaged, without changing it. Memory use does not grow with the file. */
 export async function scanRollout(place: RolloutPlace, signal?: AbortSignal): Promise<RolloutScan> {
   const file = await openRegularFile(place.path, place.conversationId);
   try {
@@ -92,7 +92,7 @@ class Scan {
   #torn: DamagedLine | undefined;
   #unterminated = false;
   #inPlace = false;
-  /** The first line that says what the conversation is: none yet, its own, or one that is of no use. */
+  /** State of the first metadata line: none yet, the conversation's own, or one that cannot be used. */
   #meta: "none" | "own" | "useless" = "none";
   #beginning: string | undefined;
   #timestamp: number | undefined;
@@ -120,7 +120,7 @@ class Scan {
   }
 
   result({ mtimeMs }: { readonly mtimeMs: number }): RolloutScan {
-    // In a file where nobody has ever written anything nothing is missing.
+    // A file without any content is not missing a first line.
     const isMissing = this.#meta !== "own" && this.#readable + this.#damaged > 0;
     return {
       lines: this.#lines,
@@ -155,11 +155,14 @@ class Scan {
   #addForeign({ lines, whole }: FormLines): void {
     if (!whole) this.#unknown += 1;
     for (const line of lines) this.#history.add(line);
-    // Such a file has no first line of Codex's, and misses none.
+    // A file in a foreign format has no Codex first line and does not need one.
     if (this.#meta === "none") this.#meta = "own";
   }
 
-  /** A copy made by Codex has the line of its parent behind its own: when that is lost, the parent's is not it. */
+  /**
+   * A copy made by Codex has its parent's metadata line after its own; if its own is lost, the parent's must not
+   * replace it.
+   */
   #isOwn(payload: Readonly<Record<string, unknown>> | undefined): boolean {
     const id = payload?.["id"];
     if (typeof id !== "string") return false;
@@ -200,7 +203,7 @@ class Scan {
       firstLine({
         conversationId: this.#place.conversationId,
         now: new Date(this.#timestamp ?? mtimeMs),
-        // Nobody works there: resuming takes it as a folder that is not known.
+        // A placeholder, which resume treats as an unknown folder.
         cwd: said("cwd", "/"),
         provider: said("provider", "unknown"),
         model: said("model", "unknown"),
@@ -217,7 +220,7 @@ interface HistorySize {
   readonly items: number;
 }
 
-/** Counts what a history would hold without holding it: of each item only what the fold looks at is kept. */
+/** Counts the items of a history without holding them: keeps only the fields that the fold examines. */
 class HistoryCounter {
   readonly #turns = new TurnGrouping();
 
@@ -242,7 +245,10 @@ function thinLine(line: OwnLine): OwnLine {
   return line;
 }
 
-/** What a person said decides what outlives a compaction, and where turns begin; of the rest only the kind counts. */
+/**
+ * Keeps the user's text, which decides what outlives a compaction and where turns begin; of other items only the
+ * type.
+ */
 function thin(item: ResponseItem): ResponseItem {
   if (item.type !== "message") return { type: item.type } as ResponseItem;
   const { type, role, content, summary } = item;

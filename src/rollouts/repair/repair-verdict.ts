@@ -1,9 +1,9 @@
 import { type LineObject, maxLineBytes, readLineBytes, withoutMark } from "../file/line-object.js";
 import type { FileLine } from "./repair-lines.js";
 
-/** A whole line that stands in a damaged one. */
+/** A complete line found inside a damaged one. */
 export interface Rescued {
-  /** Where it begins in the damaged one. */
+  /** Offset in the damaged line. */
   readonly start: number;
   readonly bytes: Buffer;
   readonly value: LineObject;
@@ -12,12 +12,15 @@ export interface Rescued {
 export type Verdict =
   /** A blank line has no value. */
   | { readonly status: "good"; readonly value: LineObject | undefined }
-  /** The reason is in our own words, and never quotes the file. */
+  /** The reason never quotes the file. */
   | { readonly status: "damaged"; readonly reason: string; readonly rescued: readonly Rescued[] };
 
 const mebibyte = 1024 * 1024;
 
-/** What a line is to the reader. Only what the reader would refuse is damaged; what reads is never touched. */
+/**
+ * Judges a line as the reader would. Only lines that the reader rejects are damaged; readable lines are never
+ * changed.
+ */
 export function judged({ number, bytes, terminated }: FileLine): Verdict {
   if (bytes === undefined) return damaged(`longer than ${maxLineBytes / mebibyte} MiB`, terminated, []);
   const read = readLineBytes(number === 1 ? withoutMark(bytes) : bytes);
@@ -30,15 +33,15 @@ function damaged(reason: string, terminated: boolean, rescued: readonly Rescued[
   return { status: "damaged", reason: terminated ? reason : `torn: ${reason}`, rescued };
 }
 
-/** So begins every line that cody and Codex write. In a text it cannot stand: its quotes would be escaped. */
+/** The start of every line written by cody and Codex. It cannot occur in a text, where the quotes would be escaped. */
 const begin = Buffer.from('{"timestamp":"');
-/** Before a value of another line: what stands there is not a line of its own. */
+/** Characters before a nested value; a match after one of them is not a line of its own. */
 const insideBytes = new Set(Buffer.from(":,["));
 const space = 0x20;
 
 /**
- * A program that appends behind a torn line, or behind a hole that a power failure left, writes whole lines that no
- * reader finds: they are glued to what stands before them.
+ * Finds complete lines inside a damaged one. A program that appends after a torn line, or after a hole left by a
+ * power failure, writes complete lines that the reader misses, because they are joined to what precedes them.
  */
 function wholeLinesIn(bytes: Buffer): Rescued[] {
   const found: Rescued[] = [];
@@ -54,7 +57,7 @@ function wholeLinesIn(bytes: Buffer): Rescued[] {
   return found;
 }
 
-/** Behind its last brace there may stand what became of its newline. Half a line is never whole without its end. */
+/** Parses a piece up to its last brace, after which remains of a newline may follow. A truncated line never parses. */
 function wholeLine(piece: Buffer): Omit<Rescued, "start"> | undefined {
   const bytes = piece.subarray(0, piece.lastIndexOf("}") + 1);
   const read = readLineBytes(bytes);

@@ -15,19 +15,19 @@ const newline = Buffer.from("\n");
 
 const space = 0x20;
 
-/** A blank line of any length would be too long for the reader as well. */
+/** Limits blank lines, because the reader would reject one that is too long. */
 const maxBlankBytes = 64 * 1024;
 
 export interface RepairRequest extends RolloutPlace {
-  /** For the name of the backup. */
+  /** Used in the name of the backup. */
   readonly now: Date;
-  /** Who repairs: only one's own files can be replaced by a file that is the same to everybody. */
+  /** The current user, because replacing another user's file would change its owner. */
   readonly uid: number;
 }
 
 export interface RepairResult {
   readonly scan: RolloutScan;
-  /** The whole original; absent when there was nothing to do. */
+  /** Path of the complete original; absent when nothing had to be repaired. */
   readonly backup: string | undefined;
 }
 
@@ -35,8 +35,8 @@ const maxBackups = 1000;
 const takenBytes = 1024 * 1024;
 
 /**
- * Writes what can be read of a rollout to a new file and puts that in its place; the old one stays, under another name.
- * Only for who holds the lock: a live writer would go on in the old one.
+ * Writes the readable part of a rollout to a new file that replaces it; the original stays under another name. The
+ * caller must hold the lock, because a live writer would continue in the original.
  */
 export async function repairRollout(files: RepairFiles, request: RepairRequest): Promise<RepairResult> {
   const { path, conversationId } = request;
@@ -52,7 +52,7 @@ export async function repairRollout(files: RepairFiles, request: RepairRequest):
       throw refused(request, "was changed by another program meanwhile");
     return { scan, backup: await replace(files, temporary, request) };
   } finally {
-    // When all went well it is not there any more.
+    // After a successful rename the file no longer exists.
     await files.remove(temporary).catch(() => undefined);
     await file.close();
   }
@@ -75,8 +75,8 @@ async function writeRepaired(
 }
 
 /**
- * The original itself becomes the backup, not a copy: it takes no room, and what another program still appends to it
- * is in the backup.
+ * Turns the original itself into the backup instead of copying it: this takes no space, and anything another program
+ * still appends ends up in the backup.
  */
 async function replace(files: RepairFiles, temporary: string, request: RepairRequest): Promise<string> {
   const { path } = request;
@@ -116,7 +116,7 @@ function refused({ conversationId }: RolloutPlace, detail: string, cause?: unkno
   return new FailureError({ code: "not_saved", message, retryable: false }, { cause });
 }
 
-/** The bytes of a repaired rollout, line by line, for who takes them before they are many. */
+/** Builds the bytes of a repaired rollout line by line; the caller takes them in batches. */
 class RepairedText {
   readonly #inPlace: boolean;
   readonly #hasNewFirst: boolean;
@@ -155,12 +155,12 @@ class RepairedText {
     this.#first = undefined;
   }
 
-  /** A new first line that takes the room of the damaged one, so that nothing behind it moves. */
+  /** Puts a new first line into the space of the damaged one, so that nothing after it moves. */
   #standsInPlaceOf({ length, terminated }: FileLine, rescued: readonly Rescued[]): boolean {
     const first = this.#first;
     if (first === undefined || !this.#inPlace || !terminated || rescued.length > 0) return false;
     const room = length + newline.length - first.length;
-    // The made line is followed by a blank one, whose newline is the one of the damaged line.
+    // A blank line follows the new line and uses the newline of the damaged one.
     if (room < newline.length) return false;
     this.#beginIfNeeded();
     this.#blank(room - newline.length, []);
@@ -168,11 +168,11 @@ class RepairedText {
   }
 
   #keep({ number, bytes = Buffer.of() }: FileLine): void {
-    // A mark that does not begin the file any more would be damage itself.
+    // A byte order mark that is no longer at the start of the file would be damage.
     this.#push(number === 1 && this.#hasNewFirst ? withoutMark(bytes) : bytes, newline);
   }
 
-  /** As many bytes as there were, newline included: each whole line where it was, and blanks around it. */
+  /** Writes exactly `length` bytes plus a newline: each rescued line at its old offset, with spaces around it. */
   #blank(length: number, rescued: readonly Rescued[]): void {
     let at = 0;
     for (const [index, { start, bytes }] of rescued.entries()) {
@@ -181,7 +181,7 @@ class RepairedText {
       at = start + bytes.length;
       const next = rescued[index + 1];
       if (next === undefined) continue;
-      // The byte between the two was their newline; where there is none it was lost.
+      // The byte between two lines was their newline; if there is none, it was lost.
       this.#push(newline);
       if (next.start > at) at += newline.length;
     }

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { idOfName } from "../layout.js";
 
-/** Behind the name of the rollout a file stands beside, or what stands for that beside Codex's. */
+/** Matches a file beside a rollout by the rollout's name, or by the substitute used beside Codex's rollouts. */
 const beside = /(?:.\.jsonl|^\.cody-[0-9a-f]{16})\.(.+)$/;
 
 const headCache = ".heads.json";
@@ -24,8 +24,8 @@ export type StoreEntry =
 type Folder = "root" | "project" | "year" | "month" | "day";
 
 /**
- * Everything of cody's that lies where rollouts may lie, in the order of its names: flat, in the folders of projects,
- * and in Codex's `YYYY/MM/DD`. Other than a list it has every file, also the older ones of one conversation.
+ * Yields every entry of cody where rollouts may be stored, ordered by name: flat, in project folders, and in Codex's
+ * `YYYY/MM/DD`. Unlike a list, it includes older files of a conversation too.
  */
 export async function* storeEntries(directory: string): AsyncGenerator<StoreEntry> {
   yield* entriesIn(directory, "root");
@@ -34,7 +34,7 @@ export async function* storeEntries(directory: string): AsyncGenerator<StoreEntr
 async function* entriesIn(directory: string, folder: Folder): AsyncGenerator<StoreEntry> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => error);
   if (names instanceof Error) {
-    // Below the directory there may be files of any name.
+    // Below the directory there may be files with any name.
     if (names.code !== "ENOENT" && names.code !== "ENOTDIR") {
       yield { kind: "unreadable_folder", path: directory, error: names };
     }
@@ -53,7 +53,7 @@ async function* entriesIn(directory: string, folder: Folder): AsyncGenerator<Sto
 const year = /^\d{4}$/;
 const monthOrDay = /^\d\d$/;
 
-/** What a folder of this name is there, if rollouts may lie in it. */
+/** Returns the kind of a subfolder; undefined if it cannot contain rollouts. */
 const folderBelow: Readonly<Record<Folder, (name: string) => Folder | undefined>> = {
   root: (name) => (year.test(name) ? "year" : "project"),
   year: (name) => (monthOrDay.test(name) ? "month" : undefined),
@@ -62,10 +62,9 @@ const folderBelow: Readonly<Record<Folder, (name: string) => Folder | undefined>
   day: () => undefined,
 };
 
-/** What a file is, as far as its name tells; others' files are foreign. */
+/** Kind of a file according to its name; files of other programs are foreign. */
 type StoreName = "rollout" | "lock" | "temporary" | "kept" | "blobs" | "snapshots" | "cache" | "foreign";
 
-/** What cody puts where rollouts lie. */
 export function storeName(name: string): StoreName {
   if (idOfName(name) !== undefined) return "rollout";
   if (name === headCache || indexes.has(name)) return "cache";

@@ -8,11 +8,13 @@ import { type FileScrub, lookForSecrets, scrubFile, type ScrubRequest } from "./
 
 export interface ConversationScrub extends ScrubRequest {
   readonly path: string;
-  /** Where names of conversations are kept. */
+  /** Path of the index of names. */
   readonly names?: string | undefined;
 }
 
-/** Every file that may hold what was said in a conversation: its rollout, what is kept beside it, and its name. */
+/**
+ * Searches every file that may contain text of a conversation: its rollout, the files beside it, and the name index.
+ */
 export async function lookAtConversation(scrub: ConversationScrub): Promise<FileScrub[]> {
   const found: FileScrub[] = [];
   for (const { path, request } of await filesOf(scrub)) found.push(await lookForSecrets(path, request));
@@ -20,21 +22,21 @@ export async function lookAtConversation(scrub: ConversationScrub): Promise<File
   return found;
 }
 
-/** The same, taken out; an output that was kept as a whole goes as a whole. */
+/** Removes the secrets from these files. A blob that contains one is deleted as a whole. */
 export async function scrubConversation(files: RepairFiles, scrub: ConversationScrub): Promise<FileScrub[]> {
   const temporary = besideRollout(scrub.path, "scrub.tmp");
   const found: FileScrub[] = [];
   for (const { path, request } of await filesOf(scrub)) found.push(await scrubFile(files, path, temporary, request));
   for (const path of await blobsOf(scrub)) {
     const blob = await lookAtBlob(path, scrub);
-    // It is named by its content, and the model never saw it.
+    // Its name is the hash of its content, so it cannot be edited, and the model never saw it.
     if (blob.hitLines > 0) await files.remove(path);
     found.push(blob);
   }
   return found;
 }
 
-/** A text of any kind, so it is looked at as a whole. */
+/** A blob can be any text, so it is searched as a whole. */
 async function lookAtBlob(path: string, { redactor }: ConversationScrub): Promise<FileScrub> {
   const text = await readFile(path, "utf8");
   const found = { known: 0, named: 0, shaped: 0 };
@@ -65,7 +67,7 @@ async function filesOf({ path, names, ...request }: ConversationScrub): Promise<
   return hasNames ? [...own, { path: names, request: { ...request, isWanted: (line) => line.includes(id) } }] : own;
 }
 
-/** What a crash left of a line, and what was there before a repair. */
+/** Matches torn lines and backups from repairs. */
 function isKept(name: string, path: string): boolean {
   return ["torn-", "backup-"].some((ending) => name.startsWith(basename(besideRollout(path, ending))));
 }

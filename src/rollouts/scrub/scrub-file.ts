@@ -16,7 +16,7 @@ const nothing: ScrubbedLine["found"] = { known: 0, named: 0, shaped: 0 };
 
 const carriageReturn = 0x0d;
 
-/** A line with secrets; nothing of it is quoted. */
+/** A line with secrets; it quotes nothing. */
 export interface ScrubHit {
   readonly line: number;
   readonly found: Readonly<Record<SecretKind, number>>;
@@ -27,26 +27,26 @@ export interface FileScrub {
   readonly lines: number;
   readonly found: Readonly<Record<SecretKind, number>>;
   readonly hitLines: number;
-  /** The first of them. */
+  /** The first hits. */
   readonly hits: readonly ScrubHit[];
-  /** Whether other rollouts may begin with so many bytes of it. */
+  /** Whether lines are numbered, so that other rollouts may refer to byte ranges of this file. */
   readonly isNumbered: boolean;
-  /** Lines that keep a known secret, because nothing may be changed where it stands. */
+  /** Lines that keep a known secret in a place that must not be changed. */
   readonly kept: readonly number[];
 }
 
 export interface ScrubRequest {
   readonly conversationId: string;
   readonly redactor: TextRedactor;
-  /** Who scrubs: only one's own files can be replaced by files that are the same to everybody. */
+  /** The current user, because replacing another user's file would change its owner. */
   readonly uid: number;
-  /** Which lines are looked at; all of them unless it says so. */
+  /** Selects the lines to search; all lines by default. */
   isWanted?(line: string): boolean;
 }
 
 const maxListed = 1_000;
 
-/** Says what would be taken out of a file of lines. */
+/** Reports the secrets that scrubbing would remove from a file of lines. */
 export async function lookForSecrets(path: string, request: ScrubRequest): Promise<FileScrub> {
   const file = await openRegularFile(path, request.conversationId);
   try {
@@ -57,8 +57,8 @@ export async function lookForSecrets(path: string, request: ScrubRequest): Promi
 }
 
 /**
- * Writes a file of lines anew, without secrets, and puts that in its place; nothing is kept of the old one. Only for who
- * holds the lock. The file keeps its time: the conversation was not gone on with.
+ * Replaces a file of lines with a copy without secrets and keeps nothing of the old one. The caller must hold the
+ * lock. The modification time stays the same, because the conversation was not continued.
  */
 export async function scrubFile(
   files: RepairFiles,
@@ -82,13 +82,13 @@ export async function scrubFile(
     await syncDirectory(files, dirname(path));
     return result;
   } finally {
-    // When all went well it is not there any more.
+    // After a successful rename the file no longer exists.
     await files.remove(temporary).catch(() => undefined);
     await file.close();
   }
 }
 
-/** Beside the payload, not in it. */
+/** Matches an ordinal beside the payload, not inside it. */
 const numbered = /^\{(?:"\w+":(?:"[^"]*"|\d+),)*"ordinal":\d/;
 const newline = Buffer.from("\n");
 
@@ -125,16 +125,16 @@ function refused({ conversationId }: ScrubRequest, path: string, detail: string)
   return new FailureError({ code: "not_saved", message, retryable: false });
 }
 
-/** What was found in one line. */
+/** The result for one line. */
 interface ScrubbedLine {
-  /** The line without its newline; the very bytes when nothing was found. */
+  /** The line without its newline; the original bytes if nothing was found. */
   readonly bytes: Buffer;
   readonly found: Readonly<Record<SecretKind, number>>;
-  /** Whether a known secret is still in it, where nothing may be changed: in what is signed, in an id, in an image. */
+  /** Whether a known secret remains in a place that must not be changed: signed content, an id, or an image. */
   readonly keeps: boolean;
 }
 
-/** A line of any rollout without secrets. What is no line at all is taken as a text, so that damage hides nothing. */
+/** Redacts a line of any rollout. An invalid line is treated as plain text, so that damage hides no secrets. */
 function scrubLine(bytes: Buffer, redactor: TextRedactor): ScrubbedLine {
   const body = withoutMark(bytes);
   const end = body.at(-1) === carriageReturn ? body.length - 1 : body.length;
@@ -163,7 +163,7 @@ function redactJsonLine(text: string, redactor: TextRedactor, onSecret: (kind: S
   return redacted === value ? text : JSON.stringify(withCount(redacted, count));
 }
 
-/** As a line says it that was written without its secrets. */
+/** Adds the number of redactions, as the writer does for redacted lines. */
 function withCount(line: object, count: number): object {
   if (!isRecord(line) || !("payload" in line)) return line;
   const { payload, redacted, ...others } = line;

@@ -5,13 +5,13 @@ import type { Names } from "../list/name-index.js";
 import { readRollout } from "../file/read.js";
 import { placesOf, type Trashed } from "./trash-entry.js";
 
-/** A conversation in the trash, and what somebody knows it by. */
+/** A conversation in the trash, with its name and title. */
 export interface TrashedConversation extends Trashed {
   readonly name?: string;
   readonly title?: string;
 }
 
-/** The name as an index has it, which keeps it until a conversation is removed for good, and the title. */
+/** Adds the title and the name from the index, which keeps it until the conversation is removed permanently. */
 export async function called(entry: Trashed, names: Names): Promise<TrashedConversation> {
   const name = names.get(entry.id)?.name;
   const path = rolloutOf(entry);
@@ -20,7 +20,7 @@ export async function called(entry: Trashed, names: Names): Promise<TrashedConve
   return { ...entry, ...(name === undefined ? {} : { name }), ...(title === undefined ? {} : { title }) };
 }
 
-/** Whether the rollout itself says that it has this name: an index may be lost, or be elsewhere. */
+/** Whether the rollout itself records this name, because the index may be lost or elsewhere. */
 export async function saysName(entry: Trashed, name: string): Promise<boolean> {
   let said: string | undefined;
   try {

@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import { systemCode } from "../../base/system-error.js";
 import type { TrashFiles } from "./trash-files.js";
 
-/** What a copy is called until it is whole. */
+/** Suffix of a copy that is not complete yet. */
 export const partialEnding = ".partial";
 
 /**
- * Gives a file another name, which must be free. The old name goes only when the new one is durable, so that a crash
- * leaves one of them or both, and nothing is ever overwritten.
+ * Renames a file to a free name. The old name is removed only when the new one is durable, so a crash leaves one or
+ * both of them, and nothing is ever overwritten.
  */
 export async function moveFile(files: TrashFiles, from: string, to: string): Promise<void> {
   try {
@@ -22,7 +22,7 @@ export async function moveFile(files: TrashFiles, from: string, to: string): Pro
   await files.remove(from);
 }
 
-/** To another file system. */
+/** Copies a file to another file system. */
 async function copyFile(files: TrashFiles, from: string, to: string): Promise<void> {
   const partial = `${to}${partialEnding}`;
   if ((await files.stats(partial)) !== undefined) await files.remove(partial);
@@ -32,7 +32,7 @@ async function copyFile(files: TrashFiles, from: string, to: string): Promise<vo
   await files.remove(partial);
 }
 
-/** Whether two names stand for the same bytes: one file, or one and its copy. */
+/** Whether two paths have the same content: one file, or a file and its copy. */
 export async function isSameFile(files: TrashFiles, a: string, b: string): Promise<boolean> {
   const [first, second] = await Promise.all([files.stats(a), files.stats(b)]);
   if (first === undefined || second === undefined) return false;

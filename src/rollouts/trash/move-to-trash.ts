@@ -11,24 +11,24 @@ import type { TrashFiles } from "./trash-files.js";
 
 export interface TrashRequest {
   readonly id: string;
-  /** Its rollout. */
+  /** Path of the rollout. */
   readonly path: string;
-  /** Where conversations are kept: nothing outside of it is moved. */
+  /** The directory of conversations; files outside of it are not moved. */
   readonly directory: string;
   readonly trash: string;
   readonly now: Date;
-  /** For how long it stays there unless somebody asks for less. */
+  /** How long the conversation stays in the trash by default. */
   readonly graceMs: number;
   readonly why: TrashReason;
-  /** Whoever deletes, as locks name them: not the owner of conversations that are open in this process. */
+  /** Lock owner for the deletion; must differ from the owner of conversations open in this process. */
   readonly owner: LockOwner;
-  /** Looked at when nobody can write it any more; says why it must stay. */
+  /** Called once the conversation is locked; returns a reason to keep it. */
   readonly keepIf?: () => Promise<string | undefined>;
 }
 
 /**
- * Moves all files of a conversation into a folder of the trash, which says first what it is going to hold. The rollout
- * goes first: while it is where it was, the conversation is there, and afterwards what is left behind only follows it.
+ * Moves all files of a conversation into a folder of the trash, which first records the files to move. The rollout
+ * moves first: until then the conversation still exists, and afterwards the remaining files only follow it.
  */
 export async function moveToTrash(files: TrashFiles, request: TrashRequest): Promise<Trashed> {
   const { id, path, owner, trash } = request;
@@ -39,12 +39,12 @@ export async function moveToTrash(files: TrashFiles, request: TrashRequest): Pro
     if (reason !== undefined) throw new NotDeletableError(reason);
     const entry = await newEntry(request);
     await files.makeFolder(trash);
-    // Its own lock, so that nobody takes it for what a crash has left.
+    // The folder gets its own lock, so that `settleTrash` does not treat it as left by a crash.
     return await locked(folder, id, owner, () => fill(files, { ...entry, folder }));
   });
 }
 
-/** All of it, or nothing. */
+/** Moves all files or none. */
 async function fill(files: TrashFiles, entry: Trashed): Promise<Trashed> {
   const { folder, files: moving } = entry;
   await files.makeFolder(folder);
@@ -61,7 +61,7 @@ async function fill(files: TrashFiles, entry: Trashed): Promise<Trashed> {
     await removeEmptyFolders(files, entry);
     await files.sync(dirname(entry.path));
   } catch (error) {
-    // What cannot be put back now is settled by who comes next.
+    // If this fails too, the next `settleTrash` fixes it.
     await putBack(files, entry).catch(() => undefined);
     throw error;
   }
@@ -82,7 +82,7 @@ async function newEntry({ id, path, now, graceMs, why }: TrashRequest): Promise<
   };
 }
 
-/** What stood beside the rollout in a folder of its own leaves that behind. */
+/** Removes the folders beside the rollout that are empty after the move. */
 export async function removeEmptyFolders(files: TrashFiles, { path, files: moved }: Trashed): Promise<void> {
   const folders = new Set(moved.flatMap(({ name }) => (name.includes("/") ? [dirname(name)] : [])));
   for (const name of folders) {
@@ -91,7 +91,7 @@ export async function removeEmptyFolders(files: TrashFiles, { path, files: moved
   }
 }
 
-/** A link on the way could lead anywhere. */
+/** Rejects paths outside of the directory, because a link on the way could lead anywhere. */
 async function refuseOutside({ path, directory }: TrashRequest): Promise<void> {
   const way = relative(directory, dirname(path));
   const isInside = !way.startsWith("..") && !way.startsWith(sep);

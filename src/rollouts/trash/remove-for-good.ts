@@ -4,16 +4,16 @@ import { forgetEntry, locked } from "./restore.js";
 import { placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 
-/** What is gone from the disk. */
+/** The result of a permanent removal. */
 export interface Removed {
   readonly bytes: number;
-  /** The files that have another hard link: their bytes were not overwritten and are still there. */
+  /** Files with another hard link, whose bytes were not overwritten and still exist. */
   readonly hardLinked: readonly string[];
 }
 
 /**
- * Takes a conversation out of the trash for ever: its bytes are written over before its names go. What a disk, its
- * journal or a backup still has of them is not ours to say.
+ * Removes a conversation from the trash permanently and overwrites its bytes first. Copies in a journal, on the
+ * device or in a backup are out of reach.
  */
 export async function removeForGood(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<Removed> {
   return await locked(folder, id, owner, async () => {
@@ -22,7 +22,7 @@ export async function removeForGood(files: TrashFiles, { folder, id }: Trashed, 
   });
 }
 
-/** From the mark on nothing brings it back, whoever dies in between. */
+/** Once the mark is written the removal is final, even if the process dies in between. */
 export async function finishRemoving(files: TrashFiles, entry: Trashed): Promise<Removed> {
   let bytes = 0;
   const hardLinked: string[] = [];
@@ -33,7 +33,7 @@ export async function finishRemoving(files: TrashFiles, entry: Trashed): Promise
     const [, path] = placesOf(entry, name);
     const stats = await files.stats(path);
     if (stats === undefined) continue;
-    // Somebody who has given it another name keeps it.
+    // Another hard link was created on purpose, so its content is kept.
     if (stats.nlink > 1) hardLinked.push(name);
     else if (stats.isFile()) {
       await files.blank(path);

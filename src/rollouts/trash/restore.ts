@@ -7,7 +7,7 @@ import type { TrashFiles } from "./trash-files.js";
 import { releaseLock, takeLock } from "../file/lock.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** Brings a conversation back to where it was, byte for byte; refuses when something else lies there now. */
+/** Restores a conversation to its old place byte for byte; fails if another file is there now. */
 export async function restore(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<void> {
   await locked(folder, id, owner, async () => {
     const entry = await readEntry(files, folder);
@@ -22,8 +22,8 @@ export async function restore(files: TrashFiles, { folder, id }: Trashed, owner:
 }
 
 /**
- * Moves back what is in the trash, the rollout last, and forgets the entry. What is in both places is the same, or
- * somebody else's, and then it stays in the trash.
+ * Moves files back from the trash, the rollout last, and removes the entry. A file that exists in both places is
+ * removed from the trash if it is identical; otherwise it stays there and the call fails.
  */
 export async function putBack(files: TrashFiles, entry: Trashed): Promise<void> {
   for (const { name } of entry.files.toReversed()) {
@@ -38,7 +38,7 @@ export async function putBack(files: TrashFiles, entry: Trashed): Promise<void> 
   await forgetEntry(files, entry);
 }
 
-/** Removes a folder of the trash in which nothing is left that was moved there. */
+/** Removes a trash folder after all of its files were moved out or deleted. */
 export async function forgetEntry(files: TrashFiles, entry: Trashed): Promise<void> {
   const { folder, files: moved } = entry;
   const inner = new Set(moved.flatMap(({ name }) => (name.includes("/") ? [dirname(name)] : [])));
@@ -51,7 +51,7 @@ export async function forgetEntry(files: TrashFiles, entry: Trashed): Promise<vo
   await removeEmptied(files, folder);
 }
 
-/** What says what a folder of the trash holds goes before the mark that it holds nothing any more. */
+/** Removes the entry file before the removal mark, so that a crash in between still shows that the folder is empty. */
 export async function removeEmptied(files: TrashFiles, folder: string): Promise<void> {
   for (const name of [entryName, removingName]) {
     if ((await files.stats(join(folder, name))) !== undefined) await files.remove(join(folder, name));
@@ -68,7 +68,7 @@ function refused(id: string, detail: string): FailureError {
   });
 }
 
-/** Does something while nobody else writes a rollout, or touches a folder of the trash. */
+/** Runs `work` while holding the lock of a rollout or trash folder. */
 export async function locked<T>(path: string, id: string, owner: LockOwner, work: () => Promise<T>): Promise<T> {
   const lock = await takeLock(path, owner, { force: false });
   if (lock.status === "in_use") throw new ConversationInUseError(id, lock.owner);

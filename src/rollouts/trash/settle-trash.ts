@@ -9,13 +9,13 @@ import { entryName, placesOf, readEntry, removingName, type Trashed } from "./tr
 import type { TrashFiles } from "./trash-files.js";
 
 /**
- * Ends what processes that died have begun: a conversation whose rollout is still where it was has not left, one whose
- * rollout is in the trash is followed by the rest of its files, and one that was being removed is gone. What somebody
- * else is busy with, or cannot be told, is left alone.
+ * Finishes the work of processes that died. If the rollout is still in its old place, the conversation is put back;
+ * if it is in the trash, the remaining files follow; a removal that had begun is completed. Entries that are in use
+ * or unclear are left alone.
  */
 export async function settleTrash(files: TrashFiles, trash: string, owner: LockOwner): Promise<void> {
   for (const name of (await files.stats(trash)) === undefined ? [] : await files.names(trash)) {
-    // A lock may be left of a folder that is gone: taken and released, it is gone too.
+    // A lock may remain of a folder that is gone; taking and releasing it removes it.
     const folder = join(trash, name.replace(/\.lock$/, ""));
     const isFolder = (await files.stats(folder))?.isDirectory() === true;
     if (isFolder ? await isSettled(files, folder) : !name.endsWith(".lock")) continue;
@@ -24,13 +24,13 @@ export async function settleTrash(files: TrashFiles, trash: string, owner: LockO
       if (entry !== undefined) await settle(files, entry);
       else if (await isEmptied(files, folder)) await removeEmptied(files, folder);
     }).catch((error: unknown) => {
-      // The next one may come further; nothing is lost meanwhile.
+      // A later run may succeed; nothing is lost until then.
       if (!(error instanceof ConversationInUseError) && !(error instanceof Error && "code" in error)) throw error;
     });
   }
 }
 
-/** Looked at before the lock, because it is so with nearly all of them. */
+/** Checked before taking the lock, because it is true for nearly all entries. */
 async function isSettled(files: TrashFiles, folder: string): Promise<boolean> {
   const entry = await readEntry(files, folder);
   if (entry === undefined || (await files.stats(join(folder, removingName))) !== undefined) return false;
@@ -51,7 +51,10 @@ async function settle(files: TrashFiles, entry: Trashed): Promise<void> {
   else if (isTrashed) await follow(files, entry);
 }
 
-/** Before anything is moved its folder says so, and after everything is removed it says nothing any more. */
+/**
+ * Whether the folder holds no conversation files. The entry is written before the first move and removed after the
+ * last.
+ */
 async function isEmptied(files: TrashFiles, folder: string): Promise<boolean> {
   if ((await files.stats(folder)) === undefined) return false;
   return (await files.names(folder)).every((name) => name === entryName || name === removingName);
@@ -63,7 +66,7 @@ async function follow(files: TrashFiles, entry: Trashed): Promise<void> {
     if ((await files.stats(from)) === undefined) continue;
     if (dirname(to) !== entry.folder) await files.makeFolder(dirname(to));
     if ((await files.stats(to)) === undefined) await moveFile(files, from, to);
-    // Both names of one file: the new one was made, the old one not yet taken away.
+    // A move was interrupted between creating the new name and removing the old one.
     else if (await isSameFile(files, from, to)) await files.remove(from);
   }
   await removeEmptyFolders(files, entry);

@@ -4,18 +4,18 @@ import { isConversationId } from "../../messages/conversation-id.js";
 import { TrashEntry } from "../../messages/cleanup.js";
 import type { TrashFiles } from "./trash-files.js";
 
-/** A conversation in the trash, and the folder it is in. */
+/** A conversation in the trash, with its folder. */
 export interface Trashed extends TrashEntry {
   readonly folder: string;
 }
 
-/** The file that says what a folder of the trash holds. */
+/** Name of the file that describes a trash folder. */
 export const entryName = "entry.json";
-/** There when what is in a folder is being removed for good. */
+/** Name of the mark in a folder that is being removed permanently. */
 export const removingName = "removing";
 const maxEntryBytes = 16 * 1024 * 1024;
 
-/** What is in the trash, the newest first. A folder that does not say what it holds is not ours to touch. */
+/** Lists the trash, newest first. Folders without a valid entry are ignored. */
 export async function trashed(files: TrashFiles, trash: string): Promise<Trashed[]> {
   const folders = (await files.stats(trash)) === undefined ? [] : await files.names(trash);
   const entries = await Promise.all(folders.map((name) => readEntry(files, join(trash, name))));
@@ -38,12 +38,12 @@ export async function readEntry(files: TrashFiles, folder: string): Promise<Tras
   }
 }
 
-/** Where a file was, and where it is in the trash. */
+/** Returns a file's original path and its path in the trash. */
 export function placesOf({ path, folder }: Pick<Trashed, "path" | "folder">, name: string): [from: string, to: string] {
   return [join(dirname(path), name), join(folder, name)];
 }
 
-/** The folder of the trash an entry is in, as it is said to people. */
+/** Returns the name of the trash folder by which users refer to an entry. */
 export function entryKey({ folder }: Pick<Trashed, "folder">): string {
   return basename(folder);
 }

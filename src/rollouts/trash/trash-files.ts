@@ -2,25 +2,25 @@ import { constants, type Stats } from "node:fs";
 import { chmod, link, lstat, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** The calls that moving a conversation needs, so that a test can let any one of them fail, or die at it. */
+/** The system calls used to move a conversation, so that a test can make any of them fail or die. */
 export interface TrashFiles {
-  /** Undefined when there is nothing. */
+  /** Returns undefined when nothing exists at the path. */
   stats(path: string): Promise<Stats | undefined>;
   names(folder: string): Promise<string[]>;
-  /** Makes it and what leads to it, for its owner alone; one that is there stays as it is. */
+  /** Creates a folder and its parents with access for the owner only; an existing folder stays unchanged. */
   makeFolder(path: string): Promise<void>;
-  /** Makes a file that was not there, and makes it durable. */
+  /** Creates and syncs a new file. */
   writeNew(path: string, text: string): Promise<void>;
-  /** Refuses a name that is taken. */
+  /** Fails if the name is taken. */
   link(from: string, to: string): Promise<void>;
-  /** The bytes and times of a file in a new one, which is durable when it resolves. */
+  /** Copies the bytes and times of a file to a new one, which is durable when the promise resolves. */
   copy(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   removeFolder(path: string): Promise<void>;
-  /** Writes zeros over the bytes of a file and makes it empty. */
+  /** Overwrites a file with zeros and truncates it. */
   blank(path: string): Promise<void>;
-  /** Makes names in a folder durable, new ones and those that are gone. */
+  /** Makes created and removed names in a folder durable. */
   sync(folder: string): Promise<void>;
 }
 

@@ -38,7 +38,7 @@ export function refuseSystemFile(realPath: string): void {
   }
 }
 
-/** Of what was opened, where the system can tell: what the path leads to may be something else by now. */
+/** Resolves the opened file where the system supports it, because the path may lead elsewhere by now. */
 async function realPathOf(file: FileHandle, path: string): Promise<string> {
   return await readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(path));
 }

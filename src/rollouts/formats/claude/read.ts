@@ -10,7 +10,7 @@ import type { Losses } from "../import/losses.js";
 import { sourceLines } from "../import/source-file.js";
 import type { ReadSource, SourceFile, SourceRecord } from "../import/source.js";
 
-/** Lines that keep books of the program itself: nothing of the conversation stands in them. */
+/** Bookkeeping lines of Claude Code, which contain nothing of the conversation. */
 const bookkeeping = new Set([
   "agent-color",
   "agent-name",
@@ -29,7 +29,7 @@ const bookkeeping = new Set([
   "worktree-state",
 ]);
 
-/** A session of Claude Code: one line for each part of a message, each naming the one before it. */
+/** Reads a session of Claude Code: one line per part of a message, each naming its predecessor. */
 export const readClaudeSource: ReadSource = async (file, losses) => {
   const survey = await surveyClaude(file, losses);
   losses.count("subagent_files", await subagentFiles(file));
@@ -79,7 +79,7 @@ function noteBeside(value: LineObject, losses: Losses): void {
   else if (!bookkeeping.has(value.type)) losses.count("unknown_lines");
 }
 
-/** Newer versions keep what sub-agents did in files of their own. */
+/** Counts the files in which newer versions store the work of sub-agents. */
 async function subagentFiles({ path }: SourceFile): Promise<number> {
   const folder = join(path.replace(/\.jsonl$/, ""), "subagents");
   const names = path.endsWith(".jsonl") ? await readdir(folder).catch(() => []) : [];

@@ -8,22 +8,25 @@ import type { Losses } from "../import/losses.js";
 import { sourceLines } from "../import/source-file.js";
 import type { SourceFacts, SourceFile } from "../import/source.js";
 
-/** What a first look through the file tells; entries are meant by their position among those that are no sidechain's. */
+/**
+ * Result of a first pass through the file. Entries are identified by their position among those outside of
+ * sidechains.
+ */
 export interface ClaudeSurvey {
   readonly facts: SourceFacts;
   readonly name: string | undefined;
-  /** Whether each entry belongs to the conversation. */
+  /** For each entry, whether it belongs to the conversation. */
   readonly belongs: readonly boolean[];
   readonly keepings: readonly Keeping[];
-  /** Where the last line of each message of the model stands: there is one for every part of it. */
+  /** Position of the last line of each model message, because a message has one line per part. */
   readonly lastOf: ReadonlyMap<string, number>;
 }
 
-/** What must be known of an entry to tell whether it belongs to the conversation. */
+/** The facts that decide whether an entry belongs to the conversation. */
 interface Seen {
   readonly messageId: string | undefined;
   readonly calls: readonly string[];
-  /** The calls it has the results of, when it has nothing else. */
+  /** Ids of the calls whose results the entry contains, if it contains nothing else. */
   readonly results: readonly string[];
 }
 
@@ -48,7 +51,7 @@ export async function surveyClaude(file: SourceFile, losses: Losses): Promise<Cl
     lineage.add({ id: textOf(value["uuid"]) ?? `entry ${lineage.length}`, parent });
     seen.push(seenIn(value));
   }
-  // Where no entry names another one there is no tree, only the order of the file.
+  // Without links between entries there is no tree, only the order of the file.
   const belongs = isLinked ? belonging(lineage, seen) : seen.map(() => true);
   return {
     facts,
@@ -59,13 +62,13 @@ export async function surveyClaude(file: SourceFile, losses: Losses): Promise<Cl
   };
 }
 
-/** Lines that keep books of the program itself have neither an id nor a message. */
+/** Whether a line is an entry; bookkeeping lines have neither an id nor a message. */
 export function isEntry(value: LineObject): boolean {
   if (value["isSidechain"] === true || nameTypes.has(value.type)) return false;
   return typeof value["uuid"] === "string" || isClaudeMessage(value);
 }
 
-/** What somebody said, in a file whose entries have no ids. */
+/** Whether a line is a message; in some files the entries have no ids. */
 export function isClaudeMessage({ type, message }: Readonly<Record<string, unknown>>): boolean {
   return (type === "user" || type === "assistant") && isRecord(message) && message["role"] === type;
 }
@@ -90,14 +93,14 @@ function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }
   facts.provider = "anthropic";
 }
 
-/** What the program says in the model's place. */
+/** Whether Claude Code itself wrote the message in place of a model. */
 export function isSynthetic(model: unknown): boolean {
   return model === "<synthetic>";
 }
 
 /**
- * Behind a compaction the conversation goes on as another one, and still says what it was. An entry that does not have
- * the key at all follows the one before it.
+ * Returns the parent's id. After a compaction the conversation has a new root that names its logical parent. An entry
+ * without the key follows the one before it (undefined).
  */
 function parentOf(value: LineObject): string | null | undefined {
   const parent = textOf(value["parentUuid"]) ?? textOf(value["logicalParentUuid"]);
@@ -134,8 +137,8 @@ function textsIf(wanted: boolean, value: unknown): string[] {
 }
 
 /**
- * What leads to the last entry, and what stands beside it: of calls made at once only the last one's result leads on,
- * and the parts of one message may have followed different results.
+ * Marks the entries that lead to the last one, and those beside that path: of parallel calls only the last result
+ * continues the path, and the parts of one message may follow different results.
  */
 function belonging(lineage: Lineage, seen: readonly Seen[]): boolean[] {
   const belongs = lineage.path();

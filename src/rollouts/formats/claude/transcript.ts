@@ -10,21 +10,21 @@ import { isBoundary, isSynthetic } from "./survey.js";
 
 type ItemRecord = Extract<SourceRecord, { type: "item" }>;
 
-/** What a person typed that begins with a slash, in the words of Claude Code. */
+/** Matches a slash command typed by the user, in Claude Code's markup. */
 const commandName = /^\s*(?:<command-message>[^<]*<\/command-message>\s*)?<command-name>([^<]*)<\/command-name>/;
 const commandArgs = /<command-args>([^]*?)<\/command-args>/;
 const localOutput = /^\s*(?:<local-command-(?:stdout|stderr|caveat)>|Caveat: The messages below were generated)/;
 
-/** Reads the entries of the conversation one after another. */
+/** Converts the entries of the conversation in order. */
 export class ClaudeReading {
   readonly #losses: Losses;
   readonly #lastOf: ReadonlyMap<string, number>;
   readonly #kept: (position: number) => ResponseItem[];
-  /** What a compaction keeps, until its summary comes. */
+  /** Items kept by a compaction, until its summary arrives. */
   #keptItems: ResponseItem[] = [];
-  /** A command of which it is not known yet whether the model heard of it. */
+  /** A command that is held back until it is known whether the model saw it. */
   #command: ItemRecord | undefined;
-  /** Results that came while the model was still saying what they are part of, and where that ends. */
+  /** Results that arrived before the end of the model message they belong to, which ends at `#saysUntil`. */
   #early: ItemRecord[] = [];
   #saysUntil = -1;
 
@@ -51,7 +51,7 @@ export class ClaudeReading {
     }
   }
 
-  /** What was still held back. */
+  /** Returns the records still held back. */
   end(): SourceRecord[] {
     return [...this.#commandHeard(false), ...this.#early.splice(0)];
   }
@@ -96,7 +96,7 @@ export class ClaudeReading {
     }
     const last = this.#lastOf.get(textOf(message["id"]) ?? "") ?? position;
     this.#saysUntil = Math.max(this.#saysUntil, last);
-    // It stands in every line of the message.
+    // Every line of the message repeats the usage, so only the last one counts.
     if (message["usage"] !== undefined && position >= last) this.#losses.count("usage");
     const by = { provider: "anthropic", model: saidText(message["model"]) };
     const records = modelItems(message, this.#losses).map((item): ItemRecord => ({
@@ -116,7 +116,7 @@ export class ClaudeReading {
     return [...this.end(), { type: "replaced", timestamp, summary, items }];
   }
 
-  /** A command the model heard of was something said; another only did something in the program. */
+  /** Keeps a command that the model saw as a message; any other command only acted inside Claude Code. */
   #commandHeard(isHeard: boolean): SourceRecord[] {
     const command = this.#command;
     this.#command = undefined;
@@ -132,7 +132,7 @@ const lostEntries: ReadonlyMap<string, "attachments" | "system_notes"> = new Map
   ["progress", "system_notes"],
 ]);
 
-/** What the program told the model for the user; pictures stay as they are. */
+/** Marks text that Claude Code injected on the user's behalf; images stay as they are. */
 function asTold(item: ResponseItem): ResponseItem[] {
   if (item.type !== "message") return [item];
   const text = textsOf([item]);
@@ -146,7 +146,7 @@ function textsOf(items: readonly ResponseItem[]): string {
     .join("\n");
 }
 
-/** What one line of a message of the model says. */
+/** Converts one line of a model message. */
 function modelItems(message: Fields, losses: Losses): ResponseItem[] {
   const model = textOf(message["model"]);
   const origin: ItemOrigin | undefined = model === undefined ? undefined : { api: "messages", model };
@@ -169,13 +169,13 @@ function modelBlock(block: Fields, origin: ItemOrigin | undefined, losses: Losse
   if (type === "redacted_thinking" && typeof data === "string" && origin !== undefined) {
     return [{ type: "reasoning", summary: [], encrypted_content: data, origin }];
   }
-  // Those the provider runs itself, and what came of them.
+  // Tools run by the provider, and their results.
   const isServers = typeof type === "string" && (type === "server_tool_use" || /^\w+_tool_result$/.test(type));
   losses.count(isServers ? "server_tools" : "unknown_parts");
   return [];
 }
 
-/** What a line of the user's side says: outputs of calls first, then what a person said. */
+/** Converts a user line: outputs of calls first, then the user's message. */
 function userItems(content: unknown, losses: Losses): ResponseItem[] {
   const blocks = blocksOf(content);
   if (blocks === undefined) losses.count("unknown_parts");

@@ -13,11 +13,11 @@ import type { Losses } from "../import/losses.js";
 import { type NumberedObject, sourceLines } from "../import/source-file.js";
 import type { ReadSource, SourceFacts, SourceFile, SourceRecord } from "../import/source.js";
 
-/** The model stands in one of the first lines, or nowhere. */
+/** The model is named in one of the first lines, or not at all. */
 const maxFactLines = 1_000;
 const secondId = /_([0-9a-f-]{36})\.jsonl$/;
 
-/** Codex's lines, ours, and whole turns in one line, which may stand in one file. */
+/** Reads lines of Codex, lines of cody and whole turns in one line, which may be mixed in one file. */
 export const readRolloutSource: ReadSource = async (file, losses) => ({
   facts: await factsOf(file),
   records: rolloutRecords(file, losses),
@@ -34,11 +34,11 @@ async function factsOf(file: SourceFile): Promise<SourceFacts> {
     facts.model ??= model;
     if (facts.model !== undefined || number >= maxFactLines) break;
   }
-  // When turns are taken back Codex goes on in another file of the same conversation, which is another one here.
+  // After a rollback Codex continues in another file of the same conversation; cody imports it as a separate one.
   return { ...facts, id: secondId.exec(file.path)?.[1] ?? facts.id };
 }
 
-/** Any other name of a file says nothing: several may be called so, and each of them otherwise tomorrow. */
+/** Returns the UUID in a file name. Any other name is ignored, because names can collide and change. */
 function uuidOfName(path: string): string | undefined {
   const id = idOfName(basename(path));
   return id === undefined || bareId(id) === id ? undefined : id;
@@ -106,7 +106,7 @@ class RolloutReading {
       const { timestamp, type } = line;
       if (type === "response_item") return [{ type: "item", timestamp, item: line.payload }];
       if (type === "compacted") return [{ type: "line", line }];
-      // The turns are framed anew: what is known of each of them stands in its lines.
+      // The import writes new turn boundaries, so only the model of each turn is kept.
       if (type !== "turn_context") return [];
       return [{ type: "played_by", by: { provider: line.payload.provider, model: line.payload.model } }];
     });
@@ -114,7 +114,7 @@ class RolloutReading {
 
   #codexRecords(value: LineObject): SourceRecord[] {
     if (fieldsOf(value["payload"])["history_mode"] === "paginated") this.#isPaginated = true;
-    // A line without a time was written after the one before it.
+    // A line without a timestamp was written after the one before it.
     this.#time = textOf(value["timestamp"]) ?? textOf(fieldsOf(value["payload"])["timestamp"]) ?? this.#time;
     const records = codexRecords(value, this.#losses, this.#time);
     if (!this.#isPaginated) return records;

@@ -5,11 +5,11 @@ import type { Losses } from "../import/losses.js";
 import type { SourceRecord } from "../import/source.js";
 
 /**
- * A line of Codex or of cody: taken over as it is, but for what the conversation says about itself. `time` is for a line
- * that has none.
+ * Imports a line of Codex or cody unchanged, except for metadata of the conversation. `time` is used for lines
+ * without a timestamp.
  */
 export function codexRecords(value: LineObject, losses: Losses, time?: string): SourceRecord[] {
-  // What it says was read before, and leniently: older ones lack a field or two.
+  // Its facts were read before, leniently, because older versions lack fields.
   if (value.type === "session_meta") return [];
   const { line, isUnderstood } = checkLine(value, time);
   if (!isUnderstood) losses.count("unknown_lines");

@@ -1,15 +1,15 @@
 import type { ReasoningItem, ResponseItem } from "../../../messages/response-item.js";
 
 /**
- * Whether a thought would make a history one that Codex cannot go on with: it sends back whatever it finds, and its API
- * takes only what is sealed, by itself.
+ * Whether a reasoning item would prevent Codex from continuing the history: Codex sends back every item it finds, and
+ * its API accepts only reasoning that it encrypted itself.
  */
 export function isForeignThought(item: ResponseItem): item is ReasoningItem {
   if (item.type !== "reasoning") return false;
   return typeof item.encrypted_content !== "string" || (item.origin !== undefined && item.origin.api !== "responses");
 }
 
-/** What Codex shows of a thought. */
+/** Returns the texts of a reasoning item that Codex shows. */
 export function thoughtTexts({ summary, content }: ReasoningItem): string[] {
   return (summary.length > 0 ? summary : (content ?? [])).map(({ text }) => text);
 }

@@ -9,7 +9,7 @@ import { codexId } from "../export/export-name.js";
 import type { Writing } from "../export/writing.js";
 import type { Survey } from "../export/survey.js";
 
-/** A rollout that Codex lists and resumes: one file that stands on its own, with no line Codex has no type for. */
+/** Writes a rollout that Codex lists and resumes: one self-contained file without lines of a type unknown to Codex. */
 export async function* writeCodex({ survey, batches }: Writing): AsyncGenerator<string> {
   yield encodeLine(firstLine(survey));
   const events = new MissingEvents(survey.silent);
@@ -23,13 +23,13 @@ export async function* writeCodex({ survey, batches }: Writing): AsyncGenerator<
 }
 
 /**
- * `cli`, because Codex lists nothing else unasked. Without the provider, which Codex would look for in its own
- * configuration, and without where the history begins: it is all here.
+ * The source is `cli`, because Codex lists no other by default. The provider is left out, because Codex would look it
+ * up in its own configuration, and so is the history base, because the file contains the complete history.
  */
 function firstLine({ conversationId, createdAt, provider, model, meta }: Survey): OwnLine {
   const { model_provider: _, history_mode: __, history_base: ___, ...said } = meta ?? unknownMeta;
   const payload = { ...said, id: codexId(conversationId), timestamp: createdAt, source: "cli" };
-  // Another id of the same conversation, which newer Codex prefers.
+  // A second id of the same conversation, which newer Codex prefers.
   Reflect.deleteProperty(payload, "session_id");
   const known = provider !== undefined && model !== undefined;
   return {
@@ -57,17 +57,17 @@ function codexLines(line: OwnLine): OwnLine[] {
   }
   if (line.type !== "cody") return [line];
   if (line.payload.type !== "history_replaced") return [];
-  // It is how Codex writes down that the history is another one from now on.
+  // Codex records a replaced history as a compaction.
   return [{ timestamp, type: "compacted", payload: { message: "", replacement_history: line.payload.items } }];
 }
 
-/** A policy under both names, so that every version of Codex can read it. */
+/** Writes a policy under both key names, so that every version of Codex can read it. */
 function underBothNames(policy: SandboxPolicy): SandboxPolicy {
   const mode = "type" in policy ? policy.type : policy.mode;
   return { ...policy, type: mode, mode };
 }
 
-/** Codex lists and shows what has an event beside the item. */
+/** Adds events beside items, because Codex lists and shows only items with an event. */
 class MissingEvents {
   readonly #silent: ReadonlySet<number>;
   #said = 0;

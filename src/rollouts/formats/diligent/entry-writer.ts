@@ -4,7 +4,7 @@ import type { TurnContext } from "../../../messages/turn-context.js";
 import { type FormPart, formPart } from "../export/form-parts.js";
 import type { Survey } from "../export/survey.js";
 
-/** The version of sessions with compactions. */
+/** Version of the session format that supports compactions. */
 const sessionVersion = 2;
 const idDigits = 8;
 const label = "[Session Summary]\n";
@@ -24,24 +24,24 @@ export interface CompactionEntry {
 
 interface Place {
   readonly id: string;
-  /** Whether an entry begins with it: what the model said in a row is one. */
+  /** Whether the item is the first of its entry: consecutive model items share one entry. */
   readonly isFirst: boolean;
 }
 
-/** Writes entries that each name the one before them. */
+/** Writes entries that each name their predecessor. */
 export class EntryWriter {
   readonly #survey: Survey;
   readonly #leave: (kind: string) => void;
-  /** The entry of each item of the present history; all of them lie on the way from the root to the leaf. */
+  /** The entry of each item in the current history; all of them are on the path from the root to the leaf. */
   readonly #places = new WeakMap<ResponseItem, Place>();
   readonly #names = new Map<string, string>();
   #count = 0;
-  /** The entry the conversation goes on behind. */
+  /** The entry after which the conversation continues. */
   #leaf: string | null = null;
   #written: string | null = null;
-  /** Where the history stood when it was last replaced. */
+  /** Leaf and length of the history when it was last replaced. */
   #base: { readonly leaf: string | null; readonly length: number } = { leaf: null, length: 0 };
-  /** What the model said in a row, not written yet. */
+  /** Consecutive model items that are not written yet. */
   #row: { readonly timestamp: string; readonly items: ResponseItem[]; readonly blocks: object[] } | undefined;
   #model = "";
 
@@ -88,7 +88,7 @@ export class EntryWriter {
     const first = kept.find((item) => this.#says(item));
     let firstKeptEntryId = this.#tailBegin(entry);
     if (first !== undefined && firstKeptEntryId === undefined) {
-      // What is kept is not the end of what was said: it is said again.
+      // The kept items are not the end of the history, so they are written again.
       for (const item of kept) yield* this.item(item, timestamp);
       yield* this.#endRow();
       firstKeptEntryId = this.#places.get(first)?.id;
@@ -96,7 +96,7 @@ export class EntryWriter {
     const text = summary.startsWith(label) ? summary.slice(label.length) : summary;
     yield this.#entry("compaction", timestamp, {
       summary: details === undefined ? text : withoutFileLists(text),
-      // Nothing before it, when nothing is kept.
+      // If nothing is kept, points to the compaction entry itself.
       firstKeptEntryId: firstKeptEntryId ?? this.#nextId,
       tokensBefore,
       tokensAfter,
@@ -105,7 +105,7 @@ export class EntryWriter {
     this.#replaced(entry.after);
   }
 
-  /** The history is another one from now on. */
+  /** Starts a new tree root, because the history was replaced. */
   *restart(history: readonly ResponseItem[], timestamp: string): Generator<string> {
     yield* this.#endRow();
     this.#leaf = null;
@@ -114,7 +114,7 @@ export class EntryWriter {
     this.#replaced(history);
   }
 
-  /** Turns were taken back: it goes on behind what is left. */
+  /** Continues after the remaining items, because turns were rolled back. */
   *goBack(history: readonly ResponseItem[], timestamp: string): Generator<string> {
     yield* this.#endRow();
     if (history.length < this.#base.length) {
@@ -125,7 +125,7 @@ export class EntryWriter {
     this.#leaf = added.at(-1)?.id ?? this.#base.leaf;
   }
 
-  /** The last entry says where the conversation is. */
+  /** Makes sure that the last entry marks the current position of the conversation. */
   *end(timestamp: string): Generator<string> {
     yield* this.#endRow();
     if (this.#leaf !== this.#written) yield this.#entry("session_info", timestamp, {});
@@ -136,8 +136,8 @@ export class EntryWriter {
   }
 
   /**
-   * The entry the kept items begin with, if they are the end of what was said. They are copies, so they get the places
-   * of the items they repeat: the next compaction may keep them again.
+   * Returns the first kept entry if the kept items are the end of the history. The kept items are copies, so they get
+   * the places of the items they repeat: the next compaction may keep them again.
    */
   #tailBegin({ before, kept }: CompactionEntry): string | undefined {
     const copies = kept.filter((item) => this.#says(item));
@@ -209,7 +209,7 @@ function modelKey(provider: string, model: string): string {
   return JSON.stringify([provider, model]);
 }
 
-/** What stands in a message of the model together with what it said before. */
+/** Returns the block of a part that belongs into the current model message; undefined for other parts. */
 function blockOf(part: FormPart): object | undefined {
   switch (part.type) {
     case "said":
@@ -230,7 +230,7 @@ function blockOf(part: FormPart): object | undefined {
 
 const fileLists = /(?:^|\n)\n?## Files (?:Read|Modified)\n(?:(?:- .*|## Files (?:Read|Modified)|)(?:\n|$))*$/;
 
-/** Who reads the entry adds them from its details; they would stand there twice. */
+/** Removes the file lists, because readers of the entry add them from its details. */
 function withoutFileLists(summary: string): string {
   return summary.replace(fileLists, "");
 }

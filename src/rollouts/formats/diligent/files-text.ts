@@ -1,7 +1,7 @@
 import { isRecord } from "../../../base/is-record.js";
 import type { LineObject } from "../../file/line-object.js";
 
-/** The files behind the summary, unless they stand in it already. */
+/** Returns the file lists to append to the summary, unless it contains them already. */
 export function filesText({ summary, details }: LineObject): string {
   if (!isRecord(details) || /^(?:## Files (?:Read|Modified)|<(?:read|modified)-files>)$/m.test(String(summary)))
     return "";

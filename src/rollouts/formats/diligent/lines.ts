@@ -8,7 +8,7 @@ import { itemLine, type FormLines } from "../lines/form-lines.js";
 import { filesText } from "./files-text.js";
 import { EntryTree } from "./tree.js";
 
-/** Reads entries of a tree one by one: where a branch begins, history is what it was there. */
+/** Reads a tree of entries one by one; at the start of a branch the history is reset to its state there. */
 export class EntryForm {
   readonly #tree = new EntryTree();
   #cwd = "/";
@@ -44,7 +44,7 @@ export class EntryForm {
 
   #modelLines({ type, provider, modelId }: LineObject, timestamp: string): OwnLine[] {
     if (type !== "model_change" || typeof provider !== "string" || typeof modelId !== "string") return [];
-    // Nothing is known of what was allowed.
+    // The format does not record any policies.
     const policies = { approval_policy: null, sandbox_policy: { type: "unknown" } };
     const payload = { cwd: this.#cwd, ...policies, model: modelId, summary: "auto", provider };
     return [{ timestamp, type: "turn_context", payload }];
@@ -59,7 +59,7 @@ function replacedLine(timestamp: string, items: readonly ResponseItem[]): OwnLin
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** What the message of an entry says. */
+/** Converts the message of an entry. */
 function entryItems(message: Value): FormItems {
   const { role, content, toolCallId, output } = message;
   if (role === "user") return partItems("user", content, () => undefined);

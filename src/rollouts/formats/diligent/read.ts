@@ -28,7 +28,7 @@ import { isoTime } from "../lines/detect.js";
 import { answered, called, said, thought } from "../lines/form-items.js";
 import { filesText } from "./files-text.js";
 
-/** What pi calls the APIs that cody speaks too. */
+/** Maps pi's names of APIs to cody's. */
 const apis: ReadonlyMap<unknown, ItemOrigin["api"]> = new Map([
   ["anthropic-messages", "messages"],
   ["openai-responses", "responses"],
@@ -37,7 +37,7 @@ const apis: ReadonlyMap<unknown, ItemOrigin["api"]> = new Map([
   ["openai-completions", "chat"],
 ]);
 
-/** Entries of a tree, as Diligent and pi write them: what leads to the last one is the conversation. */
+/** Reads a tree of entries as written by Diligent and pi; the path to the last entry is the conversation. */
 export const readEntrySource: ReadSource = async (file, losses) => {
   const survey = await surveyEntries(file, losses);
   return { facts: survey.facts, records: entryRecords(file, survey, losses) };
@@ -51,7 +51,7 @@ async function* entryRecords(
   const kept = new KeptItems(keepings);
   const reading = new EntryReading(losses, (position) => kept.take(position));
   let position = -1;
-  // What is damaged was noted the first time.
+  // The survey has already counted damaged lines.
   for await (const { value } of sourceLines(file)) {
     if (!isEntry(value)) continue;
     position += 1;
@@ -134,7 +134,7 @@ class EntryReading {
   }
 }
 
-/** What a message in an entry of a tree says, whether Diligent wrote it or any version of pi. */
+/** Converts the message of an entry written by Diligent or any version of pi. */
 function entryItems(message: Fields, losses: Losses): ResponseItem[] {
   switch (message["role"]) {
     case "user":
@@ -160,7 +160,7 @@ function entryItems(message: Fields, losses: Losses): ResponseItem[] {
   }
 }
 
-/** What an extension told the model, which nobody said. */
+/** Converts text that an extension injected for the model. */
 function toldItems(content: unknown, losses: Losses): ResponseItem[] {
   const parts = inputParts(content, losses);
   const texts = parts.flatMap((part) => ("text" in part ? [part.text] : []));
@@ -209,7 +209,7 @@ function resultItems(message: Fields, losses: Losses): ResponseItem[] {
   return [outputOf(callId(toolCallId), inputParts(content, losses))];
 }
 
-/** What a person or a tool gives. */
+/** Converts content from the user or a tool. */
 function inputParts(content: unknown, losses: Losses): ContentPart[] {
   const blocks = blocksOf(content);
   if (blocks === undefined) losses.count("unknown_parts");
@@ -222,13 +222,13 @@ function inputParts(content: unknown, losses: Losses): ContentPart[] {
   });
 }
 
-/** With the Responses API pi puts the id of the item behind that of the call. */
+/** Removes the item id that pi appends to the call id with the Responses API. */
 function callId(id: string): string {
   const [call] = id.split("|");
   return textOf(call) || id;
 }
 
-/** What a first look through a tree of entries tells; entries are meant by their position in the file. */
+/** Result of a first pass through a tree; entries are identified by their position in the file. */
 interface EntrySurvey {
   readonly facts: SourceFacts;
   readonly onPath: readonly boolean[];
@@ -260,18 +260,18 @@ async function surveyEntries(file: SourceFile, losses: Losses): Promise<EntrySur
   return { facts, onPath, keepings: compactions.flatMap((compaction) => keeping(compaction, lineage, onPath)) };
 }
 
-/** The header is none. Nor are lines of Codex in it, which cody adds to a conversation it goes on with. */
+/** Whether a line is an entry. Excludes the header and the Codex lines that cody adds when it continues such a file. */
 function isEntry(value: LineObject): boolean {
   return value.type !== "session" && value.type !== "session_meta";
 }
 
-/** What has no parent, as in the first version and in lines of Codex, follows the entry before it. */
+/** Entries without a parent, as in the first version and in Codex lines, follow the entry before them (undefined). */
 function parentOf(value: LineObject): string | null | undefined {
   const parent = value["parentId"];
   return parent === null && "id" in value ? null : textOf(parent);
 }
 
-/** In the first version of pi an entry was meant by its place, the header being the first. */
+/** Converts an index of pi's first version, which counts the header as entry 0. */
 function indexKept(index: unknown): number | undefined {
   return typeof index === "number" && Number.isSafeInteger(index) && index > 0 ? index - 1 : undefined;
 }
@@ -297,14 +297,14 @@ function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }
 }
 
 /**
- * A thought. What only its model can read stays when it is known which model that is and over which API: nobody else
- * may get it back.
+ * Converts a thinking block. Content that only its model can read is kept only if that model and its API are known,
+ * because it must not be sent to any other.
  */
 function entryThought(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] {
   const { thinking, signature, thinkingSignature } = block;
   const text = textOf(thinking) ?? "";
   const sealed = saidText(thinkingSignature) ?? saidText(signature);
-  // Diligent does not say it, and speaks to Anthropic in one way only.
+  // Diligent does not record the API, but uses only one for Anthropic.
   const api = apis.get(message["api"] ?? (message["provider"] === "anthropic" ? "anthropic-messages" : undefined));
   const model = saidText(message["model"]);
   const origin = api === undefined || model === undefined ? undefined : { api, model };
@@ -312,7 +312,7 @@ function entryThought(block: Fields, message: Fields, losses: Losses): ResponseI
     const whole = wholeItem(sealed);
     if (whole !== undefined) return { ...whole, origin };
   }
-  // With Chat Completions pi writes there which field the thought came in.
+  // With Chat Completions pi stores the name of the source field there instead of a signature.
   if (origin?.api === "chat") return text === "" ? [] : { ...thought(text, undefined), origin };
   if (sealed !== undefined && origin?.api !== "messages") losses.count("signatures");
   if (sealed !== undefined && origin?.api === "messages") return sealedThought(block, { text, sealed, origin });
@@ -327,7 +327,7 @@ function sealedThought(
   return { ...thought(text, sealed), origin };
 }
 
-/** With the Responses API pi keeps the item itself. */
+/** Parses the item that pi stores as a whole with the Responses API. */
 function wholeItem(text: string): ReasoningItem | undefined {
   try {
     return ReasoningItem.safeParse(JSON.parse(text)).data;

@@ -3,16 +3,16 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 interface Entry {
   readonly parent: string | null;
   readonly items: readonly ResponseItem[];
-  /** It stands for all that came before it, too. */
+  /** Whether the entry replaces everything before it. */
   readonly replaces: boolean;
 }
 
-/** Entries that name the one before them. The last one says which of them are the conversation. */
+/** A tree of entries that name their parents. The path to the last entry is the conversation. */
 export class EntryTree {
   readonly #entries = new Map<string, Entry>();
   #leaf: string | null = null;
 
-  /** Whether an entry goes on where the last one ended. */
+  /** Whether an entry with this parent continues the last one. */
   follows(parent: string | null): boolean {
     return parent === this.#leaf;
   }
@@ -23,8 +23,8 @@ export class EntryTree {
   }
 
   /**
-   * What was said up to an entry, or from one of those before it on; nothing when that is not among them. Of several
-   * compactions only the last counts, so those among the entries that it keeps add nothing.
+   * Returns the items on the path up to an entry, optionally starting at `from`; empty when `from` is not on the
+   * path. Only the last compaction counts, so compactions among the entries it keeps contribute nothing.
    */
   itemsUpTo(id: string | null, from?: string): ResponseItem[] {
     const path: (readonly ResponseItem[])[] = [];

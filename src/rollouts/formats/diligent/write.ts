@@ -6,7 +6,7 @@ import { applyToHistory } from "../../file/history.js";
 import { EntryWriter } from "./entry-writer.js";
 import type { Writing } from "../export/writing.js";
 
-/** A tree of entries: all that was said, where it was compacted, and where the conversation went back and on. */
+/** Writes a tree of entries with the complete conversation, its compactions and its rollbacks. */
 export async function* writeDiligent({ survey, batches, leave }: Writing): AsyncGenerator<string> {
   const entries = new EntryWriter(survey, leave);
   const history: ResponseItem[] = [];
@@ -50,7 +50,10 @@ interface Change {
   readonly timestamp: string;
 }
 
-/** The form says a summary first and then what is kept; what no summary was made of begins anew. */
+/**
+ * Writes the summary first and then the kept items, as the format requires. A compaction without a summary starts a
+ * new tree.
+ */
 function* compacted(entries: EntryWriter, { before, after, compacted: record, timestamp }: Change): Generator<string> {
   const at = summaryAt(after, record);
   const summary = after[at];
@@ -72,7 +75,7 @@ function* compacted(entries: EntryWriter, { before, after, compacted: record, ti
   });
 }
 
-/** Ours says what it is; Codex's is what the record says, and the last. */
+/** Finds the summary: cody's has a flag, Codex's is the last item with the text of the record. */
 function summaryAt(items: readonly ResponseItem[], { message }: Compacted): number {
   const own = items.findIndex((item) => item.type === "message" && item.summary === true);
   if (own !== -1) return own;

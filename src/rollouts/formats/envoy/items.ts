@@ -4,7 +4,7 @@ import { answered, called, type FormItems, nothing, notUnderstood, partItems, th
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** What a message of the AI SDK says, with the additions that keep a tool's call and its result in one message. */
+/** Converts a message of the AI SDK, extended so that one message may contain a tool call and its result. */
 export function messageItems(message: Value): FormItems {
   switch (message["role"]) {
     case "user":
@@ -23,7 +23,7 @@ export function messageItems(message: Value): FormItems {
 function assistantItems(message: Value): FormItems {
   const { content, thinking, isThinkingComplete, thinkingSignature } = message;
   if (thinking !== true) return partItems("assistant", content, assistantPart);
-  // What was not thought to its end is of no use to anybody.
+  // Incomplete thinking is dropped.
   if (isThinkingComplete !== true || typeof content !== "string") return nothing;
   return { items: [thought(content, thinkingSignature)], whole: true };
 }
@@ -46,6 +46,6 @@ function toolItems(message: Value): FormItems {
 
 function resultPart({ type, toolCallId, result, output }: Value): ResponseItem | undefined {
   if (type !== "tool-result" || typeof toolCallId !== "string") return undefined;
-  // Newer versions of the SDK say what kind of result it is.
+  // Newer versions of the SDK wrap the result with its kind.
   return answered(toolCallId, result ?? (isRecord(output) && "value" in output ? output["value"] : output));
 }

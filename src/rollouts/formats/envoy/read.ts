@@ -9,10 +9,10 @@ import type { Losses } from "../import/losses.js";
 import { sourceLines } from "../import/source-file.js";
 import type { ReadSource, SourceFacts, SourceFile, SourceRecord } from "../import/source.js";
 
-/** The first lines tell all there is to know of it. */
+/** The first lines contain all facts. */
 const maxFactLines = 10;
 
-/** Messages of the AI SDK in envelopes, one in a line. */
+/** Reads AI SDK messages in envelopes, one per line. */
 export const readMessageSource: ReadSource = async (file, losses) => ({
   facts: await factsOf(file),
   records: messageRecords(file, losses),
@@ -50,7 +50,7 @@ function recordsOf(value: LineObject, losses: Losses): SourceRecord[] {
   return items.map((item) => ({ type: "item", timestamp, item: unsealed(item, losses) }));
 }
 
-/** Envoy does not say which model a signature comes from, so nobody may get it back. */
+/** Removes signatures: Envoy does not record which model wrote them, so they cannot be sent back to any. */
 function unsealed(item: ResponseItem, losses: Losses): ResponseItem {
   if (item.type !== "reasoning" || typeof item.encrypted_content !== "string") return item;
   losses.count("signatures");

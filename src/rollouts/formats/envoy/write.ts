@@ -7,8 +7,8 @@ import { type FormPart, formPart } from "../export/form-parts.js";
 import type { Survey } from "../export/survey.js";
 
 /**
- * Messages of the AI SDK, one in a line. The form knows neither compactions nor turns that were taken back, so what
- * is written is what the model sees now.
+ * Writes AI SDK messages, one per line. The format knows neither compactions nor rollbacks, so only the current
+ * history is written.
  */
 export async function* writeEnvoy({ survey, batches, leave }: Writing): AsyncGenerator<string> {
   const sessionId = bareId(survey.conversationId);
@@ -39,7 +39,7 @@ function sessionStart({ createdAt, provider, model, meta }: Survey): object {
 
 interface TimedHistory {
   readonly history: readonly ResponseItem[];
-  /** When an item was added to the history. */
+  /** Time at which an item was added to the history. */
   readonly timeOf: (item: ResponseItem) => string | undefined;
 }
 
@@ -76,7 +76,7 @@ function* messagesOf(history: readonly ResponseItem[], leave: (kind: string) => 
       yield { at, message: finishedCall(part, next.output) };
       index += 1;
     } else if (part.type === "called" && !answered.has(part.id)) {
-      // The form has no place for a call that was never finished.
+      // The format cannot represent a call that was never finished.
       leave("call without a result");
     } else {
       yield { at, message: messageOf(part, names) };
@@ -97,7 +97,7 @@ function finishedCall({ id, name, input }: Called, output: string): object {
   };
 }
 
-/** Calls whose results do not follow at once are written as the SDK itself has them. */
+/** Writes calls whose results do not follow immediately in the SDK's own form. */
 function messageOf(part: FormPart, names: ReadonlyMap<string, string>): object {
   switch (part.type) {
     case "said":

@@ -1,4 +1,4 @@
-/** What a conversation can be written as, with the ending of its file. */
+/** The export formats with their file extensions. */
 const endings = {
   markdown: "md",
   html: "html",

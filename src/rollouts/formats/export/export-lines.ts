@@ -11,20 +11,20 @@ import { writeMarkdown } from "../markdown/write.js";
 import { survey } from "./survey.js";
 import type { Writing } from "./writing.js";
 
-/** A conversation to be exported. It is read twice: once to know it, once to write it. */
+/** A conversation to export. It is read twice: once for the survey, once to write it. */
 export interface ExportSource {
   readonly conversationId: string;
   read(): AsyncIterable<readonly OwnLine[]>;
 }
 
-/** A conversation in another format: the pieces of one text, in order. They can be asked for once. */
+/** A conversation in another format, as consecutive pieces of one text. It can be iterated only once. */
 export interface ExportedConversation extends AsyncIterable<string> {
   readonly conversationId: string;
   readonly format: ExportFormat;
   readonly title: string;
-  /** A name for a file; `attempt` counts from 1, for when that one is taken. */
+  /** Suggests a file name; `attempt` counts from 1 and avoids names that are taken. */
   fileName(attempt?: number): string;
-  /** What the format has no place for, by kind; complete when all pieces have been given. */
+  /** Number of things that the format cannot represent, by kind; complete after the last piece. */
   readonly left: ReadonlyMap<string, number>;
 }
 
@@ -37,7 +37,7 @@ const writers: Record<ExportFormat, (writing: Writing) => AsyncIterable<string>>
   diligent: writeDiligent,
 };
 
-/** Rejects when the conversation cannot be read to its end, and when there is nothing in it. */
+/** Exports a conversation. Rejects when it is empty or cannot be read to its end. */
 export async function exportLines(source: ExportSource, format: ExportFormat): Promise<ExportedConversation> {
   const known = await survey(source.conversationId, source.read());
   if (known.headings.length === 0) throw new EmptyRolloutError(source.conversationId);
@@ -56,7 +56,7 @@ export async function exportLines(source: ExportSource, format: ExportFormat): P
   };
 }
 
-/** Somebody may be adding to it. */
+/** Yields only the first `count` lines, because another process may be appending to the conversation. */
 async function* first(count: number, batches: AsyncIterable<readonly OwnLine[]>): AsyncGenerator<readonly OwnLine[]> {
   let left = count;
   for await (const batch of batches) {
@@ -68,7 +68,7 @@ async function* first(count: number, batches: AsyncIterable<readonly OwnLine[]>)
 
 const pieceChars = 64 * 1024;
 
-/** Many small pieces take longer to hand on than to make. */
+/** Joins small pieces, because passing many of them on takes longer than creating them. */
 async function* joined(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let waiting: string[] = [];
   let length = 0;

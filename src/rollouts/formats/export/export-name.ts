@@ -12,7 +12,7 @@ const shortIdChars = 8;
 const secondMs = 1000;
 const codyUrl = "urn:cody:conversation";
 
-/** The name of an export's file: when the conversation began, what it is about, the end of its id. */
+/** Names an export file by the conversation's date, its title and the end of its id. */
 export function exportName(named: Named, format: ExportFormat, attempt: number): string {
   if (format === "codex") return codexName(named, attempt);
   const day = dateOf(named).toISOString().slice(0, 10);
@@ -24,13 +24,13 @@ export function exportName(named: Named, format: ExportFormat, attempt: number):
   return `${["cody", day, ...slugOf(named.title), id].join("-")}${number}.${form}${endingOf(format)}`;
 }
 
-/** Codex finds a rollout by its name, so where one is taken the next has a later time and no number. */
+/** Codex finds a rollout by its name, so further attempts get a later time instead of a number. */
 function codexName({ conversationId, createdAt }: Named, attempt: number): string {
   const now = new Date(dateOf({ createdAt }).getTime() + (attempt - 1) * secondMs);
   return basename(newRolloutPath("codex", "/", { conversationId: codexId(conversationId), now, cwd: "/" }));
 }
 
-/** Codex takes a UUID only; what has another id gets the same one every time. */
+/** Codex accepts only UUIDs, so any other id is mapped to a UUID that stays the same. */
 export function codexId(conversationId: string): string {
   const id = bareId(conversationId);
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? id : uuidv5(`${codyUrl}:${id}`, uuidv5.URL);
@@ -41,7 +41,7 @@ function dateOf({ createdAt }: Pick<Named, "createdAt">): Date {
   return Number.isNaN(date.getTime()) ? new Date(0) : date;
 }
 
-/** Letters and digits of any script, so that every file system and every shell takes them. */
+/** Uses only letters and digits of any script, which are safe in every file system and shell. */
 function slugOf(title: string): string[] {
   const words =
     title
@@ -49,7 +49,7 @@ function slugOf(title: string): string[] {
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
   const [first = "", ...others] = words;
-  // Scripts that have no spaces make one long word.
+  // Scripts without spaces produce one long word.
   let slug = Array.from(first).slice(0, maxSlugChars).join("");
   for (const word of others) {
     if (slug.length + 1 + word.length > maxSlugChars) break;

@@ -1,7 +1,7 @@
 import { bareId, shownId } from "../../../messages/conversation-id.js";
 import type { Survey } from "./survey.js";
 
-/** What a transcript says about its conversation, in rows. */
+/** Returns the facts about a conversation that a transcript lists. */
 export function factRows(survey: Survey): (readonly [label: string, value: string])[] {
   const { conversationId, provider, model, meta, usage, headings, toolCalls, compactions } = survey;
   const counts = [
@@ -26,7 +26,7 @@ export function countText(count: number, what: string): string {
   return `${grouped(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** A time to the minute; in UTC, for whoever reads it may be anywhere. */
+/** Formats a time to the minute, in UTC because the reader's time zone is unknown. */
 export function minuteOf(timestamp: string): string {
   const date = new Date(timestamp);
   if (Number.isNaN(date.getTime())) return "";

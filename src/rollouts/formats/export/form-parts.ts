@@ -1,14 +1,14 @@
 import { messageText, type MessageItem, type ResponseItem } from "../../../messages/response-item.js";
 import { callOf, isOutput, outputText } from "../../history-messages.js";
 
-/** An item in the words that other forms have for it. */
+/** An item reduced to what other formats can represent. */
 export type FormPart =
   | { readonly type: "said"; readonly role: "user" | "assistant" | "system"; readonly text: string }
   | { readonly type: "thought"; readonly text: string; readonly signature: string | undefined }
   | { readonly type: "called"; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: "answered"; readonly id: string; readonly output: string };
 
-/** What other forms can say of an item; `leave` hears of what is lost on the way. */
+/** Reduces an item to such a part and calls `leave` for each kind of content that is lost. */
 export function formPart(item: ResponseItem, leave: (kind: string) => void): FormPart | undefined {
   if (item.type === "message") return messagePart(item, leave);
   if (item.type === "reasoning") {
@@ -40,13 +40,13 @@ function textOf(output: Parameters<typeof outputText>[0]): string {
   return typeof output === "string" ? output : outputText(output.filter((part) => "text" in part));
 }
 
-/** Other forms have the arguments as a value. */
+/** Parses the arguments, because other formats store them as a value. */
 function inputOf(item: ResponseItem, given: string): unknown {
   if (item.type === "custom_tool_call") return { input: given };
   try {
     return JSON.parse(given);
   } catch {
-    // What a model wrote that is no JSON stays as it wrote it.
+    // Invalid JSON is kept as the model wrote it.
     return given;
   }
 }

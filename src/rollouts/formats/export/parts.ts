@@ -10,12 +10,12 @@ import { isRealUserMessage } from "../../../messages/user-message.js";
 import { type Attachment, callOf, isAttachment, isOutput, thoughtsOf } from "../../history-messages.js";
 import type { TurnEntry } from "./turns.js";
 
-/** A piece of a transcript, as a person reads it. */
+/** A piece of a transcript for a human reader. */
 export type Part =
   | { readonly type: "user" | "pinned"; readonly text: string; readonly attachments: readonly Attachment[] }
   | { readonly type: "assistant" | "thought" | "context" | "summary"; readonly text: string }
   | { readonly type: "call"; readonly name: string; readonly given: string; output?: ToolOutputContent }
-  /** What is neither said nor done, by its kind or in a few words, and as it stands in the file. */
+  /** Any other item: its kind or a short description, and its JSON. */
   | { readonly type: "other"; readonly kind: string; readonly json: string }
   | { readonly type: "compacted"; readonly summary: string; readonly tokens?: readonly [before: number, after: number] }
   | { readonly type: "replaced"; readonly items: number }
@@ -25,7 +25,7 @@ const maxKindChars = 200;
 
 type Call = Extract<Part, { type: "call" }>;
 
-/** The pieces in order; what came of a call stands with the call. */
+/** Converts entries to parts, in order; a call's output is stored with the call. */
 export function partsOf(entries: readonly TurnEntry[]): Part[] {
   const calls = new Map<string, Call>();
   return entries.flatMap((entry) => entryParts(entry, calls));
@@ -60,7 +60,7 @@ function itemParts(item: ResponseItem, calls: Map<string, Call>): Part[] {
   }
   if (isOutput(item)) {
     const known = calls.get(item.call_id);
-    // One output too many, or one whose call is gone, is shown all the same.
+    // An output without a call, or a second one for the same call, is still shown.
     if (known === undefined || known.output !== undefined) {
       return [{ type: "call", name: "", given: "", output: item.output }];
     }

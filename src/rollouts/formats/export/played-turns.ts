@@ -1,7 +1,7 @@
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { type ExportedTurn, Turns } from "./turns.js";
 
-/** The turns of a conversation one by one, each when it is over. */
+/** Yields the turns of a conversation one by one, each when it is complete. */
 export async function* playedTurns(batches: AsyncIterable<readonly OwnLine[]>): AsyncGenerator<ExportedTurn> {
   const turns = new Turns({ remembersItems: true });
   for await (const batch of batches) {

@@ -15,10 +15,10 @@ export interface TurnHeading {
   readonly title: string;
 }
 
-/** What must be known of a conversation before the first line of an export is written. */
+/** The facts that must be known before the first line of an export is written. */
 export interface Survey {
   readonly conversationId: string;
-  /** What was added to the file since is not exported. */
+  /** Number of lines to export; lines appended later are ignored. */
   readonly lines: number;
   readonly title: string;
   readonly name: string | undefined;
@@ -35,11 +35,11 @@ export interface Survey {
   readonly messages: number;
   readonly toolCalls: number;
   readonly compactions: number;
-  /** What the user said without an event beside it, counted from 0: Codex shows only what has one. */
+  /** Indexes, from 0, of user messages without an event; Codex shows only messages that have one. */
   readonly silent: ReadonlySet<number>;
 }
 
-/** Reads all of it once. Damage is found here, before anything is written. */
+/** Reads the whole conversation once, so that damage is found before anything is written. */
 export async function survey(conversationId: string, batches: AsyncIterable<readonly OwnLine[]>): Promise<Survey> {
   const facts = new Facts();
   for await (const batch of batches) for (const line of batch) facts.add(line);
@@ -87,7 +87,7 @@ class Facts {
         if (line.payload.type === "token_count" && line.payload.info !== null) this.#usage = line.payload.info;
         break;
       case "cody":
-        // A file may hold what would not have been taken as a name.
+        // A file may contain a name that cody would not have accepted.
         if (line.payload.type === "named" && isPrintable(line.payload.name)) this.#name = line.payload.name;
         break;
     }
@@ -139,7 +139,7 @@ class Facts {
   }
 }
 
-/** How a turn is called: the first line of what the user said in it. */
+/** Returns a turn's title: the first line of the user's message. */
 export function titleOf({ entries }: Pick<ExportedTurn, "entries">): string {
   for (const entry of entries) {
     if (entry.type !== "item" || !isRealUserMessage(entry.item)) continue;

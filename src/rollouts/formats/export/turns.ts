@@ -4,11 +4,11 @@ import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
 import { addUsage, noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import { isRealUserMessage } from "../../../messages/user-message.js";
 
-/** What happened in a turn, in order. */
+/** One event of a turn. */
 export type TurnEntry =
   | { readonly type: "item"; readonly timestamp: string; readonly item: ResponseItem }
   | { readonly type: "compacted"; readonly timestamp: string; readonly compacted: Compacted }
-  /** The history was replaced from outside; `unseen` are the items that had not been there before. */
+  /** The history was replaced from outside; `unseen` are the items that were not in the conversation before. */
   | {
       readonly type: "replaced";
       readonly timestamp: string;
@@ -19,9 +19,9 @@ export type TurnEntry =
 
 export type TurnStatus = "complete" | "aborted" | "failed" | "open";
 
-/** A turn as it was played: nothing that was said is missing, whatever the model still sees of it. */
+/** A turn with everything that happened in it, even if the model no longer sees it. */
 export interface ExportedTurn {
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly id: string | null;
   readonly startedAt: string;
@@ -36,8 +36,8 @@ export interface ExportedTurn {
 type EventLine = Extract<OwnLine, { type: "event_msg" }>;
 
 /**
- * Takes lines one by one and gives a turn when the next has begun, so that no more than one is kept. Those without a
- * frame, as old Codex and other forms have them, begin with what the user says behind an answer.
+ * Collects lines into turns and returns each turn when the next one begins, so that only one is in memory. Turns
+ * without start and end events, as in old Codex and other formats, begin with a user message after an answer.
  */
 export class Turns {
   readonly #seen: Set<string> | undefined;
@@ -45,21 +45,20 @@ export class Turns {
   #count = 0;
   #mode: "framed" | "unframed" | "over" = "over";
   #isAnswered = false;
-  /** A turn that was announced and has no item yet: until it has one, what happens belongs to the one before. */
+  /** A started turn without items; until it has one, events belong to the turn before. */
   #announced: { readonly id: string; readonly startedAt: string } | undefined;
   #labels: Pick<ExportedTurn, "provider" | "model"> = {};
 
-  /** To know what a replaced history brings that is new, every item must be remembered. */
+  /** `remembersItems` remembers every item, which is needed to find the new items of a replaced history. */
   constructor({ remembersItems }: { readonly remembersItems: boolean }) {
     this.#seen = remembersItems ? new Set() : undefined;
   }
 
-  /** The number of turns so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** The turn that is over because of this line. */
+  /** Adds a line and returns the turn that it ends, if any. */
   add(line: OwnLine): ExportedTurn | undefined {
     const { timestamp } = line;
     switch (line.type) {
@@ -68,7 +67,8 @@ export class Turns {
         return undefined;
       case "turn_context":
         this.#label({ model: line.payload.model, provider: line.payload.provider });
-        // Old Codex frames no turns but writes this line once in each, also in one that was interrupted unanswered.
+        // Old Codex writes this line once per turn instead of turn events, even for a turn interrupted before an
+        // answer.
         if (this.#mode === "unframed" && this.#current?.entries.some(isAskedFor)) this.#isAnswered = true;
         return undefined;
       case "response_item":
@@ -84,7 +84,7 @@ export class Turns {
     return this.#event(line);
   }
 
-  /** The turn that was the last. */
+  /** Returns the last turn. */
   end(): ExportedTurn | undefined {
     return this.#current;
   }
@@ -106,7 +106,7 @@ export class Turns {
   #start(timestamp: string): ExportedTurn | undefined {
     const { id = null, startedAt = timestamp } = this.#announced ?? {};
     const old = this.#current;
-    // What was only told before a turn belongs to it.
+    // Context injected before a turn belongs to that turn.
     const isContext = old?.id === null && !this.#isAnswered && !old.entries.some(isAskedFor);
     if (!isContext) this.#count += 1;
     this.#current = {

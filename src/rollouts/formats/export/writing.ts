@@ -1,10 +1,10 @@
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { Survey } from "./survey.js";
 
-/** What a writer of a format has to go by. */
+/** Input of a format's writer. */
 export interface Writing {
   readonly survey: Survey;
   readonly batches: AsyncIterable<readonly OwnLine[]>;
-  /** Counts what could not be written. */
+  /** Counts content that the format cannot represent. */
   readonly leave: (kind: string) => void;
 }

@@ -1,6 +1,6 @@
 import { escaped } from "./escape.js";
 
-/** A unified diff or a patch, in its own words: a hunk that follows the names of its files, or where a patch begins. */
+/** Detects unified diffs, by file names followed by a hunk, and patches, by their first line. */
 const unified = /^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*)$/m;
 const hunk = /^@@ .*@@/m;
 const patch = /^\*\*\* Begin Patch$/m;
@@ -9,7 +9,7 @@ export function isDiff(text: string): boolean {
   return patch.test(text) || (unified.test(text) && hunk.test(text));
 }
 
-/** A diff with what was added and taken out told apart by more than its colour: the signs stay. */
+/** Renders a diff. The signs stay, so that added and removed lines differ by more than colour. */
 export function diffHtml(text: string): string {
   const lines = text.replace(/\n$/, "").split("\n");
   return `<pre class="diff">${lines.map(lineHtml).join("")}</pre>`;

@@ -7,19 +7,19 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * What cannot be seen or moves what stands around it: control characters but tab and newline, those that change the
- * direction of writing, those without a width but the joiners of letters and emoji, and halves of pairs.
+ * Invisible characters and those that change the text around them: control characters except tab and newline,
+ * direction marks, zero-width characters except the joiners of letters and emoji, and lone surrogates.
  */
 const unseen =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
-/** A text as text: nothing in it is obeyed, and what would not be seen is named. */
+/** Escapes a text for HTML and shows invisible characters by their code. */
 export function escaped(text: string): string {
   return plain(text).replaceAll(unseen, (character) => `<span class="c">${codeOf(character)}</span>`);
 }
 
-/** The same where no elements can be: in an attribute between double quotes, or in a title. */
+/** Escapes a text where no elements are allowed: in a double-quoted attribute or a title. */
 export function escapedValue(text: string): string {
   return plain(text).replaceAll(unseen, (character) => `[${codeOf(character)}]`);
 }

@@ -6,13 +6,13 @@ const schemes = new Set(["http:", "https:", "mailto:"]);
 
 const rasterImage = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
 
-/** Longer texts are shown as they are: to take them apart could take very long. */
+/** Longer texts are shown unformatted, because parsing them could take very long. */
 const maxChars = 50_000;
 
-/** Makes HTML of Markdown. */
+/** Converts Markdown to HTML. */
 export type Prose = (text: string) => string;
 
-/** Only the elements below are ever written; HTML in a text is shown as text. The parser is loaded when it is needed. */
+/** Loads the Markdown parser on demand. Only the elements below are ever written; HTML in a text is shown as text. */
 export async function loadProse(): Promise<Prose> {
   const { Lexer } = await import("marked");
   return (text) => {
@@ -20,7 +20,7 @@ export async function loadProse(): Promise<Prose> {
     try {
       return `<div class="prose" dir="auto">${blocks(new Lexer({ gfm: true }).lex(text))}</div>`;
     } catch {
-      // So many things in one another that the stack does not hold them.
+      // The text is nested so deeply that the parser overflows the stack.
       return plainHtml(text);
     }
   };
@@ -38,7 +38,7 @@ function blocks(tokens: readonly Token[]): string {
   return tokens.map((token) => block(token as MarkedToken)).join("");
 }
 
-/** The headings of the page itself are larger. */
+/** Headings of a message rank below those of the page. */
 const headingBelow = 3;
 const smallestHeading = 6;
 
@@ -135,7 +135,7 @@ function linkHtml(href: string, content: string): string {
   return `<a href="${address}" title="${address}" rel="noopener noreferrer nofollow">${content}</a>`;
 }
 
-/** A picture from elsewhere would have to be fetched: its address is shown instead. */
+/** Embeds inline images; for others it shows the address, because the page must not fetch anything. */
 export function imageHtml(url: string, description: string): string {
   if (isInlineImage(url)) return `<img src="${escapedValue(url)}" alt="${escapedValue(description)}">`;
   return `<span class="address">${escaped(`[image: ${description} ${url.slice(0, maxAddressChars)}]`)}</span>`;
@@ -152,19 +152,19 @@ const known: Readonly<Record<string, string>> = {
   "&amp;nbsp;": "&nbsp;",
 };
 
-/** Markdown may name characters as HTML does; the harmless ones are what they name. */
+/** Restores the harmless HTML entities that Markdown allows. */
 function named(raw: string): string {
   return escaped(raw).replaceAll(/&amp;(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => known[entity] ?? entity);
 }
 
-/** An address that may be followed: it is complete, and nothing runs when somebody does. */
+/** Returns an absolute address with a harmless scheme, so that following the link runs no code. */
 function safeLink(href: string): string | undefined {
   if (!URL.canParse(href)) return undefined;
   const url = new URL(href);
   return schemes.has(url.protocol) ? url.href : undefined;
 }
 
-/** An image that is all there, of a kind that can hold nothing but a picture. */
+/** Whether the URL contains the image itself, in a raster format that cannot contain scripts. */
 function isInlineImage(url: string): boolean {
   return rasterImage.test(url);
 }

@@ -1,4 +1,4 @@
-/** All of the page's style; nothing is loaded. Colours are chosen by what the reader's system prefers. */
+/** The complete style of the page; nothing is loaded. Colours follow the preference of the reader's system. */
 export const style = `
 :root {
   color-scheme: light dark;

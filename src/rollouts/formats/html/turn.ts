@@ -20,7 +20,7 @@ const exitCodes = [
   /"metadata":\{"exit_code":(-?\d{1,10})/,
 ];
 
-/** What says how it ended stands before what was printed, or, as JSON, right behind it. */
+/** Only this much of an output's start and end is searched: the exit code precedes the text or, in JSON, follows it. */
 const edgeChars = 2_000;
 
 export const untitled = "(nothing was asked)";
@@ -100,7 +100,7 @@ function mark(text: string): string {
   return `<p class="mark">${escaped(text)}</p>\n`;
 }
 
-/** A call that can be opened: what the model asked for, and what came of it. */
+/** Renders a collapsible tool call with its arguments and result. */
 function callHtml({ name, given, output }: Extract<Part, { type: "call" }>): string {
   const line = name === "" ? "A result without its call" : toolLine(name, given);
   const sections = [
@@ -129,7 +129,7 @@ function signed(text: string, sign: "-" | "+"): string {
     .join("\n")}\n`;
 }
 
-/** What fits on a line stands beside its name. */
+/** Shows short values beside their name and others as a block. */
 function givenHtml(key: string, value: unknown): string {
   const text = valueText(key, value);
   return text.length > maxInlineChars || /[\r\n]/.test(text)

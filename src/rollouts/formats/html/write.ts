@@ -9,7 +9,7 @@ import { loadProse } from "./prose.js";
 import { style } from "./style.js";
 import { turnHtml, untitled } from "./turn.js";
 
-/** One page that needs nothing besides itself: no script, nothing loaded, calls and thoughts to be opened. */
+/** Writes one self-contained page without scripts or external resources; calls and thoughts can be expanded. */
 export async function* writeHtml({ survey, batches }: Writing): AsyncGenerator<string> {
   const prose = await loadProse();
   yield headHtml(survey);
@@ -17,7 +17,7 @@ export async function* writeHtml({ survey, batches }: Writing): AsyncGenerator<s
   yield `</main>\n<footer>Written by cody ${escaped(version)}</footer>\n</div>\n</body>\n</html>\n`;
 }
 
-/** Should anything of the content ever get past the escaping: it is not run, and nothing is fetched for it. */
+/** Content security policy: if content ever gets past the escaping, it cannot run or fetch anything. */
 const policy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,

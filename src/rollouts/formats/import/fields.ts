@@ -2,7 +2,7 @@ import { isRecord } from "../../../base/is-record.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What is no object has no fields. */
+/** Returns an object's fields; none for any other value. */
 export function fieldsOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
@@ -11,7 +11,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** A text that says something. */
+/** Returns a text unless it is blank. */
 export function saidText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }

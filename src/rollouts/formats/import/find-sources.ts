@@ -2,12 +2,12 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ImportError } from "../../../base/errors.js";
 
-/** Deeper folders are left alone: no program keeps its sessions there. */
+/** Deeper folders are not searched, because no program keeps its sessions there. */
 const maxDepth = 8;
 const maxFiles = 100_000;
 const ignored = new Set([".git", "node_modules"]);
 
-/** A file that may be a conversation, or why something that looks like one is passed over. */
+/** A file that may be a conversation, or the reason why a candidate is skipped. */
 export interface FoundFile {
   readonly path: string;
   readonly passedOver?: string;
@@ -20,7 +20,7 @@ export async function isDirectory(path: string): Promise<boolean> {
   );
 }
 
-/** The files below a directory that are named like conversations, in the order of their names. Links are not followed. */
+/** Finds the files below a directory that are named like conversations, ordered by name. Links are not followed. */
 export async function* findSources(directory: string): AsyncGenerator<FoundFile> {
   let found = 0;
   for await (const file of filesIn(directory, 0)) {

@@ -1,4 +1,4 @@
-/** What a conversation can be imported from. Loads no schema library: the command line names them. */
+/** The import formats. Loads no schema library, because the command line lists them. */
 export const importFormats = ["codex", "turns", "envoy", "diligent", "json", "claude-code", "pi"] as const;
 export type ImportFormat = (typeof importFormats)[number];
 

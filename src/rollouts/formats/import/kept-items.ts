@@ -1,15 +1,15 @@
 import type { ResponseItem } from "../../../messages/response-item.js";
 
-/** Which entries a compaction keeps, by position. */
+/** The entries that a compaction keeps, by position. */
 export interface Keeping {
-  /** The position of the compaction itself. */
+  /** Position of the compaction itself. */
   readonly at: number;
-  /** The first one it keeps. */
+  /** Position of the first kept entry. */
   readonly from: number;
   keeps(position: number): boolean;
 }
 
-/** Remembers items from the first that a compaction keeps until that compaction, and no others. */
+/** Buffers items from the first one that a compaction keeps until that compaction, and no others. */
 export class KeptItems {
   readonly #byStart = new Map<number, Keeping[]>();
   readonly #open = new Map<Keeping, ResponseItem[]>();
@@ -22,7 +22,7 @@ export class KeptItems {
     }
   }
 
-  /** What stands at a position; positions come in order. */
+  /** Records the items at a position; positions must ascend. */
   note(position: number, items: readonly ResponseItem[]): void {
     for (const keeping of this.#byStart.get(position) ?? []) this.#open.set(keeping, []);
     this.#byStart.delete(position);
@@ -31,7 +31,7 @@ export class KeptItems {
     }
   }
 
-  /** What the compaction at this position keeps. */
+  /** Returns the items that the compaction at this position keeps. */
   take(position: number): ResponseItem[] {
     const ended = [...this.#open].filter(([{ at }]) => at <= position);
     for (const [keeping] of ended) this.#open.delete(keeping);

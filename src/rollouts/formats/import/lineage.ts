@@ -1,13 +1,13 @@
-/** Some hundred bytes each: what is longer is no conversation. */
+/** Entries take some hundred bytes each; a longer file is not a conversation. */
 const maxEntries = 5_000_000;
 
 interface Entry {
   readonly id: string;
-  /** Null where a conversation begins; undefined for one that says nothing and follows the one before it. */
+  /** Null at the start of a conversation; undefined for an entry that follows the one before it. */
   readonly parent: string | null | undefined;
 }
 
-/** Entries that name the one before them, by their order in the file: which of them lead to the last one. */
+/** Entries that name their parents, in file order; finds the path that leads to the last one. */
 export class Lineage {
   readonly #entries: Entry[] = [];
   readonly #positions = new Map<string, number>();
@@ -21,7 +21,7 @@ export class Lineage {
   }
 
   add(entry: Entry): void {
-    // The first one counts: what comes again is a copy of it.
+    // The first entry counts; a repeated id is a copy.
     if (!this.#positions.has(entry.id)) this.#positions.set(entry.id, this.#entries.length);
     this.#entries.push(entry);
   }
@@ -30,7 +30,10 @@ export class Lineage {
     return this.#positions.get(id);
   }
 
-  /** For every entry, in order, whether it leads to the last one. Where a line is lost, the one before goes on. */
+  /**
+   * Returns for every entry, in order, whether it leads to the last one. A missing parent is replaced by the
+   * preceding entry.
+   */
   path(): boolean[] {
     const onPath = this.#entries.map(() => false);
     for (let at = this.#entries.length - 1; at >= 0 && onPath[at] === false; at = this.#before(at)) onPath[at] = true;

@@ -1,6 +1,6 @@
 /**
- * What there may be in a source that an imported conversation does not have. Each is counted where it stood:
- * messages, parts of messages, entries or lines.
+ * Kinds of source content that an imported conversation lacks. Each is counted in its own unit: messages, parts of
+ * messages, entries or lines.
  */
 export type LossKind =
   | "abandoned_entries"
@@ -34,25 +34,25 @@ export type LossKind =
   | "unknown_parts"
   | "usage";
 
-/** A line that could not be read; `detail` never quotes the file. */
+/** An unreadable line; `detail` never quotes the file. */
 export interface DamagedLine {
   readonly line: number;
   readonly detail: string;
 }
 
-/** What could not be carried over. */
+/** The content that could not be imported. */
 export interface LossReport {
-  /** How often, by kind; a kind that is missing did not occur. */
+  /** Number of occurrences by kind; a missing kind did not occur. */
   readonly counts: Readonly<Partial<Record<LossKind, number>>>;
-  /** The first damaged lines; `damagedCount` has all of them. */
+  /** The first damaged lines; `damagedCount` counts all of them. */
   readonly damaged: readonly DamagedLine[];
   readonly damagedCount: number;
 }
 
-/** More damaged lines than these are only counted. */
+/** Maximum number of damaged lines that are recorded; further ones are only counted. */
 const maxDamagedKept = 100;
 
-/** Counts while a source is read. */
+/** Counts losses while a source is read. */
 export class Losses {
   readonly #counts = new Map<LossKind, number>();
   readonly #damaged: DamagedLine[] = [];

@@ -18,7 +18,7 @@ import { Losses } from "./losses.js";
 import { sourceFile } from "./source-file.js";
 import type { ReadSource, Source, SourceFile } from "./source.js";
 
-/** A first line may hold instructions or a picture. */
+/** Bytes read to detect the format; a first line may contain instructions or an image. */
 const headBytes = 1024 * 1024;
 
 const maxLines = 200;
@@ -33,7 +33,7 @@ const readers = {
   pi: readEntrySource,
 } satisfies Record<ImportFormat, ReadSource>;
 
-/** Looks into a file; rejects with an `ImportError` when there is no conversation in it that could be read. */
+/** Opens a file; rejects with an `ImportError` when it contains no readable conversation. */
 export async function openSource(path: string, from?: ImportFormat): Promise<Source> {
   const file = await sourceFile(path);
   try {
@@ -49,7 +49,7 @@ function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && "code" in error;
 }
 
-/** The form of a file, by how it begins. */
+/** Detects the format of a file from its beginning. */
 async function detectFormat(file: SourceFile): Promise<ImportFormat> {
   const head = await headOf(file);
   const text = withoutMark(head).toString("utf8");
@@ -73,7 +73,9 @@ async function headOf({ path, bytes }: SourceFile): Promise<Buffer> {
   }
 }
 
-/** A cut may go through a character; zeros stand in no text. One line in another encoding is damage, not more. */
+/**
+ * Text has no NUL bytes. The cut may split a character, and a single line in another encoding counts only as damage.
+ */
 function isText(bytes: Buffer, isWhole: boolean): boolean {
   if (bytes.includes(0)) return false;
   const end = bytes.indexOf("\n");
@@ -90,7 +92,7 @@ function formatOf(value: Fields): ImportFormat | "entries" | undefined {
   if (isRecord(value["payload"]) && typeof value["type"] === "string") return "codex";
   if (isClaude(value)) return "claude-code";
   const form = formOf(value);
-  // A whole conversation may stand on one line.
+  // A whole conversation may be on one line.
   if (form === "turn") return "timestamp" in value ? "turns" : undefined;
   if (form === "message") return "envoy";
   return form === "entry" || isFirstVersion(value) ? "entries" : undefined;
@@ -105,12 +107,12 @@ function isClaude(value: Fields): boolean {
   return type === "file-history-snapshot" ? isRecord(snapshot) : typeof sessionId === "string" && type.includes("-");
 }
 
-/** In the first version of pi entries had no ids. */
+/** Whether the entry is from pi's first version, in which entries had no ids. */
 function isFirstVersion({ type, timestamp, message }: Fields): boolean {
   return type === "message" && typeof timestamp === "string" && isRecord(message);
 }
 
-/** Diligent and pi differ in what they call things; what neither has named is read alike. */
+/** Tells pi from Diligent by their different names for the same things; entries with neither are read alike. */
 function entriesBy(lines: readonly Fields[]): ImportFormat {
   const isPi = lines.some(({ type, version, message }) => {
     const { role, api, content } = fieldsOf(message);

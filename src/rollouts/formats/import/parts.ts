@@ -10,7 +10,7 @@ export function imagePart(mediaType: unknown, data: unknown): ContentPart | unde
   return { type: "input_image", image_url: `data:${String(mediaType)};base64,${String(data)}` };
 }
 
-/** Nothing for a message without parts. */
+/** Builds a message; returns nothing for one without parts. */
 export function messageOf(role: MessageItem["role"], content: readonly ContentPart[]): ResponseItem[] {
   return content.length === 0 ? [] : [{ type: "message", role, content: [...content] }];
 }
@@ -19,12 +19,12 @@ export function told(text: string): ResponseItem {
   return { type: "message", role: "developer", content: [{ type: "input_text", text }] };
 }
 
-/** What stands for all that came before it; nobody said it. */
+/** Builds a summary, which replaces everything before it. */
 export function summaryItem(text: string): ResponseItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text }], summary: true };
 }
 
-/** What a tool gave back: one text as such, and anything more in its parts. */
+/** Builds a tool output: a single text as a string, anything else as parts. */
 export function outputOf(callId: string, parts: readonly ContentPart[]): ResponseItem {
   const [first, ...others] = parts;
   const isOneText = others.length === 0 && first !== undefined && "text" in first;
@@ -32,13 +32,13 @@ export function outputOf(callId: string, parts: readonly ContentPart[]): Respons
   return { type: "function_call_output", call_id: callId, output };
 }
 
-/** A content that may be one text or a list of blocks; nothing when it is neither. */
+/** Normalizes a content that may be a text or a list of blocks; undefined when it is neither. */
 export function blocksOf(content: unknown): readonly unknown[] | undefined {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content : undefined;
 }
 
-/** What a user ran by hand, as Codex tells the model of it. */
+/** Describes a command that the user ran by hand, in Codex's markup. */
 export function shellCommand({ command, output, exitCode }: Fields): ResponseItem {
   const code = typeof exitCode === "number" ? `Exit code: ${exitCode}\n` : "";
   const result = `<result>\n${code}Output:\n${textOf(output) ?? ""}\n</result>`;

@@ -5,16 +5,16 @@ import { rawBatches } from "../../file/raw-lines.js";
 import type { Losses } from "./losses.js";
 import type { SourceFile } from "./source.js";
 
-/** Larger files are refused: even a list of what stands in them would not fit. */
+/** Larger files are rejected, because even an index of their entries would not fit in memory. */
 const maxSourceBytes = 8 * 1024 ** 3;
 
 export interface NumberedObject {
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly value: LineObject;
 }
 
-/** What a person named: a link to a file is followed, and anything but a file is refused. */
+/** Resolves a path given by the user; links to files are followed, and anything but a regular file is rejected. */
 export async function sourceFile(named: string): Promise<SourceFile> {
   const path = await realpath(named).catch(() => undefined);
   const stats = path === undefined ? undefined : await stat(path).catch(() => undefined);
@@ -27,7 +27,7 @@ export async function sourceFile(named: string): Promise<SourceFile> {
   return { path, bytes: stats.size };
 }
 
-/** The lines that can be read; the others are noted by number, if anybody wants to know. */
+/** Yields the readable lines and records the others in `losses`. */
 export async function* sourceLines({ path, bytes }: SourceFile, losses?: Losses): AsyncGenerator<NumberedObject> {
   let number = 0;
   for await (const batch of rawBatches(path, path, { upTo: bytes })) {

@@ -3,15 +3,15 @@ import { createReadStream } from "node:fs";
 import { bareId } from "../../../messages/conversation-id.js";
 import type { Source } from "./source.js";
 
-/** How a conversation is called where it comes from, and which ids it may get here, the first that is free. */
+/** A key for a conversation in its source, and candidate ids here, of which the first free one is used. */
 export interface SourceId {
   readonly key: string;
-  /** The UUID it has there, if it has one. */
+  /** The UUID in the source, if there is one. */
   readonly own?: string;
   readonly candidates: readonly string[];
 }
 
-/** Always the same for the same source, so that it is known when it comes again. */
+/** Deterministic for the same source, so that a repeated import is recognized. */
 export async function sourceId(source: Source): Promise<SourceId> {
   const own = bareId(source.facts.id?.toLowerCase() ?? "");
   const isUnique = uuid.test(own);
@@ -23,8 +23,9 @@ export async function sourceId(source: Source): Promise<SourceId> {
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * A name that is no UUID may be that of several, but not with the same beginning in time; it stays the same when the
- * source grows. What has no such name is known by all that stands in it: two may begin alike.
+ * Hashes the source's own id with its creation time: ids that are not UUIDs may repeat, but not at the same time, and
+ * the result stays the same when the source grows. Without both, hashes the whole content, because two sources may
+ * begin alike.
  */
 async function digestOf({ file: { path, bytes }, facts: { id, createdAt } }: Source): Promise<string> {
   const hash = createHash("sha256");
@@ -33,7 +34,7 @@ async function digestOf({ file: { path, bytes }, facts: { id, createdAt } }: Sou
   return hash.digest("hex");
 }
 
-/** A UUID of version 8, made of a hash. */
+/** Builds a version 8 UUID from a hash. */
 function uuidOf(text: string): string {
   const hex = createHash("sha256").update(text).digest("hex");
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);

@@ -3,13 +3,13 @@ import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { ImportFormat } from "./import-format.js";
 import type { Losses } from "./losses.js";
 
-/** Who answered, as the source calls them. */
+/** The provider and model of an answer, as named by the source. */
 export interface PlayedBy {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
 }
 
-/** What a source says about the conversation as a whole; all of it may be missing. */
+/** Facts about the conversation as a whole; each may be missing. */
 export interface SourceFacts extends PlayedBy {
   readonly id?: string | undefined;
   readonly createdAt?: string | undefined;
@@ -19,38 +19,38 @@ export interface SourceFacts extends PlayedBy {
   readonly repositoryUrl?: string | undefined;
 }
 
-/** One thing a source says, in the order of the conversation. */
+/** One record of a source, in conversation order. */
 export type SourceRecord =
   | { readonly type: "item"; readonly timestamp: string; readonly item: ResponseItem; readonly by?: PlayedBy }
-  /** From here on the model saw these items only. */
+  /** From here on the model saw only these items. */
   | {
       readonly type: "replaced";
       readonly timestamp: string;
       readonly summary: string;
       readonly items: readonly ResponseItem[];
     }
-  /** Who answers from here on. */
+  /** The provider and model from here on. */
   | { readonly type: "played_by"; readonly by: PlayedBy }
   | { readonly type: "named"; readonly name: string }
-  /** A line of Codex, taken over as it is. */
+  /** A line of Codex, imported unchanged. */
   | { readonly type: "line"; readonly line: OwnLine };
 
-/** A regular file, as long as it was when it was first looked at: others may still be writing to it. */
+/** A regular file with its length when it was first opened, because other processes may still be writing to it. */
 export interface SourceFile {
   readonly path: string;
   readonly bytes: number;
 }
 
-/** One conversation in a form of another program, or in an old one of ours. */
+/** A conversation in the format of another program, or in an old format of cody. */
 export interface Source {
   readonly file: SourceFile;
   readonly format: ImportFormat;
   readonly facts: SourceFacts;
-  /** Final when all records have been read. */
+  /** Complete when all records have been read. */
   readonly losses: Losses;
-  /** To be read once. Holds no more in memory than what must be kept back. */
+  /** Can be read once. Holds only the items in memory that must be held back. */
   readonly records: AsyncIterable<SourceRecord>;
 }
 
-/** What a format has to offer: it looks through the file, and says then what stands in it. */
+/** A format's reader: surveys the file, then returns its facts and records. */
 export type ReadSource = (file: SourceFile, losses: Losses) => Promise<Pick<Source, "facts" | "records">>;

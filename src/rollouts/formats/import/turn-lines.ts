@@ -8,22 +8,25 @@ import type { PlayedBy, SourceRecord } from "./source.js";
 export interface TurnLinesParts {
   readonly losses: Losses;
   readonly cwd: string;
-  /** As what the thoughts of other models are written: for Codex, which shows events and sends items to its own. */
+  /**
+   * How to write reasoning of other models: as events for Codex, which shows events but sends items back to its
+   * model.
+   */
   readonly thoughts: "items" | "events";
   newId(): string;
-  /** The name of a provider that a resumed conversation can go back to. */
+  /** Maps a provider to one that a resumed conversation can use. */
   knownProvider(name: string | undefined): string | undefined;
 }
 
 interface OpenTurn {
   readonly id: string;
   answered: boolean;
-  /** What the model said last, when nothing has come since. */
+  /** The model's last answer, if nothing followed it. */
   lastAnswer: string | undefined;
   timestamp: string;
 }
 
-/** Makes the lines of a rollout from what a source says: turns with their beginning and their end, as Codex has them. */
+/** Builds rollout lines from the records of a source, with turn start and end events as in Codex. */
 export class TurnLines {
   readonly #parts: TurnLinesParts;
   readonly #calls: CallLedger;
@@ -67,11 +70,11 @@ export class TurnLines {
     return { timestamp, type: "compacted", payload: { message: summary, replacement_history: kept } };
   }
 
-  /** A line of Codex says itself where turns begin and end. */
+  /** Passes on a line of Codex, which contains turn boundaries of its own. */
   #passed(line: OwnLine): OwnLine[] {
     if (line.type !== "response_item") return [line];
     const { payload, timestamp } = line;
-    // Codex has written thoughts without a seal itself.
+    // Reasoning without an origin stays an item, because Codex itself wrote unencrypted reasoning.
     if (payload.type === "reasoning" && payload.origin !== undefined && this.#isOnlyShown(payload)) {
       return this.#shownThought(payload, timestamp);
     }
@@ -130,7 +133,7 @@ export class TurnLines {
       payload: { type: "task_started", turn_id: id, started_at: startedAt },
     };
     if (model === undefined) return [...ended, started];
-    // Nothing is known of what was allowed.
+    // The source does not record any policies.
     const policies = { approval_policy: null, sandbox_policy: { type: "unknown" } };
     const said = { model, summary: "auto", ...(provider === undefined ? {} : { provider }) };
     return [
@@ -155,14 +158,14 @@ export class TurnLines {
 
 type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
 
-/** Codex lists and shows only what has the event beside the item. */
+/** Returns the event for an item, because Codex lists and shows only items that have one. */
 function shown(item: ResponseItem): EventPayload[] {
   if (isRealUserMessage(item)) return [{ type: "user_message", message: messageText(item) }];
   if (item.type !== "message" || item.role !== "assistant") return [];
   return [{ type: "agent_message", message: messageText(item) }];
 }
 
-/** Keeps account of calls and outputs: an output without its call is nothing anybody could use. */
+/** Matches calls with outputs; outputs without a call are dropped, because no provider accepts them. */
 class CallLedger {
   readonly #losses: Losses;
   readonly #open = new Map<string, number>();
@@ -171,7 +174,7 @@ class CallLedger {
     this.#losses = losses;
   }
 
-  /** Whether an item is carried over. */
+  /** Whether an item is imported. */
   takes(item: ResponseItem): boolean {
     if (item.type === "function_call" || item.type === "custom_tool_call") this.#count(item.call_id, 1);
     if (item.type !== "function_call_output" && item.type !== "custom_tool_call_output") return true;
@@ -183,7 +186,7 @@ class CallLedger {
     return false;
   }
 
-  /** Nothing more comes. */
+  /** Counts the calls that remained unanswered. */
   end(): void {
     for (const times of this.#open.values()) this.#losses.count("unanswered_calls", times);
     this.#open.clear();

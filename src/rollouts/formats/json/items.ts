@@ -8,14 +8,14 @@ import { blocksOf, imagePart, messageOf, outputOf, textPart } from "../import/pa
 
 const knownItem = ResponseItem.options[0];
 
-/** The variants of the state document's `Message`, as serde names them by default. */
+/** Maps serde's default names for the variants of the state document's `Message` to roles. */
 const serdeRoles: ReadonlyMap<string, string> = new Map([
   ["User", "user"],
   ["Assistant", "assistant"],
   ["Tool", "tool"],
 ]);
 
-/** The items of one element of a JSON history: an item of history, or a message as chat APIs have them. */
+/** Converts one element of a JSON history: a history item, or a message in the form of chat APIs. */
 export function jsonItems(value: unknown, losses: Losses): ResponseItem[] {
   const item = withCodexParts(value);
   if (knownItem.safeParse(item).success) return [item as ResponseItem];
@@ -39,14 +39,14 @@ export function jsonItems(value: unknown, losses: Losses): ResponseItem[] {
   }
 }
 
-/** A message that serde wrote in its default form, `{"User": {…}}`, with its role as a field. */
+/** Converts a message in serde's default form, `{"User": {…}}`, to one with its role as a field. */
 export function serdeMessage(value: unknown): Fields | undefined {
   const [[key, fields] = ["", undefined], ...others] = Object.entries(fieldsOf(value));
   const role = serdeRoles.get(key);
   return role === undefined || others.length > 0 || !isRecord(fields) ? undefined : { role, ...fields };
 }
 
-/** The history of a conversation has the role in `type`. */
+/** Returns the role, which histories of conversations store in `type`. */
 export function roleOf(message: Fields): unknown {
   return message["role"] ?? message["type"];
 }

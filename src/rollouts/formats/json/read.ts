@@ -13,10 +13,13 @@ import { isoTime } from "../lines/detect.js";
 import { called } from "../lines/form-items.js";
 import { jsonItems, serdeMessage, callItems, roleOf } from "./items.js";
 
-/** It must be read as a whole: nobody can parse a part of it. */
+/** Size limit, because a JSON value can only be parsed as a whole. */
 const maxJsonBytes = 256 * 1024 * 1024;
 
-/** One JSON value for a whole conversation: a list of items or messages, or an object that has one, or turns. */
+/**
+ * Reads one JSON value with a whole conversation: a list of items or messages, or an object with such a list or
+ * turns.
+ */
 export const readJsonSource: ReadSource = async ({ path, bytes }, losses) => {
   if (bytes > maxJsonBytes) {
     throw new ImportError(path, `one JSON value may have ${maxJsonBytes / 1024 ** 2} MiB at most`);
@@ -60,7 +63,7 @@ function factsOf(outer: Fields): SourceFacts {
 
 async function* conversationRecords(outer: Fields, history: unknown, losses: Losses): AsyncGenerator<SourceRecord> {
   yield* isCodyExport(outer) ? codyExportRecords(outer, losses) : historyRecords(outer, history, losses);
-  // Where names are known the title is only how it begins.
+  // An export with a `name` field has the title only as an excerpt of its beginning.
   const name = saidText("name" in outer ? outer["name"] : outer["title"]);
   if (name !== undefined) yield { type: "named", name };
 }

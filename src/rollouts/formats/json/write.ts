@@ -8,10 +8,10 @@ import { playedTurns } from "../export/played-turns.js";
 import type { Survey } from "../export/survey.js";
 import type { ExportedTurn, TurnEntry } from "../export/turns.js";
 
-/** The version of this shape. */
+/** Version of this JSON shape. */
 const version = 1;
 
-/** All of a conversation as one JSON value: what it is, every turn as it was played, and what the model sees now. */
+/** Writes a conversation as one JSON value: its facts, every turn in full, and the history the model sees now. */
 export async function* writeJson({ survey, batches }: Writing): AsyncGenerator<string> {
   const history: ResponseItem[] = [];
   const facts = JSON.stringify(factsOf(survey), null, 2);
@@ -76,7 +76,7 @@ function turnJson({ id, startedAt, status, failure, provider, model, usage, entr
     token_usage: usage,
     items,
     tool_calls: toolCallsOf(items),
-    /** What was done to the history; `after_items` says behind how many items of the turn. */
+    /** Changes of the history; `after_items` is the number of the turn's items before the change. */
     changes: changesOf(entries),
   };
 }
@@ -114,7 +114,7 @@ function changeJson(entry: Exclude<TurnEntry, { type: "item" }>, after_items: nu
   return { type: "rolled_back", timestamp, after_items, turns: entry.turns };
 }
 
-/** Texts in JSON have no line breaks of their own. */
+/** Indents JSON. Strings in JSON contain no raw line breaks, so only the structure is affected. */
 function indented(value: unknown, spaces: number): string {
   return JSON.stringify(value, null, 2).replaceAll("\n", `\n${" ".repeat(spaces)}`);
 }

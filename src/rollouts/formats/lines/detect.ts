@@ -1,14 +1,17 @@
 type Value = Readonly<Record<string, unknown>>;
 
 /**
- * The forms of a line that are not Codex's: a whole turn (`items`), a message in an envelope (`messageType`), or an
- * entry of a tree (`parentId`).
+ * Line formats other than Codex's: a whole turn (`items`), a message in an envelope (`messageType`), or an entry of a
+ * tree (`parentId`).
  */
 export type Form = "turn" | "message" | "entry";
 
 const entryTypes = new Set<unknown>(["session", "message", "model_change", "session_info", "compaction"]);
 
-/** The form of a line; none for Codex's and for what is no line. Loads no schema library: lists look at it too. */
+/**
+ * Detects the format of a line; undefined for Codex's and for other values. Loads no schema library, because lists
+ * use it.
+ */
 export function formOf(value: Value): Form | undefined {
   if ("payload" in value) return undefined;
   const { type, items, message, messageType, summary } = value;
@@ -18,7 +21,7 @@ export function formOf(value: Value): Form | undefined {
   return entryTypes.has(type) && isNamed ? "entry" : undefined;
 }
 
-/** The time of a line in any form, as Codex writes it. Numbers too small for milliseconds are seconds. */
+/** Converts the time of a line in any format to Codex's ISO form. Numbers too small for milliseconds are seconds. */
 export function isoTime(time: unknown): string {
   const ms = typeof time === "number" ? milliseconds(time) : parsedTime(time);
   return new Date(Number.isFinite(ms) && Math.abs(ms) <= maxTime ? ms : 0).toISOString();
@@ -31,7 +34,7 @@ export function milliseconds(time: number): number {
   return Math.abs(time) < secondsBelow ? time * 1000 : time;
 }
 
-/** Not a number for what is no text: to make one of it can fail. */
+/** Returns NaN for anything but a string, because converting other values can throw. */
 export function parsedTime(time: unknown): number {
   return typeof time === "string" ? Date.parse(time) : Number.NaN;
 }

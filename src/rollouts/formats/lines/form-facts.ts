@@ -2,9 +2,11 @@ import { type Form, formOf, isoTime } from "./detect.js";
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** What a line in another form than Codex's says about its conversation. Loads no schema library: lists need it. */
+/**
+ * Facts about a conversation in a line of a format other than Codex's. Loads no schema library, because lists use it.
+ */
 export interface FormFacts {
-  /** When it was said, as Codex writes it. */
+  /** Time of the line in ISO form. */
   readonly createdAt?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
@@ -25,7 +27,7 @@ function factsOf(form: Form, value: Value): FormFacts {
   return { ...named(message), cwd: text(projectPath), commit: text(gitCommit) };
 }
 
-/** What a person says in it; undefined when nobody does. */
+/** Returns the user's text in a line; undefined when it has no user message. */
 export function saidByUser(value: Value): string | undefined {
   const { items, message } = value;
   if (formOf(value) === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../base/is-record.js";
 import type { ReasoningItem, ResponseItem } from "../../../messages/response-item.js";
 
-/** What a message says in items; `whole` is false when something in it could not be taken over. */
+/** The items of a message; `whole` is false when a part could not be converted. */
 export interface FormItems {
   readonly items: readonly ResponseItem[];
   readonly whole: boolean;
@@ -36,7 +36,7 @@ function json(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
 
-/** The parts of a message, each in items of its own; a text is one part. */
+/** Converts the parts of a message to one item each; a plain text is one part. */
 export function partItems(
   role: "user" | "assistant",
   content: unknown,

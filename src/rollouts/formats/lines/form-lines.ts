@@ -2,7 +2,7 @@ import { bareId } from "../../../messages/conversation-id.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { GitInfo, OwnLine } from "../../../messages/rollout-line.js";
 
-/** What a line of another form says in Codex's lines; `whole` is false when something could not be taken over. */
+/** A foreign line converted to Codex's lines; `whole` is false when a part could not be converted. */
 export interface FormLines {
   readonly lines: readonly OwnLine[];
   readonly whole: boolean;
@@ -20,7 +20,7 @@ export interface FormMeta {
   readonly git?: GitInfo;
 }
 
-/** The first line such a conversation would have. */
+/** Builds the first line for a conversation in a foreign format. */
 export function metaLine({ conversationId, timestamp, cwd, metadata, git }: FormMeta): OwnLine {
   const payload = { id: bareId(conversationId), timestamp, cwd, originator: "unknown", cli_version: "unknown" };
   return {

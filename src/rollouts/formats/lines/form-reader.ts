@@ -7,7 +7,7 @@ import { type Form, formOf, isoTime } from "./detect.js";
 import { messageItems } from "../envoy/items.js";
 import { turnLines } from "../turns/lines.js";
 
-/** Reads the lines of one file that are not in Codex's form. They stay in the file as they are. */
+/** Reads the lines of a file that are not in Codex's format, without changing the file. */
 export class FormReader {
   readonly #conversationId: string;
   readonly #entries = new EntryForm();
@@ -17,7 +17,7 @@ export class FormReader {
     this.#conversationId = conversationId;
   }
 
-  /** What a line says in Codex's lines; nothing for one that is Codex's. */
+  /** Converts a line to Codex's lines; undefined for one that is in Codex's format already. */
   linesOf(value: LineObject): FormLines | undefined {
     const form = formOf(value);
     if (form === undefined) return undefined;

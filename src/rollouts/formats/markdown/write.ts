@@ -15,7 +15,7 @@ const maxHeading = 6;
 
 const below = 2;
 
-/** A transcript to read: what was said in full, of what tools did as much as the terminal shows. */
+/** Writes a readable transcript: messages in full, tool output shortened as in the terminal. */
 export async function* writeMarkdown({ survey, batches }: Writing): AsyncGenerator<string> {
   yield `# ${plainText(survey.title)}\n\n`;
   for (const [label, value] of factRows(survey)) yield `- ${label}: ${plainText(value)}\n`;
@@ -54,7 +54,7 @@ function partText(part: Part): string[] {
     case "context":
       break;
   }
-  // What the model was told about where it is would bury what was said.
+  // Context about the environment is left out, because it would bury the conversation.
   return [];
 }
 
@@ -63,10 +63,10 @@ function callText({ name, given, output }: Extract<Part, { type: "call" }>): str
   return fenced(`${line}\n${output === undefined ? "  (no result)\n" : resultText(outputText(output))}`);
 }
 
-/** How commands report to the model. */
+/** Matches the header with which commands report to the model. */
 const report = /^Exit code: (-?\d+)\nWall time: [^\n]*\n([^]*?)Output:(?:\n|$)/;
 
-/** As the terminal does: what was printed, and how it ended only when it did not end well. */
+/** Shows output like the terminal: the printed text, and the exit code only for a failure. */
 function resultText(result: string): string {
   const [whole = "", code = "0", notes = ""] = report.exec(result) ?? [];
   const end = code === "0" ? "" : `  exit code ${code}\n`;
@@ -93,14 +93,14 @@ function attachmentText({ type }: Attachment): string {
   return `*(${type === "input_image" ? "an image" : "a sound"})*`;
 }
 
-/** A text as a block of its own: with a fence longer than any in it. */
+/** Writes a fenced block with a fence longer than any inside it. */
 function fenced(text: string, language = ""): string {
   const runs = text.match(/`{3,}/g) ?? [];
   const fence = "`".repeat(Math.max(minFence, ...runs.map((run) => run.length + 1)));
   return `${fence}${language}\n${text.endsWith("\n") ? text : `${text}\n`}${fence}`;
 }
 
-/** A text in a quote: whatever is begun in it ends with it. */
+/** Writes a block quote, which also ends any Markdown construct opened in the text. */
 function quoted(text: string): string {
   return text
     .trimEnd()
@@ -109,14 +109,14 @@ function quoted(text: string): string {
     .join("\n");
 }
 
-/** A text on one line in which nothing is Markdown. */
+/** Puts a text on one line and escapes all Markdown. */
 function plainText(text: string): string {
   return visible(text).replaceAll(/[\\`*_{}[\]<>#|~&]/g, "\\$&");
 }
 
 /**
- * What a model wrote, as it wrote it, but so that nothing of it reaches beyond its end: a block of code that was not
- * ended is ended, headings stand below ours, and HTML is shown and not obeyed.
+ * Writes a model's Markdown so that it cannot affect the rest of the document: open code blocks are closed, headings
+ * rank below those of the transcript, and HTML is escaped.
  */
 function proseOf(text: string): string {
   const written: string[] = [];
@@ -158,7 +158,7 @@ function lowered(line: string): string {
   return "#".repeat(Math.min(maxHeading, marks.length + below)) + line.trimStart().slice(marks.length);
 }
 
-/** Between backticks everything is shown as it is; unless they may belong to those of another line. */
+/** Escapes HTML outside of code spans; with unbalanced backticks, which may span lines, it escapes everything. */
 function withoutHtml(lines: readonly string[]): string[] {
   const pieces = lines.map((line) => (line.includes("\\`") ? undefined : codeAndText(line)));
   const areBalanced = pieces.every((each) => each !== undefined);
@@ -170,7 +170,7 @@ function withoutHtml(lines: readonly string[]): string[] {
   });
 }
 
-/** Text and code by turns; undefined when a backtick is left over. */
+/** Splits a line into alternating text and code; undefined when a backtick is unmatched. */
 function codeAndText(line: string): string[] | undefined {
   const pieces: string[] = [];
   let from = 0;

@@ -10,7 +10,7 @@ import { isoTime } from "../lines/detect.js";
 
 const knownItem = ResponseItem.options[0];
 
-/** A whole turn in one line, or the summary that stands for those before it. */
+/** Converts a line with a whole turn, or with the summary of the turns before it. */
 export function turnLines(value: LineObject, turnId: string): FormLines {
   const { items, summary } = value;
   const timestamp = isoTime(value["timestamp"]);
@@ -26,7 +26,7 @@ export function turnLines(value: LineObject, turnId: string): FormLines {
   return { lines: linesOfTurn(turn, turn.timestamp, turnId), whole };
 }
 
-/** What a turn says of how it was played. */
+/** Reads the provider, model and other metadata of a turn. */
 export function turnMetadata(value: LineObject): TurnMetadata {
   const { provider, model, tokens, replaces, compaction } = isRecord(value["metadata"]) ? value["metadata"] : {};
   const notes = CompactionNotes.safeParse(compaction);
