@@ -99,7 +99,7 @@ export * from "./messages/approval.js";
 export type { CleanupResult, ConversationDeleteResult, TrashReason } from "./messages/cleanup.js";
 export * from "./messages/compaction.js";
 export * from "./messages/compaction-report.js";
-/** Two shapes under the seed documents' names. */
+/** Two types under the names that the API documents use. */
 export type { CompactionConfig as CompactConfig } from "./messages/compaction.js";
 export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
 export * from "./messages/config.js";

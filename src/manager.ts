@@ -41,13 +41,13 @@ import { openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
 import { FailureError } from "./messages/failure.js";
 
-/** Wires conversations, their store and the configuration together. */
+/** Connects conversations, their store and the configuration. */
 export class ConversationManager implements AsyncDisposable {
   readonly #now: () => Date;
   readonly #tokenizer: Tokenizer | undefined;
-  /** Costs nothing until something is counted or a long rollout read. */
+  /** Starts no thread until tokens are counted or a long rollout is read. */
   readonly #cpu = openCpuPool();
-  /** Costs nothing until something is summarized. */
+  /** Starts no thread until something is summarized. */
   readonly #io = openIoPool();
   readonly #gate: RequestGate;
   readonly #desk: CredentialResolver;
@@ -59,7 +59,7 @@ export class ConversationManager implements AsyncDisposable {
   readonly #live = new Map<string, Conversation>();
   readonly #resuming = new Map<string, Promise<Conversation>>();
   readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
-  /** Conversations that are being opened. */
+  /** Pending work that shutdown waits for, such as opening a conversation. */
   readonly #opening = new Set<Promise<unknown>>();
   #shutdown: Promise<void> | undefined;
 
@@ -117,8 +117,8 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   /**
-   * Carries a conversation over from a file of another program, or of an older form, which is only read. What is
-   * imported before is not imported again unless it is forced. Rejects with an `ImportError`.
+   * Imports a conversation from a file of another program, or in an older format. The file is only read. A file that
+   * was imported before is not imported again unless `options` force it. Rejects with an `ImportError`.
    */
   async importConversation(path: string, options: ImportOptions = {}): Promise<ImportResult> {
     this.#refuseAfterShutdown();
@@ -127,7 +127,7 @@ export class ConversationManager implements AsyncDisposable {
     return await this.#track(importConversation(this.#importer, path, options));
   }
 
-  /** The same for a file, or for every conversation in a directory and its folders, one after another. */
+  /** Imports a file, or every conversation in a directory and its subfolders, one after another. */
   async *importConversations(path: string, options: ImportOptions = {}): AsyncGenerator<ImportOutcome> {
     const { importEach } = await import("./actors/conversation/saved/import-each.js");
     yield* importEach(path, (file) => this.importConversation(file, options));
@@ -138,15 +138,15 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   /**
-   * Goes on with a saved conversation, named by id, bare UUID, unique prefix or its name, in the same file. What only
-   * Codex may write goes on in a copy, with an id of its own and a notice.
+   * Resumes a saved conversation in the same file, named by id, bare UUID, unique prefix or its name. A conversation
+   * that only Codex may write to continues in a copy, with its own id and a notice.
    */
   async resumeConversation(text: string, config: ResumeConfig = {}): Promise<Conversation> {
     this.#refuseAfterShutdown();
     return await this.#resumeById(await this.#saved.find(text), config);
   }
 
-  /** The same for a rollout wherever it lies. Not for a path that somebody else chose: it is read and written to. */
+  /** Resumes a rollout at any path. Do not pass an untrusted path: the file is read and written. */
   async resumeRollout(path: string, config: ResumeConfig = {}): Promise<Conversation> {
     this.#refuseAfterShutdown();
     return await this.#resumeById(await this.#store.adopt(path), config);
@@ -156,7 +156,7 @@ export class ConversationManager implements AsyncDisposable {
     check(ResumeConfig, config, "conversation");
     const live = this.#live.get(conversationId);
     if (live !== undefined && live.ending === undefined) return live;
-    // One that is just ending still holds its rollout.
+    // A conversation that is ending still holds its rollout.
     await live?.ending;
     const underWay = this.#resuming.get(conversationId) ?? this.#track(this.#resume(conversationId, config));
     this.#resuming.set(conversationId, underWay);
@@ -176,18 +176,18 @@ export class ConversationManager implements AsyncDisposable {
     return (await this.#opener.create(changes, { ...parent, notice: copied, isResumed: true })).conversation;
   }
 
-  /** A conversation of this manager that has not ended. */
+  /** Returns a conversation of this manager that has not ended. */
   getConversation(conversationId: string): Conversation | undefined {
     return this.#saved.live(conversationId);
   }
 
-  /** A new conversation that begins as another one was after so many turns, or as it is now. */
+  /** Creates a conversation from another one's state after a number of turns, or from its current state. */
   async forkConversation(text: string, config: ForkConfig = {}): Promise<NewConversation> {
     this.#refuseAfterShutdown();
     return await this.#fork(await this.#saved.find(text), config);
   }
 
-  /** The same from a rollout wherever it lies, which is only read. */
+  /** Forks a rollout at any path; the file is only read. */
   async forkRollout(path: string, config: ForkConfig = {}): Promise<NewConversation> {
     this.#refuseAfterShutdown();
     return await this.#fork(await this.#store.adopt(path), config);
@@ -200,28 +200,28 @@ export class ConversationManager implements AsyncDisposable {
     return await this.#track(this.#opener.create(changes, parent));
   }
 
-  /** Calls a conversation something else, whether it is open or not; a saved one is not resumed for it. */
+  /** Renames a conversation, whether it is open or not; a saved one is not resumed for this. */
   async renameConversation(text: string, name: string, options: RenameOptions = {}): Promise<SaveOutcome> {
     this.#refuseAfterShutdown();
     return await this.#saved.rename(await this.#saved.find(text), name, options);
   }
 
-  /** The same for a rollout wherever it lies; what lies outside of where conversations are kept is in no list. */
+  /** Renames a rollout at any path; a rollout outside the conversation directories appears in no list. */
   async renameRollout(path: string, name: string, options: RenameOptions = {}): Promise<SaveOutcome> {
     this.#refuseAfterShutdown();
     return await this.#saved.rename(await this.#store.adopt(path), name, options);
   }
 
   /**
-   * A saved conversation, named like one to resume or by the path of its rollout, in another format. It is only read;
-   * what a turn that is running has not written yet is not in it.
+   * Exports a saved conversation to another format. It is named as for resuming, or by the path of its rollout, and is
+   * only read. Items of a running turn that are not written yet are not included.
    */
   async exportConversation(text: string, options: ExportOptions): Promise<ExportedConversation> {
     this.#refuseAfterShutdown();
     return await this.#saved.export(text, options);
   }
 
-  /** Pins a conversation, so that it stays when old ones are cleaned up, or takes its pin away; it may be open or not. */
+  /** Pins a conversation, so that clean-up keeps it, or removes its pin; it may be open or not. */
   async pinConversation(
     text: string,
     options: RenameOptions & { readonly pinned?: boolean } = {},
@@ -235,7 +235,7 @@ export class ConversationManager implements AsyncDisposable {
     return listed(await this.#store.list(), [...this.#live.values()], this.#now(), options);
   }
 
-  /** The exact number of tokens in each text, counted beside the main thread; rejects with a `FailureError`. */
+  /** The exact number of tokens in each text, counted off the main thread; rejects with a `FailureError`. */
   async countTokens(texts: readonly string[], { model }: CountTokensOptions): Promise<readonly number[]> {
     const tokenizer = this.#tokenizer;
     if (tokenizer !== undefined) return texts.map((text) => countedBy(tokenizer, text));
@@ -249,7 +249,7 @@ export class ConversationManager implements AsyncDisposable {
     return this.#all.reader();
   }
 
-  /** Ends every conversation, saves what waits, and lets go of files, locks and threads. */
+  /** Ends every conversation, saves pending data, and releases files, locks and threads. */
   shutdown(): Promise<void> {
     this.#shutdown ??= this.#end();
     return this.#shutdown;

@@ -17,13 +17,13 @@ export type LogLevel = (typeof levels)[number];
 export interface DebugLogOptions {
   readonly directory: string;
   readonly redact: (text: string) => string;
-  /** The least important level that is written. */
+  /** Lines less important than this level are dropped. */
   readonly level: LogLevel;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** Writes beside everything else and never throws: a log must not be the reason something fails. */
+/** Writes in the background and never throws: logging must not make anything else fail. */
 export interface DebugLog {
   write(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
   close(): Promise<void>;
@@ -75,7 +75,7 @@ export function openDebugLog({ directory, redact, level, now }: DebugLogOptions)
     while (waiting.length > 0) {
       const lines = waiting;
       waiting = [];
-      // What cannot be written is lost; there is nowhere to say so.
+      // A line that cannot be written is lost, because there is no other place to report it.
       await append(lines).catch(() => undefined);
     }
   }
@@ -140,9 +140,9 @@ interface LogEntry {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** One line of JSON: bounded, without secrets, and with control characters escaped. */
+/** Encodes an entry as one line of JSON: bounded, without secrets, and with control characters escaped. */
 function encodeLogLine(entry: LogEntry, redact: (text: string) => string): string {
-  // Redacted before it is cut: half a secret has no shape any more.
+  // Redact before truncating: a secret that was cut in half no longer matches its pattern.
   const safe = (text: string): string => redact(text.slice(0, maxReadChars)).slice(0, maxTextChars);
   const message = safe(entry.message);
   const bare = { time: entry.time, level: entry.level, message };

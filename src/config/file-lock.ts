@@ -10,23 +10,28 @@ import { writeNew } from "../base/fs/write-atomic.js";
 import { FailureError } from "../messages/failure.js";
 
 const retryMs = 25;
-/** Most keep the lock for milliseconds: after this many looks at the same holder, a dead one's lock is taken. */
+/**
+ * Most processes hold the lock for milliseconds. After this many polls of the same dead holder, its lock is replaced.
+ */
 const looksAtDead = 40;
-/** Several times what any holder writes. */
+/** Several times the length of a holder token. */
 const maxHolderBytes = 200;
 
 export interface LockOptions {
-  /** After so long of the same holder, its lock is taken although it lives. */
+  /** After this long with the same holder, its lock is replaced even if that process is alive. */
   readonly holdMs?: number;
 }
 
-/** Runs `work` while no other process runs any under the same lock file; waits for its turn at most three times as long. */
+/**
+ * Runs `work` while no other process runs work under the same lock file. Waits for the lock at most three times
+ * `holdMs`, then fails with `busy`.
+ */
 export async function withFileLock<T>(
   lock: string,
   work: () => Promise<T>,
   { holdMs = 10_000 }: LockOptions = {},
 ): Promise<T> {
-  // Written first and linked into place, so that a lock is never seen half written.
+  // The token is written to a separate file and linked into place, so that no process ever reads a half-written lock.
   const token = `${process.pid} ${randomUUID()}`;
   const own = `${lock}.${token.replace(" ", ".")}`;
   await writeNew(own, token);
@@ -36,7 +41,7 @@ export async function withFileLock<T>(
       await sweepStrays(lock);
       return await work();
     } finally {
-      // Whatever has come into its place by now is not ours.
+      // If another process has replaced the lock meanwhile, leave its lock alone.
       const holder = await read(lock).catch(() => undefined);
       if (holder === token) await rm(lock, { force: true });
     }
@@ -64,7 +69,10 @@ async function acquire(lock: string, own: string, looksAtAnyone: number): Promis
   });
 }
 
-/** Of those who found the same dead holder one may replace its lock; who comes later sees that it has changed. */
+/**
+ * Of several processes that found the same stale holder, only the one that makes the claim file replaces the lock. A
+ * later one sees that the holder has changed.
+ */
 async function takeOver(lock: string, own: string, holder: string): Promise<boolean> {
   const claim = `${lock}.after.${holder.replaceAll(/[^\w-]/g, "")}`;
   const copy = `${own}.copy`;
@@ -79,7 +87,7 @@ async function takeOver(lock: string, own: string, holder: string): Promise<bool
   }
 }
 
-/** A claim says who made it, as a lock does. That of one who was killed is taken over in the same way. */
+/** A claim names its owner, as a lock does. The claim of a dead process is taken over in the same way. */
 async function claimed(claim: string, own: string): Promise<boolean> {
   if (await linked(own, claim)) return true;
   const taker = await read(claim);
@@ -100,7 +108,10 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** A lock may lie in a folder that anybody has filled: nothing is followed, waited for or read without end. */
+/**
+ * A lock may be in a folder that anyone can write to, so this never follows a link, blocks on a pipe or reads without a
+ * bound.
+ */
 async function read(path: string): Promise<string | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -110,7 +121,7 @@ async function read(path: string): Promise<string | undefined> {
   } catch (error) {
     if (error instanceof FailureError) throw error;
     const code = systemCode(error);
-    // A link, and a socket.
+    // ELOOP: a symbolic link. ENXIO: a socket.
     if (code === "ELOOP" || code === "ENXIO") throw notALock(path);
     return undefined;
   }

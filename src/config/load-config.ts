@@ -10,12 +10,15 @@ import { type ProjectConfig, readProjectConfig } from "./project/project-config.
 import { type ConfigKey, configKeys, settingIn } from "./settings/setting-keys.js";
 import { configuredKeys } from "./providers/vendors.js";
 
-/** What comes from the environment is known when the provider is: until then it counts as default. */
+/** Settings read from a provider's own environment variables count as `default` until the provider is resolved. */
 export type ConfigSource = "default" | "environment" | ConfigName | `.cody/${ConfigName}` | "flag";
-/** Settings of one run; what is undefined counts as not said. */
+/** Settings for one run; undefined means not set. */
 export type ConfigFlags = { readonly [K in keyof Config]?: Config[K] | undefined };
 
-/** What holds for this run, and for each setting who said it. What nobody said and has no fixed default is absent. */
+/**
+ * The effective configuration of a run, and the source of each setting. A setting without a value or a fixed default is
+ * absent.
+ */
 export interface LoadedConfig {
   readonly values: Omit<Config, "persistence"> & {
     readonly persistence: {
@@ -29,32 +32,34 @@ export interface LoadedConfig {
     };
   };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
-  /** What each of them says, the strongest last. */
+  /** The configuration of each source; later layers win. */
   readonly layers: readonly ConfigLayer[];
-  /** The name of the configuration that was read, or would be written. */
+  /** The name of the configuration that was read, or would be created. */
   readonly file: ConfigName;
-  /** Its path, when keys are in it and not only its owner can read it. */
+  /** The path of the configuration, if it contains keys and other users can read it. */
   readonly exposed?: string;
-  /** A sentence about each key that no setting has. */
+  /** One sentence for each unknown key. */
   readonly warnings: readonly string[];
-  /** A configuration of the project that is not used, because nobody has said whether it may be. */
+  /**
+   * The path of a project configuration that is ignored, because the user has not decided whether to trust the project.
+   */
   readonly unasked?: string;
 }
 
 export interface ConfigInput {
   readonly home: string;
-  /** Where Codex keeps its files, for the layout that has them there. */
+  /** Codex's home, for the layout that keeps conversations there. */
   readonly codexHome?: string | undefined;
-  /** Where the project is whose configuration counts; without it none does. */
+  /** A folder in the project whose configuration applies; without it, none is read. */
   readonly cwd?: string;
-  /** Where keys may be, which say whose an address is that is configured without a provider. */
+  /** Holds `CODY_` settings and API keys; the keys decide the provider of a base URL that is configured without one. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly flags: ConfigFlags;
 }
 
 /**
- * Flags win over the environment, which wins over the project's configuration, that one over the user's own, and that
- * over the defaults; relative directories lie in the home.
+ * Flags win over the environment, which wins over the project's configuration, which wins over the user's own, which
+ * wins over the defaults. Relative directories are resolved against the home.
  */
 export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   const { home, codexHome, cwd, env, flags } = input;
@@ -100,13 +105,16 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
 
 const noProject: ProjectConfig = { config: {} };
 
-/** All that one place says. */
+/** The settings from one source. */
 export interface ConfigLayer {
   readonly source: ConfigSource;
   readonly config: Config;
 }
 
-/** Who said what holds: a layer that says something else for another provider has not. */
+/**
+ * Returns the last layer with the effective value. A layer that was discarded because it is for another provider does
+ * not count.
+ */
 function sourceOf(key: ConfigKey, layers: readonly ConfigLayer[], values: Config): ConfigSource {
   const value = settingIn(values, key);
   if (value === undefined) return "default";
@@ -116,7 +124,7 @@ function sourceOf(key: ConfigKey, layers: readonly ConfigLayer[], values: Config
 const limitKeys = ["retentionDays", "maxConversationsPerProject", "maxFileMegabytes", "maxBlobMegabytes"] as const;
 type Limits = Pick<LoadedConfig["values"]["persistence"], (typeof limitKeys)[number]>;
 
-/** Of the limits those that are said. */
+/** Returns the limits that are set. */
 function limitsOf(persistence: NonNullable<Config["persistence"]>): Limits {
   return Object.fromEntries(
     limitKeys.flatMap((key) => (persistence[key] === undefined ? [] : [[key, persistence[key]]])),

@@ -3,37 +3,40 @@ import { join, resolve } from "node:path";
 export interface HomePaths {
   readonly conversations: string;
   readonly logs: string;
-  /** One pointer for each project. */
+  /** The folder with one active-conversation pointer per project. */
   readonly active: string;
-  /** Where projects are that were elsewhere. */
+  /** The new locations of projects that were moved. */
   readonly relinks: string;
-  /** What the heads of the conversations said: in their own directory it would change the time of that. */
+  /**
+   * Cached heads of the conversations. Not in the conversations' directory, because writing there would change its
+   * modification time.
+   */
   readonly heads: string;
-  /** What the heads of Codex's rollouts said: nothing of ours is put into its own directory. */
+  /** Cached heads of Codex's rollouts. cody writes none of its own files into Codex's directory. */
   readonly codexHeads: string;
-  /** The conversations that cody has begun in Codex's directory. */
+  /** The conversations that cody has created in Codex's directory. */
   readonly codexRegister: string;
   /** Cached heads of those conversations. */
   readonly registeredHeads: string;
-  /** What was said, to be searched; only a copy. */
+  /** The search index: a copy of the conversations' texts that can be rebuilt. */
   readonly index: string;
-  /** Which of Codex's conversations are pinned. */
+  /** The pinned conversations among Codex's. */
   readonly codexPins: string;
-  /** What the files of each workspace were when a turn last looked at them. */
+  /** Snapshots of the files in each workspace, as the last turn saw them. */
   readonly workspaces: string;
-  /** The projects whose own configuration may act. */
+  /** The projects whose own configuration the user trusts. */
   readonly trust: string;
-  /** Deleted conversations, until they are removed for good. */
+  /** Deleted conversations, until they are removed permanently. */
   readonly trash: string;
-  /** What was announced, and when. */
+  /** The pending removals that were announced to the user, with their times. */
   readonly retention: string;
-  /** Tokens of logins, for cody alone. */
+  /** Login tokens, which only cody uses. */
   readonly tokens: string;
-  /** A line for everything that was announced, moved, brought back or removed. */
+  /** A log line for each conversation that was announced, moved, restored or removed. */
   readonly retentionLog: string;
 }
 
-/** Where cody keeps everything of one user: `$CODY_HOME`, else `~/.cody`. */
+/** The folder with all of a user's cody files: `$CODY_HOME`, else `~/.cody`. */
 export function codyHome({ env, homedir }: { env: Readonly<NodeJS.ProcessEnv>; homedir: string }): string {
   const home = env["CODY_HOME"];
   return home === undefined || home === "" ? join(homedir, ".cody") : resolve(home);
@@ -60,7 +63,7 @@ export function homePaths(home: string): HomePaths {
   };
 }
 
-/** Codex's own home: `$CODEX_HOME`, else `~/.codex`; none for a user who has no home. */
+/** Codex's home: `$CODEX_HOME`, else `~/.codex`; undefined for a user without a home directory. */
 export function codexHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: () => string }): string | undefined {
   const home = input.env["CODEX_HOME"];
   if (home !== undefined && home !== "") return resolve(home);
@@ -71,7 +74,7 @@ export function codexHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: ()
   }
 }
 
-/** Claude Code's own home: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; none for a user who has no home. */
+/** Claude Code's home: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; undefined for a user without a home directory. */
 export function claudeHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: () => string }): string | undefined {
   const home = input.env["CLAUDE_CONFIG_DIR"];
   if (home !== undefined && home !== "") return resolve(home);

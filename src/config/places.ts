@@ -3,21 +3,23 @@ import type { Config, Layout } from "../messages/config.js";
 import { InvalidInputError } from "../base/errors.js";
 import { homePaths } from "./paths.js";
 
-/** How much is kept for each conversation of outputs that are too long for the model. */
+/** How much tool output that is too long for the model is kept per conversation. */
 export const defaultBlobMegabytes = 100;
 
-/** Where conversations are. */
+/** The directories that hold conversations. */
 export interface ConversationPlaces {
   readonly layout: Layout;
-  /** Where new ones go; a list shows all of them. */
+  /** New conversations are created here; a list shows all of them. */
   readonly directory: string;
-  /** Where an id is looked for that is not there. */
+  /** Directories searched for an id that is not in `directory`. */
   readonly elsewhere: readonly string[];
-  /** The directories of other layouts that a list shows too; of Codex's only what cody has begun there. */
+  /**
+   * Directories of other layouts that a list also shows. From Codex's, only conversations that cody created are shown.
+   */
   readonly alsoListed: readonly string[];
-  /** Codex's home, whose rollouts Codex may be writing. */
+  /** Codex's home. Codex may be writing to its rollouts at the same time. */
   readonly codexHome: string | undefined;
-  /** cody's own. */
+  /** cody's home. */
   readonly home: string;
 }
 
@@ -25,11 +27,14 @@ export interface PlacesInput {
   readonly home: string;
   readonly codexHome: string | undefined;
   readonly persistence: Config["persistence"];
-  /** Whether a list is to show only the directory itself. */
+  /** Whether a list shows only `directory`. */
   readonly listsOnlyDirectory?: boolean;
 }
 
-/** A directory somebody chose is all there is; of the two that are chosen by themselves each finds what is in the other. */
+/**
+ * A configured directory is the only one searched. Otherwise cody's and Codex's default directories each also find the
+ * conversations in the other.
+ */
 export function conversationPlaces(input: PlacesInput): ConversationPlaces {
   const { home, codexHome, persistence, listsOnlyDirectory = false } = input;
   const layout = persistence?.layout ?? "cody";
@@ -43,13 +48,16 @@ export function conversationPlaces(input: PlacesInput): ConversationPlaces {
   return { layout, directory, elsewhere, alsoListed: listsOnlyDirectory ? [] : elsewhere, codexHome, home };
 }
 
-/** The directory that the active conversation belongs to: one for all layouts, unless somebody chose a directory. */
+/**
+ * The directory under which the active conversation is recorded: the same for all layouts, unless a directory is
+ * configured.
+ */
 export function activeDirectory({ directory, elsewhere, home }: ConversationPlaces): string {
   const own = homePaths(home).conversations;
   return elsewhere.includes(own) ? own : directory;
 }
 
-/** Every directory conversations are kept in, the one that counts first, also when somebody chose it. */
+/** Every directory with conversations, including a configured one; the current directory comes first. */
 export function everyDirectory(
   home: string,
   { directory, codexHome }: Pick<ConversationPlaces, "directory" | "codexHome">,
@@ -58,7 +66,7 @@ export function everyDirectory(
   return [...new Set([directory, homePaths(home).conversations, ...codex])];
 }
 
-/** Every directory that is looked in, and where it is kept how the conversations in it are called. */
+/** Every searched directory, with the file that holds the names of its conversations. */
 export function namedDirectories({
   directory,
   elsewhere,
@@ -67,24 +75,24 @@ export function namedDirectories({
   return [directory, ...elsewhere].map((place) => ({ directory: place, names: namesFile(place, codexHome) }));
 }
 
-/** Codex has a file of its own for names, and shows only what stands there. */
+/** Codex has its own file for names and shows only names from that file. */
 export function namesFile(directory: string, codexHome: string | undefined): string {
   return codexHome !== undefined && directory === codexSessions(codexHome)
     ? join(codexHome, "session_index.jsonl")
     : join(directory, ".names.jsonl");
 }
 
-/** Where it is kept which conversations of a directory are pinned: nothing of ours is put into Codex's. */
+/** The file that lists a directory's pinned conversations. cody writes none of its own files into Codex's directory. */
 export function pinsFile(directory: string, places: Pick<ConversationPlaces, "codexHome" | "home">): string {
   return isCodexs(directory, places) ? homePaths(places.home).codexPins : join(directory, ".pins.jsonl");
 }
 
-/** Whether a directory is the one Codex keeps its rollouts in. */
+/** Whether Codex keeps its rollouts in this directory. */
 export function isCodexs(directory: string, { codexHome }: Pick<ConversationPlaces, "codexHome">): boolean {
   return codexHome !== undefined && directory === codexSessions(codexHome);
 }
 
-/** Where Codex keeps its rollouts. */
+/** The directory of Codex's rollouts. */
 export function codexSessions(codexHome: string): string {
   return join(codexHome, "sessions");
 }

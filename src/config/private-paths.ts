@@ -8,7 +8,10 @@ export interface PrivatePathsInput {
   readonly homedir: () => string;
 }
 
-/** Where tokens, keys and what is allowed stand: files and folders of cody, and the logins it borrows. */
+/**
+ * The files and folders that hold tokens, keys and permissions: cody's own, and the logins it borrows from other
+ * programs.
+ */
 export function privatePaths({ home, ...user }: PrivatePathsInput): string[] {
   const { tokens, trust, logs, workspaces } = homePaths(home);
   const [codex, claude] = [codexHome(user), claudeHome(user)];

@@ -1,4 +1,4 @@
-/** Texts in their order, each made when it is asked for: an answer that takes a minute keeps none of them. */
+/** A sequence of texts that are built on demand, so that an answer that takes a minute holds none of them in memory. */
 export interface Texts {
   readonly length: number;
   at(index: number): string | undefined;
@@ -6,25 +6,25 @@ export interface Texts {
 
 /** A streamed answer, already encoded. */
 export interface Answer {
-  /** Each ends with one delta; what comes before that delta stands before it. */
+  /** Each step ends with one delta; events that precede the delta are in the same step. */
   readonly steps: Texts;
-  /** What comes between the last delta and the terminal event. */
+  /** The events between the last delta and the terminal event. */
   readonly tail: string;
-  /** What says that the answer is complete. */
+  /** The event that completes the answer. */
   readonly terminal: string;
 }
 
-/** Deltas of one kind; they differ in what was said and in their place among them. */
+/** Deltas of one kind; they differ only in their text and their position. */
 interface Run {
   /** The index of its first step. */
   readonly from: number;
-  /** What stands before its first delta. */
+  /** The events before its first delta. */
   readonly before: string;
   readonly quoted: readonly string[];
   readonly encode: (quoted: string, place: number) => string;
 }
 
-/** Gathers the events of an answer in their order. */
+/** Collects the events of an answer in order. */
 export class AnswerBuilder {
   readonly #steps = new Steps();
   #pending = "";
@@ -33,7 +33,7 @@ export class AnswerBuilder {
     this.#pending += text;
   }
 
-  /** `encode` may be called at any time, and again. */
+  /** `encode` may be called at any time, and repeatedly. */
   deltas(quoted: readonly string[], encode: Run["encode"]): void {
     if (quoted.length === 0) return;
     this.#steps.add({ from: this.#steps.length, before: this.#pending, quoted, encode });
@@ -69,7 +69,7 @@ class Steps implements Texts {
   }
 }
 
-/** One server-sent event with a name, as Responses and Messages send them. */
+/** Encodes a server-sent event with a name, as in the Responses and Messages APIs. */
 export function namedEvent(data: { readonly type: string }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -10,12 +10,12 @@ import type { MockReply } from "./script.js";
 import { partsOf } from "./split-deltas.js";
 import type { Exchange, MockApi, Refusal } from "./wire-api.js";
 
-/** No request of an agent comes near; what looks into it does so by recursion. */
+/** No agent's request comes near this depth. The limit protects the recursive checks. */
 const maxDepth = 500;
 
 const charsPerToken = 4;
 
-/** What a server was started with, as its requests see it. */
+/** The server's options, as used for each request. */
 export interface Behaviour {
   readonly strict: boolean;
   readonly apiKey: string | undefined;
@@ -29,7 +29,7 @@ export interface Behaviour {
 export interface Asked {
   readonly api: MockApi;
   readonly headers: IncomingHttpHeaders;
-  /** Undefined: too large. */
+  /** Undefined if the body is too large. */
   readonly text: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export type Decision =
       readonly exchange: Exchange;
     };
 
-/** What a request is answered with. */
+/** Decides the answer to a request. */
 export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Decision {
   if (text === undefined) return refuse({ status: 413, message: "Request exceeds the maximum size" }, undefined);
   const parsed = readValue(text);
@@ -76,7 +76,7 @@ export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Dec
   return { type: "reply", body, session, reply, exchange };
 }
 
-/** The request with what it goes on from. */
+/** The request, joined with the stored one that it continues. */
 function recalled(
   { continuation }: MockApi,
   body: JsonObject,
@@ -92,7 +92,7 @@ function refuse(refusal: Refusal, body: unknown, session = ""): Decision {
   return { type: "refuse", body, session, refusal };
 }
 
-/** The value, or why there is none. */
+/** The parsed value, or the error. */
 function readValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -107,7 +107,7 @@ function headerOf(headers: IncomingHttpHeaders, name: string): string | undefine
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The numbers of the script; what it does not say is estimated. */
+/** The usage from the script; missing numbers are estimated. */
 function usageOf(reply: MockReply, requestBytes: number): TokenUsage {
   const { text, reasoning } = partsOf(reply);
   const calls = (reply.calls ?? []).map((call) => call.name + argumentsOf(call));

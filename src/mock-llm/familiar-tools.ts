@@ -4,7 +4,7 @@ import type { JsonObject } from "./json.js";
 /** Clients send the same tools with every request, and a server has few clients. */
 const maxKept = 16;
 
-/** A check of lists of tools that is not made again of one of the newest it had nothing against. */
+/** Wraps a check of tool lists; skips it for a list that recently passed. */
 export function familiarTools<No>(check: (tools: unknown) => No | undefined): (tools: unknown) => No | undefined {
   const fit = new FitValues();
   return (tools) => {
@@ -15,7 +15,7 @@ export function familiarTools<No>(check: (tools: unknown) => No | undefined): (t
   };
 }
 
-/** A check of requests that leaves out their tools where it had nothing against the same ones before. */
+/** Wraps a check of requests; leaves out tools that recently passed. */
 export function besideFamiliarTools<No>(
   check: (body: JsonObject) => No | undefined,
 ): (body: JsonObject) => No | undefined {
@@ -36,14 +36,14 @@ class FitValues {
     return this.#newest.some((kept) => isSame(kept, value));
   }
 
-  /** A copy: the value itself stands in the log, where anybody may change it. */
+  /** Stores a copy, because the value itself is in the request log, where callers may change it. */
   keep(value: unknown): void {
     this.#newest.unshift(structuredClone(value));
     if (this.#newest.length > maxKept) this.#newest.pop();
   }
 }
 
-/** Whether two values of JSON are the same, names in the same order. */
+/** Whether two JSON values are equal, with their keys in the same order. */
 function isSame(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left) || Array.isArray(right)) {

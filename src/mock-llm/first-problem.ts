@@ -2,7 +2,7 @@ import { isRecord } from "../base/is-record.js";
 import type { JsonObject } from "./json.js";
 import type { Path, Problem } from "./problem.js";
 
-/** The first problem among the entries of a list that stands at `at` in the request. */
+/** The first problem among the entries of the list at `at` in the request. */
 export function firstProblem(
   list: unknown,
   check: (entry: JsonObject, at: Path) => Problem | undefined,

@@ -1,4 +1,4 @@
-/** Ids that look like an API's own and never come twice from one server. */
+/** Generates ids that look like an API's own and are unique per server. */
 export class Ids {
   readonly #seed: string;
   #count = 0;

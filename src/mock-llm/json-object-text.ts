@@ -1,8 +1,8 @@
 import { isRecord } from "../base/is-record.js";
 
 /**
- * Whether a call's arguments are an object. OpenAI's own servers may not look, but many that speak its APIs read them
- * again with every request, and refuse a conversation for ever when they cannot.
+ * Whether a call's arguments are a JSON object. OpenAI's own servers may not check this, but many compatible ones parse
+ * the arguments in every request, and reject the whole conversation if they cannot.
  */
 export function isJsonObject(text: string): boolean {
   try {

@@ -4,9 +4,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = {};
 
-// A lenient server answers what has any shape: whatever is not as expected counts as absent.
-
-/** Neither absent nor null. */
+// A lenient server accepts any shape: a value of an unexpected type counts as absent.
+/** Neither undefined nor null. */
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -23,12 +22,12 @@ export function stringOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What a table has under a key that came from outside: never what every object has. */
+/** Looks up an untrusted key; never returns inherited properties. */
 export function entryOf<T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined {
   return typeof key === "string" && Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** The fields of an object as they stand between its braces. */
+/** The text of an object's fields, without its braces. */
 export function fieldsText(fields: object): string {
   return JSON.stringify(fields).slice(1, -1);
 }

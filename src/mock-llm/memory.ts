@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.js";
 
-/** However many answers there are, only so many can be gone on from: the newest ones. */
+/** Only the newest answers can be continued. */
 const maxKept = 1_000;
 
 /** Requests with their answers, by the id of the answer. */

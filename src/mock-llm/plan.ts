@@ -1,23 +1,23 @@
 import type { Answer } from "./answer.js";
 import type { MockFault } from "./script.js";
 
-/** A list, or what makes each piece when it is due. */
+/** An array, or an object that builds each piece on demand. */
 export interface Pieces {
   readonly length: number;
   at(index: number): string | Buffer | undefined;
 }
 
-/** What is written, piece by piece, and what happens then. */
+/** The pieces to write, and how the response ends. */
 export interface Plan {
   readonly pieces: Pieces;
   readonly ending: "end" | "close" | "reset" | "stall" | { readonly ping: string; readonly everyMs: number };
 }
 
 const defaultPingMs = 1_000;
-/** No JSON, no event, no text. */
+/** Neither JSON, nor an event, nor valid UTF-8. */
 const garbage = Buffer.concat([Buffer.from("<html>\u0000<body>\n\n}{"), Buffer.from([0xff, 0xfe, 0xc3, 0x28])]);
 
-/** Faults that are seen in the stream. */
+/** Faults that occur in the body. */
 export type StreamFault = Exclude<MockFault, { type: "status" | "overflow" }>;
 
 export function planOf(

@@ -2,7 +2,7 @@ import type * as z from "zod";
 
 export type Path = readonly (string | number)[];
 
-/** What is wrong with a request, and where; how it is said is the wire API's. */
+/** A problem with a request and its position; each wire API words it differently. */
 export type Problem = { readonly path: Path; readonly received: unknown } & (
   | { readonly kind: "unknown" | "missing" }
   | { readonly kind: "type"; readonly expected: readonly string[] }
@@ -11,7 +11,7 @@ export type Problem = { readonly path: Path; readonly received: unknown } & (
   | { readonly kind: "pattern"; readonly pattern: string }
 );
 
-/** The first thing a schema has against a value that stands at `at` in the request. */
+/** The first problem a schema finds in the value at `at` in the request. */
 export function problemIn(schema: z.ZodType, value: unknown, at: Path = []): Problem | undefined {
   const issue = schema.safeParse(value).error?.issues[0];
   return issue === undefined ? undefined : problemOf(issue, value, at);
@@ -45,7 +45,7 @@ function problemOf(issue: Issue, value: unknown, at: Path): Problem {
   }
 }
 
-/** When no alternative has the right type the types are named; else the alternative that came furthest speaks. */
+/** If no alternative has the right type, names the types; otherwise reports the problem of the closest alternative. */
 function unionProblem(alternatives: readonly Issue[][], received: unknown, path: Path): Problem {
   if (received === undefined) return { kind: "missing", path, received };
   const firsts = alternatives.flatMap((issues) => issues[0] ?? []);

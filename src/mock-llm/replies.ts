@@ -2,7 +2,7 @@ import type { ModelRequest } from "../messages/model.js";
 import { offlineReply } from "../providers/offline/reply.js";
 import type { MockReply, MockScript } from "./script.js";
 
-/** Where the answers come from. Undefined: the script has no more. */
+/** The source of replies. Returns undefined when the script has no more. */
 export type Replies = (session: string, request: () => ModelRequest) => MockReply | undefined;
 
 export const offlineReplies: Replies = (_session, request) => {
@@ -14,7 +14,7 @@ export const offlineReplies: Replies = (_session, request) => {
   return { calls: [isFreeform ? { name, input: String(args["input"]) } : { name, arguments: args }] };
 };
 
-/** However many sessions come, only so many places are remembered: the oldest begins anew. */
+/** Only this many sessions are remembered; the oldest then starts from the beginning again. */
 const maxSessions = 100_000;
 
 export function scriptedReplies({ replies, per = "server", afterLast = "error" }: MockScript): Replies {
@@ -32,7 +32,7 @@ export function scriptedReplies({ replies, per = "server", afterLast = "error" }
   };
 }
 
-/** A session that is named in the script has its own list; the others go through what names none. */
+/** A session named in the script has its own list; all others use the replies without a session. */
 function bySession(replies: readonly MockReply[]) {
   const named = new Map<string | undefined, MockReply[]>();
   for (const reply of replies) named.set(reply.session, [...(named.get(reply.session) ?? []), reply]);

@@ -2,19 +2,19 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { WireApi } from "../messages/config.js";
 import type { MockFault } from "./script.js";
 
-/** One request as it came, without what it proves itself with. */
+/** A received request, without its credentials. */
 export interface LoggedRequest {
   readonly number: number;
   readonly api: WireApi | undefined;
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed; the text itself when it is no JSON. */
+  /** Parsed; the text itself if it is not JSON. */
   readonly body: unknown;
   readonly session: string;
-  /** Undefined: there was no answer at all. */
+  /** Undefined if there was no response at all. */
   readonly status: number | undefined;
-  /** Why it was refused. */
+  /** The message of the refusal, if it was refused. */
   readonly refusal: string | undefined;
   readonly fault: MockFault["type"] | undefined;
 }

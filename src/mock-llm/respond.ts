@@ -8,7 +8,7 @@ import { type Pace, sendPlan } from "./send-plan.js";
 import { partsOf } from "./split-deltas.js";
 import type { Exchange, MockApi, Refusal } from "./wire-api.js";
 
-/** How a request is answered, and the doing of it. */
+/** The outcome for the log, and the function that sends it. */
 export interface Prepared extends Pick<LoggedRequest, "status" | "refusal" | "fault"> {
   readonly send: () => Promise<void>;
 }
@@ -18,7 +18,7 @@ type ErrorEvent = Extract<MockFault, { type: "error_event" }>;
 const defaultPerWrite = 64;
 const defaultErrorStatus = 529;
 const defaultRetryAfter = 1;
-/** More a timer does not wait. */
+/** The longest delay that a timer supports. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export function respond(response: ServerResponse, api: MockApi, decision: Decision, ids: Ids): Prepared {
@@ -28,7 +28,7 @@ export function respond(response: ServerResponse, api: MockApi, decision: Decisi
   if (fault?.type === "overflow") return refused(response, api, api.overflow, ids, fault);
   if (fault?.type === "status") return refused(response, api, statusRefusal(api, fault), ids, fault);
   const streams = exchange.body["stream"] === true;
-  // Where there are no events the error comes at once.
+  // Without streaming, the error is sent as the response.
   if (fault?.type === "error_event" && !streams) return refused(response, api, eventRefusal(api, fault), ids, fault);
   if (fault?.type === "disconnect" && fault.afterBytes === 0) return silent(response, fault);
   if (fault?.type === "stall" && fault.afterBytes === undefined) return silent(response, fault);
@@ -64,14 +64,14 @@ function paceOf({ delayMs = 0, perWrite }: MockReply): Pace {
   return { delayMs, perWrite: perWrite ?? (delayMs > 0 ? 1 : defaultPerWrite) };
 }
 
-/** What comes in one piece comes when the last of its deltas would. */
+/** An answer that is not streamed arrives when its last delta would. */
 function wholePace(reply: MockReply): Pace {
   const { textDeltas, reasoningDeltas } = partsOf(reply);
   const deltas = textDeltas.length + reasoningDeltas.length + (reply.calls ?? []).length;
   return { delayMs: Math.min((reply.delayMs ?? 0) * deltas, maxTimerMs), perWrite: 1 };
 }
 
-/** What a fault of the events does to an answer that has none. */
+/** Maps a stream fault to a response that is not streamed. */
 function bodyFault(fault: StreamFault | undefined): StreamFault | undefined {
   if (fault?.type === "duplicate_terminal") return undefined;
   return fault?.type === "garbage" ? { type: "garbage" } : fault;
@@ -112,14 +112,14 @@ function refused(
   };
 }
 
-/** Who asks to wait says for how long: a second, when the script says nothing. */
+/** The `retry-after` header; for 429, one second if the script does not set it. */
 function retryAfter(status: number, fault: MockFault | undefined): Record<string, string> {
   const given = fault?.type === "status" ? fault.retryAfter : undefined;
   const value = given ?? (fault !== undefined && status === 429 ? defaultRetryAfter : undefined);
   return value === undefined ? {} : { "retry-after": String(value) };
 }
 
-/** No answer, not even headers: the connection is closed, or stays open for ever. */
+/** No response, not even headers: the connection is closed, or stays open forever. */
 function silent(response: ServerResponse, fault: Extract<MockFault, { type: "disconnect" | "stall" }>): Prepared {
   return {
     status: undefined,

@@ -6,7 +6,7 @@ export function said(role: MessageItem["role"], content: unknown): MessageItem {
   return { type: "message", role, content: [{ type, text: textIn(content) }] };
 }
 
-/** A string, or the text of all parts. */
+/** The string itself, or the joined texts of all parts. */
 export function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   const texts = objectsOf(content).flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : []));

@@ -1,31 +1,30 @@
 import { createHash } from "node:crypto";
 
-// What only the server that wrote it accepts back, for the model that thought it: a client that mixes up providers or
-// models is refused, as by the real ones.
-
+// Opaque content that is accepted back only by the same server and for the same model: a client that mixes up providers
+// or models is refused, as by the real APIs.
 /** The signature of a thinking block. */
 export function signatureOf(thinking: string, model: string): string {
   return `Eo${digest(`thinking\n${model}\n${thinking}`)}`;
 }
 
-/** The data of a block of thinking that nobody may read. */
+/** The data of a redacted thinking block. */
 export function redactedData(thinking: string, model: string): string {
   const text = Buffer.from(thinking);
   return `EmwK${text.toString("base64")}.${digest(`redacted\n${model}\n${text.toString()}`)}`;
 }
 
-/** Whether this model has written the data. */
+/** Whether this model produced the data. */
 export function isRedactedData(data: string, model: string): boolean {
   const [, text = ""] = /^EmwK(.+)\.[^.]+$/.exec(data) ?? [];
   return text !== "" && data === redactedData(Buffer.from(text, "base64").toString(), model);
 }
 
-/** The opaque content of a reasoning item. */
+/** The encrypted content of a reasoning item. */
 export function sealed(itemId: string, model: string): string {
   return `gAAAAA${itemId}.${digest(`reasoning\n${model}\n${itemId}`)}`;
 }
 
-/** The id of the item whose content this model has sealed; undefined when it has not. */
+/** The id of the item whose content this model encrypted; undefined if it did not. */
 export function sealedItem(content: string, model: string): string | undefined {
   const [, itemId = ""] = /^gAAAAA(.+)\.[^.]+$/.exec(content) ?? [];
   return itemId !== "" && content === sealed(itemId, model) ? itemId : undefined;

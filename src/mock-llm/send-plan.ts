@@ -2,20 +2,23 @@ import type { ServerResponse } from "node:http";
 import type { Pieces, Plan } from "./plan.js";
 
 export interface Pace {
-  /** The time between two writes; 0: at once. */
+  /** The delay between two writes; 0: no delay. */
   readonly delayMs: number;
-  /** How many pieces go out together. */
+  /** The number of pieces per write. */
   readonly perWrite: number;
 }
 
-/** Whether the reader is still there. A plain object: a signal for each of a thousand streams costs more than the writes. */
+/**
+ * Tracks whether the client is still connected. A plain object, because an AbortSignal for each of a thousand streams
+ * costs more than the writes.
+ */
 interface Reader {
   hasLeft: boolean;
-  /** Ends what is being waited for. */
+  /** Ends the current wait. */
   wake: () => void;
 }
 
-/** Writes a plan as fast as its pace and its reader allow. Ends early when the reader has left. */
+/** Writes a plan as fast as its pace and its client allow. Ends early if the client disconnects. */
 export async function sendPlan(response: ServerResponse, plan: Plan, pace: Pace): Promise<void> {
   const reader: Reader = { hasLeft: false, wake: () => undefined };
   response.once("close", () => {
@@ -40,8 +43,8 @@ async function writeAtOnce(
 }
 
 /**
- * Piece n is due n delays after the start: a late timer is made up for, so a stream as a whole is never late. One
- * promise for all of them: with one for each, waiting costs as much as making and writing a piece.
+ * Piece n is due n delays after the start: late timers are compensated, so the stream as a whole is never late. Uses
+ * one promise for all pieces, because with one for each, waiting would cost as much as building and writing a piece.
  */
 function writePaced(
   response: ServerResponse,
@@ -104,7 +107,7 @@ async function end(response: ServerResponse, ending: Plan["ending"], reader: Rea
   }
   if (ending === "stall") return;
   if (ending === "close" || ending === "reset") {
-    // What was written must have left before the connection goes.
+    // Flush the written data before closing the connection.
     await new Promise<void>((resolve) => void (response.socket ?? response).write("", () => resolve()));
     if (ending === "close") response.socket?.destroy();
     else response.socket?.resetAndDestroy();
@@ -116,18 +119,20 @@ async function end(response: ServerResponse, ending: Plan["ending"], reader: Rea
   }
 }
 
-/** Writes some pieces as one chunk. Says whether there is room for more. */
+/** Writes some pieces as one chunk. Returns whether there is room for more. */
 type WritePieces = (pieces: Pieces, from: number, upTo: number) => boolean;
 
-/** For a response whose headers are written: what is the same for all its pieces is asked once. */
+/**
+ * Creates a writer for a response whose headers are written; looks up the properties that all pieces share only once.
+ */
 function piecesWriter(response: ServerResponse): WritePieces {
   const socket = response.chunkedEncoding ? response.socket : null;
   return (pieces, from, upTo) => {
     const piece = upTo - from === 1 ? (pieces.at(from) ?? "") : joined(pieces, from, Math.min(upTo, pieces.length));
     if (socket === null || typeof piece !== "string" || piece === "") return response.write(piece);
     const size = Buffer.byteLength(piece);
-    // In one string: the response would send the frame of a chunk as three, which takes twice as long. Where it is ASCII
-    // both encodings are the same bytes, and latin1 is only copied.
+    // Written as one string: the response would write the frame of a chunk in three parts, which takes twice as long.
+    // For ASCII both encodings give the same bytes, and latin1 only needs a copy.
     return socket.write(`${size.toString(16)}\r\n${piece}\r\n`, size === piece.length ? "latin1" : "utf8");
   };
 }

@@ -20,39 +20,39 @@ const routes: Readonly<Record<string, MockApi>> = {
   "/messages": messagesApi,
 };
 
-/** As much as the Messages API takes. */
+/** The limit of the Messages API. */
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface MockLlmOptions {
-  /** 0, the default, takes a free one. */
+  /** 0, the default, uses a free port. */
   readonly port?: number;
-  /** Without one the offline model answers. */
+  /** Without a script, the offline model answers. */
   readonly script?: MockScript | readonly MockReply[];
-  /** Answers instead of a script: what comes next may depend on what was asked. */
+  /** Used instead of a script, so that replies can depend on the requests. */
   readonly replies?: Replies;
-  /** Whether to refuse what the real APIs refuse. Default: true. */
+  /** Whether to refuse requests that the real APIs refuse. Default: true. */
   readonly strict?: boolean;
-  /** What clients must prove themselves with; without it every key is taken. */
+  /** The key that clients must send; if absent, every key is accepted. */
   readonly apiKey?: string;
-  /** The models there are; without it there is every model. */
+  /** The known models; if absent, every model is accepted. */
   readonly models?: readonly string[];
-  /** How many requests `requests` keeps, the newest ones. Default: 1,000. */
+  /** How many of the newest requests `requests` keeps. Default: 1,000. */
   readonly keepRequests?: number;
-  /** Hears of every request as soon as it is known how it is answered. */
+  /** Called for every request once its outcome is decided, before it is sent. */
   readonly onRequest?: (request: LoggedRequest) => void;
-  /** What all ids begin with. Default: random. */
+  /** The prefix of all ids. Default: random. */
   readonly seed?: string;
   readonly now?: () => number;
 }
 
 /** A running mock server of the three wire APIs. */
 export interface MockLlm extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>`: what ANTHROPIC_BASE_URL wants; OPENAI_BASE_URL wants `/v1` behind it. */
+  /** `http://127.0.0.1:<port>`: the value for ANTHROPIC_BASE_URL; OPENAI_BASE_URL needs `/v1` appended. */
   readonly url: string;
   readonly port: number;
-  /** The requests so far, the oldest first. */
+  /** The requests so far, oldest first. */
   readonly requests: readonly LoggedRequest[];
-  /** Resolves when nobody is connected any more; answers that still run are cut. */
+  /** Resolves when all clients are disconnected; running answers are cut off. */
   close(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
   };
 
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
-    // A client that leaves in the middle is nothing to complain about.
+    // A client that disconnects in the middle is not an error.
     response.on("error", () => undefined);
     void serve(request, response, behaviour, log).catch((error: unknown) => {
       response.destroy();
@@ -147,7 +147,7 @@ function noSuchPlace(method: string, path: string, status: number): Decision {
   return { type: "refuse", body: undefined, session: "", refusal: { status, message } };
 }
 
-/** The body as text; undefined when it is too large, or its sender has left. */
+/** The body as text; undefined if it is too large, or if the client disconnected. */
 function readBody(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -158,18 +158,18 @@ function readBody(request: IncomingMessage): Promise<string | undefined> {
       else chunks.length = 0;
     });
     request.on("end", () => resolve(size > maxBodyBytes ? undefined : Buffer.concat(chunks, size).toString("utf8")));
-    // Without one the server would end with the request; `close` comes after it.
+    // Without a listener, an error would crash the server; `close` follows it.
     request.on("error", () => undefined);
     request.on("close", () => resolve(undefined));
   });
 }
 
-/** The wire API behind a path, with or without `/v1`. */
+/** The wire API for a path, with or without `/v1`. */
 function apiAt(path: string): MockApi | undefined {
   return routes[path.replace(/^\/v1(?=\/)/, "")];
 }
 
-/** Who says no where there is no API: the one the client believes it speaks to. */
+/** The API whose error format is used for an unknown path: the one the client seems to expect. */
 function nearestApi(headers: IncomingHttpHeaders): MockApi {
   return headers["anthropic-version"] === undefined ? responsesApi : messagesApi;
 }

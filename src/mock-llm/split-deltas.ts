@@ -1,6 +1,9 @@
 import type { MockReply } from "./script.js";
 
-/** The parts of a reply, each delta already quoted as JSON: a script's reply is split once, however often it is sent. */
+/**
+ * The parts of a reply, with each delta already quoted as JSON. Cached, so that a reply is split once, however often it
+ * is sent.
+ */
 export interface ReplyParts {
   readonly text: string;
   readonly textDeltas: readonly string[];
@@ -26,7 +29,7 @@ export function partsOf(reply: MockReply): ReplyParts {
   return parts;
 }
 
-/** Arguments come in pieces that end anywhere. */
+/** Arguments are split at arbitrary positions. */
 export function argumentPieces(text: string): string[] {
   return inPieces(text, argumentDeltas);
 }
@@ -39,7 +42,7 @@ function byWords(text: string): string[] {
   return text.match(/\S+\s*|^\s+/g) ?? [];
 }
 
-/** Never more pieces than characters, and none begins in the middle of one. */
+/** Never returns more pieces than characters, and never splits a surrogate pair. */
 function inPieces(text: string, count: number): string[] {
   const pieces: string[] = [];
   let start = 0;

@@ -7,7 +7,7 @@ export interface SubSchema {
   readonly path: Path;
 }
 
-/** A JSON Schema and every one inside it. */
+/** Yields a JSON Schema and every schema inside it. */
 export function* subSchemas(schema: unknown, path: Path = []): Generator<SubSchema> {
   if (!isRecord(schema)) return;
   yield { schema, path };

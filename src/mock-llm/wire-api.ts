@@ -7,20 +7,20 @@ import type { Ids } from "./ids.js";
 import type { JsonObject } from "./json.js";
 import type { MockReply } from "./script.js";
 
-/** A no, in words; the wire API gives it its shape. */
+/** A refused request; each wire API formats it differently. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
   /** OpenAI's `code` and `param`. */
   readonly code?: string | null;
   readonly param?: string | null;
-  /** The error's type, when the status does not say it. */
+  /** The error's type, if it does not follow from the status. */
   readonly type?: string;
   /** Anthropic's `details`. */
   readonly details?: object;
 }
 
-/** One request on its way to its answer. */
+/** A request that is being answered. */
 export interface Exchange {
   readonly body: JsonObject;
   readonly model: string;
@@ -28,49 +28,52 @@ export interface Exchange {
   readonly ids: Ids;
   /** Seconds since 1970. */
   readonly createdAt: number;
-  /** Reasoning is sent although nobody asked for it. */
+  /** Whether reasoning is sent even if the request does not ask for it. */
   readonly unasked: boolean;
-  /** Keeps what was answered for those who go on from it. */
+  /** Stores the answer, so that a later request can continue from it. */
   remember(id: string, content: readonly object[]): void;
 }
 
-/** One wire API as the mock server speaks it. */
+/** One wire API as implemented by the mock server. */
 export interface MockApi {
   readonly name: WireApi;
-  /** Why the real API would refuse this request; undefined when it would not. `whole` has what the server remembers. */
+  /**
+   * The refusal with which the real API would answer; undefined if it would accept the request. `whole` includes what
+   * the server stored.
+   */
   refusal(body: JsonObject, headers: IncomingHttpHeaders, whole?: JsonObject): Refusal | undefined;
   readonly continuation?: Continuation;
-  /** The key the client proves itself with. */
+  /** The key that the client sent. */
   keyIn(headers: IncomingHttpHeaders): string | undefined;
   wrongKey(key: string | undefined): Refusal;
   unknownModel(model: string): Refusal;
-  /** The body cannot be read; `why` says what JSON has against it. */
+  /** The refusal for an unreadable body; `why` is the error of the JSON parser. */
   unreadable(why: string): Refusal;
   readonly overflow: Refusal;
-  /** What an error of this status says when nobody gave it words. */
+  /** The default message for an error status. */
   messageFor(status: number, waitSeconds: number): string;
   errorBody(refusal: Refusal, ids: Ids): object;
-  /** `sent` is what came before it. */
+  /** `sent` is the part of the stream before the event. */
   errorEvent(refusal: Refusal, exchange: Exchange, sent: string): string;
   readonly ping: string;
   readonly requestIdHeader: string;
-  /** What names the conversation in a request; empty when nothing does. */
+  /** The conversation's name in a request; empty if there is none. */
   sessionIn(body: JsonObject): string;
   modelRequest(body: JsonObject): ModelRequest;
   answer(reply: MockReply, exchange: Exchange): Answer;
-  /** The same answer in one piece of JSON. */
+  /** The same answer as a single JSON object. */
   whole(reply: MockReply, exchange: Exchange): object;
 }
 
-/** How a wire API goes on from an answer that its client does not send back. */
+/** How a wire API continues from an answer that the client does not send back. */
 export interface Continuation {
-  /** The answer a request goes on from. */
+  /** The id of the answer that a request continues. */
   anchorIn(body: JsonObject): string | undefined;
-  /** What is said when there is no such answer. */
+  /** The refusal for an unknown answer. */
   lost(id: string): Refusal;
-  /** The request as one that needs no memory. */
+  /** Joins a stored request with a new one into a self-contained request. */
   joined(kept: JsonObject, body: JsonObject): JsonObject;
   isKept(body: JsonObject): boolean;
-  /** What is kept of a request that needs no memory, and of its answer. */
+  /** The data to store for a self-contained request and its answer. */
   answered(whole: JsonObject, content: readonly object[]): JsonObject;
 }

@@ -1,14 +1,17 @@
 import type { ModelEvent } from "../messages/model.js";
 
-/** Smaller amounts are not worth an event. */
+/** Smaller amounts are not reported as an event. */
 const stepBytes = 4_096;
 const nothing: readonly ModelEvent[] = [];
 
-/** Counts what a decoder buffers until an item is complete and no delta shows, such as the arguments of a call. */
+/**
+ * Counts bytes that a decoder buffers until an item is complete and that no delta event shows, such as a call's
+ * arguments.
+ */
 export class BufferedBytes {
   #unreported = 0;
 
-  /** The event that reports the bytes, when there are enough of them. */
+  /** Returns the event that reports the bytes, once there are enough of them. */
   add(bytes: number): readonly ModelEvent[] {
     this.#unreported += bytes;
     if (this.#unreported < stepBytes) return nothing;

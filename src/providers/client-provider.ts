@@ -9,19 +9,19 @@ import { requestDigest } from "./request-digest.js";
 import { codeOfStatus, isPassing } from "./failures/retryable.js";
 import { orAborted } from "../base/time/waiting.js";
 
-/** A request as an injected client gets it: `messages` are the texts of the history. */
+/** The request passed to an injected client; `messages` holds the texts of the history. */
 export interface ClientRequest extends ModelRequest {
   readonly messages: readonly { readonly role: MessageItem["role"]; readonly content: string }[];
 }
 
-/** A message whose text parts may have the short type `text`. */
+/** A message whose text parts may use the short type `text`. */
 export interface ClientMessage {
   readonly type: "message";
   readonly role: MessageItem["role"];
   readonly content: readonly (ContentPart | { readonly type: "text"; readonly text: string })[];
 }
 
-/** A model behind one function, as tests and embedding programs inject it. */
+/** A model behind one function, injected by tests and embedding programs. */
 export interface ModelClient {
   sendMessage(request: ClientRequest): Promise<readonly (ResponseItem | ClientMessage)[]>;
 }

@@ -1,22 +1,24 @@
 import { AnswerError } from "./failures/answer-error.js";
 
-/** The token of a login, as it is sent. Plain data: it may go to a thread. */
+/** A login token as it is sent. Plain data, so it can be sent to a worker thread. */
 export interface LoginToken {
   readonly token: string;
-  /** What a server wants to hear besides a token, such as whose it is. */
+  /** Headers that the server requires besides the token, such as an account id. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What proves who asks: a key, or the token of a login. */
+/** An API key, or a login token. */
 export type Credential = string | LoginToken;
 
-/** How a provider is told who asks. What cannot be had is a `FailureError`. */
+/** Supplies the credential for a provider. Throws a `FailureError` if there is none to be had. */
 export interface Access {
-  /** Where the credential comes from and how to change it, in sentences for the message about a rejected one. */
+  /**
+   * Sentences that explain where the credential comes from and how to change it, for the message about a rejected one.
+   */
   readonly origin?: string | undefined;
-  /** Asked before every request; undefined where none is needed, as by a server on this machine. */
+  /** Called before every request; returns undefined if none is needed, as for a server on this machine. */
   credential(signal: AbortSignal): Credential | undefined | Promise<Credential | undefined>;
-  /** For tokens, which end: another one than the server has just refused. */
+  /** For login tokens, which expire: returns a different token than the one the server just rejected. */
   renewed?(refused: LoginToken, signal: AbortSignal): Promise<LoginToken>;
 }
 
@@ -24,7 +26,7 @@ export function secretOf(credential: Credential | undefined): string | undefined
   return typeof credential === "object" ? credential.token : credential;
 }
 
-/** Sends a request with a credential; where the server refuses the token of a login, once more with another. */
+/** Sends a request with a credential. If the server rejects a login token, sends it once more with a renewed one. */
 export async function sentWithCredential<T>(
   access: Access,
   send: (credential: Credential | undefined) => Promise<T>,

@@ -3,15 +3,15 @@ import type { ModelEvent } from "../messages/model.js";
 type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
 
 /**
- * What an answer has said and nobody has heard yet. Deltas of one item that came together are one, because nobody
- * could see them apart, and a hundred events cost a hundred times as much.
+ * Buffers the events of an answer until they are read. Consecutive deltas of one item are merged, because no reader
+ * could tell them apart and a hundred events cost a hundred times as much.
  */
 export class EventBuffer {
   #events: ModelEvent[] = [];
   #told = 0;
-  /** Of the last event, when it is a delta. */
+  /** The last event, if it is a delta. */
   #delta: Delta | undefined;
-  /** Of that delta, when it is more than one. */
+  /** The texts merged into that delta, if there are several. */
   #pieces: string[] | undefined;
 
   get isEmpty(): boolean {
@@ -40,7 +40,7 @@ export class EventBuffer {
     this.#pieces = undefined;
   }
 
-  /** A list that was emptied would get room for many, and there is mostly one. */
+  /** Makes a new array, because one that was emptied would reserve room for many events, and there is mostly one. */
   #push(event: ModelEvent): void {
     if (!this.isEmpty) return void this.#events.push(event);
     this.#events = [event];
@@ -58,7 +58,7 @@ export class EventBuffer {
     this.#push(event);
   }
 
-  /** Joined in one go: a string grown piece by piece keeps every piece for as long as it lives. */
+  /** Joins once at the end: a string built by concatenation keeps every piece in memory as long as it lives. */
   #closeDelta(): void {
     if (this.#delta !== undefined && this.#pieces !== undefined) {
       this.#events[this.#events.length - 1] = { ...this.#delta, delta: this.#pieces.join("") };

@@ -10,7 +10,7 @@ import { itemOverheadBytes } from "./transport/stream-bounds.js";
 export type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
 type Buffered = Extract<ModelEvent, { type: "buffered" }>;
 type Rest = Exclude<ModelEvent, Delta | Buffered>;
-/** Why there are no more events: the signal was aborted, or the answer has more bytes than it may have. */
+/** The reason why there are no more events: the signal was aborted, or the answer exceeds its size limit. */
 type Stop = "aborted" | "too_long";
 
 interface Waiting {
@@ -18,19 +18,22 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A model in this process may always be ready; after so many, sockets, timers and interrupts have their turn. */
+/**
+ * A provider in this process may never have to wait. After this many deltas, yield to sockets, timers and interrupts.
+ */
 const deltasPerTurn = 64;
 
 export interface HearingOptions {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
-  /** While it returns a promise, nothing more is read from the provider, so that its server has to wait too. */
+  /** While it returns a promise, nothing more is read from the provider, so that backpressure reaches its server. */
   readonly room?: () => Promise<void> | undefined;
 }
 
 /**
- * A provider's stream that ends at once when the signal says so, whatever the provider does, and never throws.
- * An answer of more than `maxBytes` is stopped before the event that exceeds them. Deltas are told as they come, most of them from the callback of their socket; only what is rare is waited for.
+ * Reads a provider's stream. Ends at once when the signal is aborted, whatever the provider does, and never throws. An
+ * answer of more than `maxBytes` is stopped before the event that exceeds the limit. Deltas are passed on
+ * synchronously, mostly from the socket's callback; only the rare other events are awaited.
  */
 export class ModelStreamReader implements Disposable {
   readonly #signal: AbortSignal;
@@ -60,12 +63,12 @@ export class ModelStreamReader implements Disposable {
     signal.addEventListener("abort", this.#onAbort);
   }
 
-  /** What has arrived so far. An item repeats its deltas, so they are not added up. */
+  /** The bytes received so far. An item repeats its deltas, so the two are not added up. */
   get bytes(): number {
     return Math.max(this.#deltaBytes, this.#itemBytes);
   }
 
-  /** The next event that is no delta. */
+  /** The next event that is not a delta. */
   next(): Promise<Rest | Stop> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -76,7 +79,7 @@ export class ModelStreamReader implements Disposable {
 
   [Symbol.dispose](): void {
     this.#signal.removeEventListener("abort", this.#onAbort);
-    // Not awaited: a stream that hangs must not hold the turn.
+    // Not awaited: a stream that hangs must not block the turn.
     if ("next" in this.#events) void letGo(this.#events).catch(() => undefined);
   }
 
@@ -103,7 +106,7 @@ export class ModelStreamReader implements Disposable {
     events.onReady(this.#ask);
   }
 
-  // Made once: a function for each event would cost as much as the event.
+  // Created once: a new function for each event would cost as much as the event.
   readonly #onResult = (result: IteratorResult<ModelEvent>): void => {
     let isNextWanted: boolean;
     try {
@@ -116,7 +119,7 @@ export class ModelStreamReader implements Disposable {
   readonly #onError = (error: unknown): void => this.#tell({ type: "failed", failure: broken(error) });
   readonly #onAbort = (): void => this.#tell("aborted");
 
-  /** Whether to go on at once. */
+  /** Returns whether to read the next event at once. */
   #hear(event: ModelEvent | null): boolean {
     if (this.#waiting === undefined) return false;
     if (event === null) this.#tell({ type: "failed", failure: cutAnswer });
@@ -170,7 +173,7 @@ export class ModelStreamReader implements Disposable {
   }
 }
 
-/** What an injected provider gives may be anything. Deltas are many, so they are looked at without a schema. */
+/** An injected provider may return anything. Deltas are frequent, so they are checked without a schema. */
 function checked(event: unknown): ModelEvent {
   if (!isRecord(event)) throw new TypeError("the stream gave no event");
   return isFitDelta(event) ? event : check(ModelEvent, event, "the stream");
@@ -189,7 +192,7 @@ async function letGo(events: AsyncIterator<ModelEvent>): Promise<void> {
   await events.return?.();
 }
 
-/** Providers do not throw; one that does has a bug, and whoever asked it fails with the reason. */
+/** Providers must not throw. One that does has a bug, and its caller fails with the error's message. */
 export function broken(error: unknown): Failure {
   return { code: "unknown", message: error instanceof Error ? error.message : String(error), retryable: false };
 }

@@ -4,14 +4,14 @@ import type { WireConnection } from "./wire.js";
 
 const vendorUrl = "https://api.openai.com/v1";
 
-/** Of the requests to a path of the API. */
+/** The function that makes the request head for a path of the API. */
 export function openaiHead(path: string): HeadOf {
   return keptHead(path, openaiClient);
 }
 
 /**
- * The SDK's client; loading the SDK takes long, so that waits until it is needed.
- * Everything it would otherwise read from the environment is given: another server must not get OpenAI's key.
+ * Creates the SDK's client. The SDK loads slowly, so it is imported on first use. Every option that it would otherwise
+ * read from the environment is set: another server must not receive OpenAI's key.
  */
 async function openaiClient({ baseUrl }: WireConnection, credential: Credential | undefined, timeout: number) {
   const sdk = await import("openai");

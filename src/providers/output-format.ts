@@ -2,7 +2,7 @@ import type { OutputSchema } from "../messages/output-schema.js";
 
 const name = "cody_output_schema";
 
-/** How OpenAI's APIs are told what an answer has to fit; Chat wraps it once more. */
+/** The output schema in the form of OpenAI's APIs; Chat Completions wraps it once more. */
 export function outputFormat(schema: OutputSchema) {
   return { name, schema, strict: true };
 }

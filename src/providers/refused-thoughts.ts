@@ -5,8 +5,9 @@ const aboutThoughts =
   /encrypted content|reasoning'? (?:input )?items?\b|\bitem (?:with id )?'rs_|`(?:redacted_)?thinking`/i;
 
 /**
- * Whether a server does not take back what its model has thought: another account, another server behind the same
- * name, or a key that has expired. It would refuse the conversation for ever.
+ * Whether a server rejects the reasoning items of its own model, because the account, the server behind the name, or
+ * the encryption key has changed. Unless the reasoning is left out, it would reject every further request of the
+ * conversation.
  */
 export function refusesThoughts({ code, message }: Failure, { input }: ModelRequest): boolean {
   return code === "invalid_request" && aboutThoughts.test(message) && input.some(isThought);

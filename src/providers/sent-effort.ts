@@ -1,11 +1,11 @@
 import type { ModelRequest } from "../messages/model.js";
 import { isReasoningModel, plainName } from "./normalize/reasoning-model.js";
 
-/** From the least to the most. */
+/** From least to most. */
 const scale = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const middle = scale.indexOf("medium");
 
-/** What OpenAI's models take, by how their names begin; who is not here takes what is said. */
+/** The efforts that OpenAI's models accept, by name prefix. Any other model is sent the effort unchanged. */
 const families: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(?:o\d|codex-mini)/, ["low", "medium", "high"]],
   [/^gpt-5-pro/, ["high"]],
@@ -18,12 +18,12 @@ const families: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gpt-5\.[2-5](?!\d)/, ["none", "low", "medium", "high", "xhigh"]],
 ];
 
-/** Whether a model may be asked to reason; what the table or the configuration knows counts before its name. */
+/** Whether a model may be asked to reason. Facts from the table or the configuration win over the name. */
 export function mayReason({ model, facts }: Pick<ModelRequest, "model" | "facts">): boolean {
   return facts?.reasons ?? isReasoningModel(model);
 }
 
-/** The effort as a model of OpenAI takes it; undefined when nothing is to be said about it. */
+/** The effort in a form that an OpenAI model accepts; undefined if none should be sent. */
 export function sentEffort(request: Pick<ModelRequest, "model" | "facts" | "effort">): string | undefined {
   const { model, effort } = request;
   if (effort === null || effort === undefined || !mayReason(request)) return undefined;
@@ -31,10 +31,13 @@ export function sentEffort(request: Pick<ModelRequest, "model" | "facts" | "effo
   return taken === undefined ? effort : nearestEffort(effort, taken);
 }
 
-/** The next one towards the middle: who asks for little gets little, and nobody pays for more than was asked. */
+/**
+ * The nearest accepted effort towards the middle of the scale, so that a low effort stays low and a high one is never
+ * raised.
+ */
 export function nearestEffort(effort: string, taken: readonly string[]): string {
   const place = scale.indexOf(effort);
-  // A word of a later API is for the server to judge.
+  // An unknown effort may belong to a later API version, so the server decides.
   if (place === -1) return effort;
   const [least = effort, most = least] = [taken[0], taken.at(-1)];
   if (place < middle) return scale.slice(place).find((one) => taken.includes(one)) ?? most;

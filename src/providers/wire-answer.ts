@@ -13,11 +13,11 @@ import type { WireConnection } from "./wire.js";
 
 const toolText = memoizeByObject((tool: object) => JSON.stringify(tool));
 
-/** Makes our events of a wire API's; it lives as long as one answer. */
+/** Converts the events of a wire API to ours; one instance per answer. */
 export interface WireDecoder {
-  /** What an event says; nothing is asked after `done` or `failed`. May throw a `FailureError`. */
+  /** Decodes an event; not called after `done` or `failed`. May throw a `FailureError`. */
   decode(event: ServerEvent): readonly ModelEvent[];
-  /** What remains to be said when the stream has ended without an error. */
+  /** The remaining events when the stream has ended without an error. */
   end(): readonly ModelEvent[];
 }
 
@@ -27,7 +27,9 @@ export interface WireExchange {
   decoder(context: FailureContext): WireDecoder;
 }
 
-/** One request and its answer, with the manners every wire API has: it does not throw, and an abort just ends it. */
+/**
+ * Sends one request and reads its answer. As with every wire API, the stream does not throw, and an abort just ends it.
+ */
 export function wireAnswer(
   connection: WireConnection,
   exchange: WireExchange,
@@ -66,7 +68,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   take(): ModelEvent | null | undefined {
-    // While the answer comes, the listener looks.
+    // While the answer is being received, the abort listener handles this.
     if ((this.#isOver || this.#opened === undefined) && this.#signal.aborted) this.#onAbort();
     if (this.#said.isEmpty && this.#opened !== undefined && !this.#isOver) this.#decode(this.#opened);
     return this.#said.take() ?? (this.#isOver ? null : undefined);
@@ -113,14 +115,17 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     try {
       return await posted.answer;
     } catch (error) {
-      // Who notices that it was ended may say that in other words.
+      // The cancelled request may reject with a different error.
       throw late ?? error;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** What has come, up to the last event of the answer; what was whole before a fault is told. */
+  /**
+   * Decodes the events received so far, up to the last of the answer. Events that were complete before a failure are
+   * kept.
+   */
   #decode({ events, decoder }: Opened): void {
     try {
       for (let event = events.take(); event !== undefined; event = events.take()) {
@@ -132,7 +137,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     }
   }
 
-  /** True when that was the last to be said. */
+  /** Returns true if that was the last event of the answer. */
   #say(events: readonly ModelEvent[]): boolean {
     for (const event of events) {
       this.#said.add(event);
@@ -161,11 +166,14 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 }
 
-/** Made anew each time: an error holds on to who called when it was made, and so to the key of the first request. */
+/** Created anew each time: an error keeps its stack in memory, and with it the key of the first request. */
 const left = (): Error => new Error("nobody waits for the answer any more");
 const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
 
-/** The text of a request. Its tools are the same in every request, and mostly longer than the rest. */
+/**
+ * Serializes a request body. Reuses the text of the tools, which are the same in every request and mostly longer than
+ * the rest.
+ */
 export function requestText(body: { readonly tools?: readonly object[] | undefined }): string {
   const { tools, ...rest } = body;
   const text = JSON.stringify(rest);

@@ -4,12 +4,12 @@ import type { Provider } from "./provider.js";
 import type { Transport } from "./transport/transport.js";
 import type { WireConnection, WireStream } from "./wire.js";
 
-/** A connection whose transport is made when it is first needed. */
+/** A connection whose transport is created on first use. */
 export interface LazyConnection extends Omit<WireConnection, "transport"> {
   transport(): Promise<Transport>;
 }
 
-/** Each brings its vendor's SDK with it, so a process loads those it speaks. */
+/** Each one loads its vendor's SDK, so a process imports only those it uses. */
 const streams: Readonly<Record<WireApi, () => Promise<WireStream>>> = {
   responses: async () => (await import("./responses/stream.js")).openaiResponses,
   chat: async () => (await import("./chat/stream.js")).openaiChat,
@@ -31,6 +31,6 @@ export function wireProvider(lazy: LazyConnection): Provider {
     if (!signal.aborted) yield* open(request, signal);
   }
 
-  // Later streams are the API's own: another generator around each would cost every delta.
+  // Later calls return the API's own stream: another generator around it would slow down every delta.
   return { name: lazy.provider, stream: (request, signal) => (open ?? first)(request, signal) };
 }

@@ -3,24 +3,24 @@ import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import type { Access } from "./credential.js";
 import type { Transport } from "./transport/transport.js";
 
-/** How a provider is reached. */
+/** The connection to a provider. */
 export interface WireConnection extends Access {
   /** The provider's name, for messages to people. */
   readonly provider: string;
   readonly api: WireApi;
-  /** Undefined: the vendor's own address. */
+  /** Undefined: the vendor's default address. */
   readonly baseUrl: string | undefined;
   readonly transport: Transport;
-  /** So long may an answer be silent; as long as a thinking model needs when it is not given. */
+  /** How long an answer may be silent; the default allows for a model that is thinking. */
   readonly idleMs?: number;
-  /** Told of how long the provider wants to be left alone, as the headers of its answers say. */
+  /** Called with the time to wait that the rate limit headers of an answer ask for. */
   onRest?(ms: number): void;
-  /** Takes secrets out of what a server says about an error. */
+  /** Removes secrets from a server's error message. */
   readonly redact?: (text: string) => string;
 }
 
 /**
- * One wire API: history in our shape goes out in its shape, its events come back as ours. Never throws once started;
+ * Implements one wire API: sends our history in its format and returns its events as ours. Never throws once started;
  * the last event is `done` or `failed`, and when the signal is aborted it ends without either.
  */
 export type WireStream = (

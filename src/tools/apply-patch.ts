@@ -86,7 +86,9 @@ function refuseInterrupted({ signal }: ToolContext): void {
   if (signal.aborted) throw new FileProblem("interrupted");
 }
 
-/** What somebody else did since the model has read the file must not be undone without its knowing. */
+/**
+ * A change that somebody else made after the model read the file must not be overwritten without the model seeing it.
+ */
 function refuseUnseen({ target: { realPath }, old }: PlannedFile, { stamps }: ToolContext): void {
   const seen = stamps.get(realPath);
   if (seen === undefined || old === undefined || isSameStamp(seen, stampOf(old))) return;

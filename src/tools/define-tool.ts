@@ -4,7 +4,7 @@ import { isRecord } from "../base/is-record.js";
 import { type ToolOutput, ToolSpec } from "../messages/tool.js";
 import type { Tool, ToolContext, ToolScope } from "./tool.js";
 
-/** A model gives a tool's arguments by name, so they are always an object. */
+/** A model passes a tool's arguments by name, so they are always an object. */
 type NamedArguments = Readonly<Record<string, unknown>>;
 
 export interface ToolDefinition<Args extends NamedArguments> {
@@ -12,18 +12,18 @@ export interface ToolDefinition<Args extends NamedArguments> {
   readonly description: string;
   /** An object schema, such as `z.object({ … })`. */
   readonly parameters: z.ZodType<Args>;
-  /** Whether its only argument is a text named `input`: some models then give it as it is, and not in JSON. */
+  /** Whether its only argument is a text named `input`: some models then pass it as plain text instead of JSON. */
   readonly freeform?: boolean;
-  /** False unless said: a tool nobody vouched for is asked about. */
+  /** Defaults to false: calls of a tool that is not declared read-only need approval. */
   readonly readOnly?: boolean;
-  /** True unless said: false for a tool whose output holds nothing from outside the project. */
+  /** Defaults to true: false for a tool whose output contains nothing from outside the project. */
   readonly readsOutside?: boolean;
   command?(args: Args, scope: ToolScope): ReturnType<Tool["command"]>;
-  /** A text is an output with success. */
+  /** A string result counts as successful output. */
   run(args: Args, context: ToolContext): Promise<ToolOutput | string> | ToolOutput | string;
 }
 
-/** A tool from its schema and a function. */
+/** Creates a tool from a schema and a function. */
 export function defineTool<Args extends NamedArguments>(definition: ToolDefinition<Args>): Tool<Args> {
   const { name, description, parameters, freeform = false, readOnly = false, readsOutside = true } = definition;
   if (!ToolSpec.shape.name.safeParse(name).success) {

@@ -1,7 +1,10 @@
 import { systemCode, systemReason } from "../base/system-error.js";
 import { FileProblem } from "./files/file-problem.js";
 
-/** Why something was not done, in a few words for the model. What is neither ours nor the system's is a bug and thrown on. */
+/**
+ * Explains to the model in a few words why something failed. An error that is neither ours nor the system's is a bug
+ * and is rethrown.
+ */
 export function failureWords(error: unknown): string {
   if (error instanceof FileProblem) return error.message;
   const code = systemCode(error);

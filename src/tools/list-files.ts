@@ -30,7 +30,9 @@ export const listFiles = defineTool({
   },
 });
 
-/** In the order of the paths, folder by folder; of links none that stands behind the last file of a list that was cut. */
+/**
+ * Merges in path order, folder by folder. If the list of files was cut, leaves out links that sort after its last file.
+ */
 function merged({ lines, isCut }: RipgrepLines, links: readonly FoundLink[], limit: number): RipgrepLines {
   const last = lines.at(-1);
   const seen = isCut && last !== undefined ? links.filter(({ path }) => byPath(path, last) < 0) : links;

@@ -5,7 +5,7 @@ import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
 import type { EarlierItem } from "./tool.js";
 
-/** So many places of a text are shown; more would be too short to be understood. */
+/** The maximum number of places shown of one text; with more, each would be too short to understand. */
 const maxPlaces = 3;
 
 const gap = " […] ";
@@ -44,19 +44,19 @@ export const recall = defineTool({
 });
 
 interface Hit {
-  /** How many of the words it has. */
+  /** How many of the query's words it contains. */
   readonly words: number;
   readonly text: string;
 }
 
 interface Found {
-  /** How many items there were to look at, and how many of them have a word. */
+  /** The number of items searched, and of those that contain a word. */
   readonly items: number;
   readonly matching: number;
   readonly best: readonly Hit[];
 }
 
-/** Keeps only the best while it reads: what was compacted away may be any amount. */
+/** Keeps only the best hits while reading, because the compacted history may be of any size. */
 async function search(
   earlier: AsyncIterable<EarlierItem>,
   words: readonly string[],
@@ -70,7 +70,7 @@ async function search(
   for await (const { item, turn } of earlier) {
     signal.throwIfAborted();
     const label = labels.of(item);
-    // What was found before would be found again in what was answered.
+    // Skips this tool's own calls and outputs, which would repeat what was found before.
     if (label === undefined) continue;
     items += 1;
     const text = itemText(item);
@@ -109,10 +109,10 @@ function failed(content: string): { content: string; success: false } {
   return { content, success: false };
 }
 
-/** Says who or what an item is from, while items go by in order: an output does not say itself which tool gave it. */
+/** Labels items with their source. Items must be passed in order, because an output does not name its tool. */
 class ItemLabels {
   readonly #own: string;
-  /** The tools of the calls that have no output yet, by call. */
+  /** Tool names of calls without an output yet, by call id. */
   readonly #called = new Map<string, string>();
 
   /** `own`: the tool whose calls and outputs get no label. */
@@ -143,13 +143,13 @@ class ItemLabels {
   }
 }
 
-/** The words of a query in lower case, each once, without what stands around them in a sentence. */
+/** The distinct words of a query in lower case, without surrounding punctuation. */
 function wordsOf(query: string): string[] {
   const words = query.toLowerCase().split(/\s+/);
   return [...new Set(words.map((word) => word.replace(outer, "")))].filter((word) => word !== "");
 }
 
-/** At most so many characters of a text that has some of the words, from around the first places where they are. */
+/** At most `maxChars` of a text, from around the first occurrences of the words. */
 function excerptAround(text: string, words: readonly string[], maxChars: number): string {
   if (text.length <= maxChars) return text;
   const places = placesOf(text, words, Math.floor(maxChars / maxPlaces));
@@ -161,7 +161,7 @@ function excerptAround(text: string, words: readonly string[], maxChars: number)
   return pieces.join(gap).trim();
 }
 
-/** Where the words are for the first time; those that are seen together count as one. */
+/** The first occurrence of each word; those close together count as one. */
 function placesOf(text: string, words: readonly string[], apart: number): number[] {
   const lower = text.toLowerCase();
   const all = words.map((word) => lower.indexOf(word)).filter((place) => place !== -1);
@@ -177,7 +177,7 @@ interface Range {
   to: number;
 }
 
-/** A third of each stands before its place: what follows mostly says more. */
+/** A third of each range is before its place, because the text that follows is mostly more informative. */
 function rangesAround(places: readonly number[], each: number, length: number): Range[] {
   const ranges: Range[] = [];
   for (const place of places) {

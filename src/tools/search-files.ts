@@ -42,7 +42,7 @@ export const searchFiles = defineTool({
   },
 });
 
-/** In one word with their values: no pattern can be taken for another flag. */
+/** Each flag is joined with its value, so that a pattern cannot be taken for another flag. */
 function flagsOf({ pattern, literal = false, ignore_case = false, context = 0 }: SearchFilesArguments): string[] {
   return [
     "--line-number",

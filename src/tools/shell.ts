@@ -27,10 +27,10 @@ export const shell = defineTool({
 
 const interruptedBefore = "Interrupted before the command was started";
 
-/** Nobody is at a terminal: no escapes, no pagers. */
+/** There is no terminal: disable escape sequences and pagers. */
 const plainOutput = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat" };
 
-/** Codex's code for a command that did not start. */
+/** Codex's exit code for a command that did not start. */
 const notStartedCode = -1;
 
 async function commandOf({ command, workdir }: ShellArguments, { cwd }: ToolScope): Promise<CommandLine> {
@@ -40,7 +40,7 @@ async function commandOf({ command, workdir }: ShellArguments, { cwd }: ToolScop
   };
 }
 
-/** Where a path leads now; that it leads nowhere is told when the command is run. */
+/** Resolves a path; a missing folder is reported when the command is run. */
 async function realFolder(path: string): Promise<string> {
   return await realpath(path).catch(() => path);
 }

@@ -3,7 +3,7 @@ import { isRecord } from "../base/is-record.js";
 import type { ToolSpec } from "../messages/tool.js";
 import type { Tool } from "./tool.js";
 
-/** A tool as a model is told of it. */
+/** The description of a tool that is sent to a model. */
 export function toolSpec({ name, description, parameters, freeform }: Tool): ToolSpec {
   if (!isRecord(parameters) || !("_zod" in parameters)) throw new Error("they are no schema of zod 4");
   const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" });

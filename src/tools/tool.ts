@@ -8,7 +8,7 @@ import type { ResponseItem } from "../messages/response-item.js";
 import type { ToolOutput } from "../messages/tool.js";
 import type { FileStamps } from "./files/file-stamps.js";
 
-/** What a tool may tell while it runs. */
+/** The events that a tool may emit while it runs. */
 export type ToolEvent = Extract<
   EventMsg,
   {
@@ -25,7 +25,7 @@ export type ToolEvent = Extract<
   }
 >;
 
-/** Saves something for later conversations of the project, or says why it was not saved. */
+/** Saves something for later conversations of the project, or returns the reason why it was not saved. */
 export type SaveKnowledge = (
   said: NewKnowledge,
 ) => Promise<
@@ -33,51 +33,54 @@ export type SaveKnowledge = (
   | { readonly status: "not_saved"; readonly reason: string }
 >;
 
-/** What holds for every call of one turn: what a tool judges its arguments by before it runs. */
+/** The same for every call of one turn; a tool judges its arguments by it before it runs. */
 export interface ToolScope {
   /** The conversation's folder: relative paths start here, and nothing outside is written without full access. */
   readonly cwd: string;
   readonly sandbox: SandboxMode;
-  /** Files and folders with tokens and keys: no tool of cody reads or writes them. */
+  /** Files and folders with tokens and keys: none of cody's tools reads or writes them. */
   readonly privatePaths: readonly string[];
 }
 
-/** What a call would run, and where. */
+/** The command that a call would run, and its folder. */
 export interface CommandLine {
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** Of a patch: what would become of the files. */
+  /** For a patch: the resulting changes to files. */
   readonly changes?: FileChanges;
 }
 
-/** Something the model has seen once and does not see any more. */
+/** An item that the model has seen earlier but no longer sees. */
 export interface EarlierItem {
   readonly item: ResponseItem;
-  /** The turn it is from; the first is 1. */
+  /** The number of its turn; the first is 1. */
   readonly turn: number;
 }
 
-/** What one call runs with. */
+/** The context of one call. */
 export interface ToolContext extends ToolScope {
   readonly callId: string;
-  /** What `command` said before, and a person may have approved: anything else must not be run. */
+  /** The result of `command`, which a person may have approved: nothing else must be run. */
   readonly command: CommandLine;
-  /** Whether a person was asked about this very call. */
+  /** Whether a person was asked about this particular call. */
   readonly wasAsked: boolean;
   readonly turnId: string;
-  /** Aborted when the turn ends early: the tool stops what it started and settles soon. */
+  /** Aborted when the turn ends early: the tool must stop everything it started and settle soon. */
   readonly signal: AbortSignal;
-  /** The environment its processes get: never the whole of ours. */
+  /** The environment for its processes: never the whole of ours. */
   readonly env: Readonly<Record<string, string>>;
-  /** The files the model has seen, as they were then. */
+  /** The files that the model has seen, in the state it saw. */
   readonly stamps: FileStamps;
-  /** What was compacted away, oldest first; absent when the conversation is not saved and nobody has it. */
+  /** The compacted items, oldest first; absent if the conversation is not saved. */
   readonly earlier?: () => AsyncIterable<EarlierItem>;
   /** Absent when knowledge is not saved. */
   readonly saveKnowledge?: SaveKnowledge;
-  /** Takes all that the call writes, in its order, so that it can be looked up when the model gets a part of it only. */
+  /** Receives the call's complete output in order, so that it can be looked up if the model gets only a part of it. */
   keep?(bytes: Uint8Array): void;
-  /** Asks a person something more while the call runs, as they are asked about calls; a no where nobody may be asked. */
+  /**
+   * Asks a person another question while the call runs, like an approval request; denied if the policy allows no
+   * questions.
+   */
   ask?(question: CommandLine, reason: string): Promise<ReviewDecision>;
   /**
    * Called by tools that read files, with the real path of each file or folder whose content or names they return: the
@@ -87,29 +90,29 @@ export interface ToolContext extends ToolScope {
   emit(event: ToolEvent): void;
 }
 
-/** Something a model may do. */
+/** An action that a model can request. */
 export interface Tool<Args = unknown> {
   readonly name: string;
-  /** For the model. */
+  /** Written for the model. */
   readonly description: string;
-  /** Arguments as the model must give them; what does not fit is answered as an error and never runs. */
+  /** The schema of the arguments. Invalid arguments are answered with an error, and the call does not run. */
   readonly parameters: z.ZodType<Args>;
-  /** Whether its only argument is a text named `input`: some models then give it as it is, and not in JSON. */
+  /** Whether its only argument is a text named `input`: some models then pass it as plain text instead of JSON. */
   readonly freeform?: boolean;
-  /** Whether it changes nothing: such calls run at the same time, unasked, and may be run again. */
+  /** Whether it changes nothing: such calls run concurrently, without approval, and may be repeated. */
   readonly readOnly: boolean;
   /**
-   * Whether its output may hold content from outside the project, such as web pages or what a command prints. True
-   * unless it is false: knowledge saved later in the turn then needs approval.
+   * Whether its output may contain content from outside the project, such as web pages or a command's output. Defaults
+   * to true: knowledge saved later in the turn then needs approval.
    */
   readonly readsOutside?: boolean;
-  /** What tells it from what it was or will be, where others can change it: an approval is for this one alone. */
+  /** Identifies this version of a tool that others can change: an approval is valid for this version only. */
   readonly revision?: string;
   /**
-   * What a person is shown and asked about: the argument vector exactly as it will run, or the tool's name and what it
-   * was given. Throws when the arguments cannot be run at all.
+   * The command shown to a person for approval: the argument vector exactly as it will run, or the tool's name and its
+   * arguments. Throws if the arguments cannot be run at all.
    */
   command(args: Args, scope: ToolScope): CommandLine | Promise<CommandLine>;
-  /** What goes wrong in the world is an output without success; throwing is a bug, answered to the model as one. */
+  /** Expected failures are outputs without success. A thrown error is a bug and is reported to the model as one. */
   run(args: Args, context: ToolContext): Promise<ToolOutput>;
 }

@@ -14,12 +14,12 @@ import { updatePlan } from "./update-plan.js";
 import { viewImage } from "./view-image.js";
 import { writeFile } from "./write-file.js";
 
-/** The tools of a manager: the built-in ones, with others added or in their place. */
+/** The tools of a manager: the built-in ones, and added ones, which replace those of the same name. */
 export class Toolbox {
   readonly byName: ReadonlyMap<string, Tool>;
   #specs: readonly ToolSpec[] | undefined;
 
-  /** `without` are built-in tools there is no use for. */
+  /** `without` are built-in tools to leave out. */
   constructor(added: readonly Tool[], without: readonly Tool[] = []) {
     for (const tool of added) checkSpec(tool);
     const twice = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
@@ -28,14 +28,14 @@ export class Toolbox {
     this.byName = new Map([...builtIn, ...added].map((tool) => [tool.name, tool]));
   }
 
-  /** Made when a model is first asked: most commands never ask one. */
+  /** Computed on the first request to a model: most commands make none. */
   get specs(): readonly ToolSpec[] {
     this.#specs ??= [...this.byName.values()].map(toolSpec);
     return this.#specs;
   }
 }
 
-/** Found out when it is added, and not in the middle of a turn. */
+/** Checks a tool when it is added, rather than in the middle of a turn. */
 function checkSpec(tool: Tool): void {
   try {
     const { parameters } = check(ToolSpec, toolSpec(tool), `tool ${tool.name}`);
@@ -47,7 +47,7 @@ function checkSpec(tool: Tool): void {
   }
 }
 
-/** The tools every conversation has. */
+/** The tools that every conversation has. */
 export function builtInTools(): readonly Tool[] {
   return [shell, readFile, listFiles, searchFiles, viewImage, writeFile, applyPatch, updatePlan, recall, addKnowledge];
 }

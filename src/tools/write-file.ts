@@ -64,13 +64,15 @@ async function write({ path, content }: WriteFileArguments, context: ToolContext
   return `${isNew ? "Created" : "Replaced"} ${realPath} (${counted(Buffer.byteLength(content), "byte")})`;
 }
 
-/** What somebody else did since the model has read the file must not be undone without its knowing. */
+/**
+ * A change that somebody else made after the model read the file must not be overwritten without the model seeing it.
+ */
 function refuseUnseen(realPath: string, now: BigIntStats | undefined, { stamps, signal }: ToolContext): void {
   if (signal.aborted) throw new FileProblem("interrupted");
   const seen = stamps.get(realPath);
   if (seen === undefined) return;
   if (now === undefined) {
-    // There is nothing to read again, so that saying it must be enough.
+    // There is nothing to read again, so reporting the deletion once is enough.
     stamps.forget(realPath);
     throw new FileProblem("it was deleted since it was read; write it once more to make it anew");
   }

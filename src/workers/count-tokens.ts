@@ -3,18 +3,18 @@ import { splitText } from "../compaction/tokens/split-text.js";
 import type { JobOutcome } from "./job.js";
 import type { CpuPool } from "./open-cpu-pool.js";
 
-/** Sending as much takes a fraction of a millisecond, counting it some fifty. */
+/** Sending this much takes a fraction of a millisecond, counting its tokens about fifty. */
 const maxJobChars = 256 * 1024;
-/** Jobs of one count that are under way at once: enough for every thread, and others come between. */
+/** Concurrent jobs of one count: enough for every thread, and jobs of others can run in between. */
 const lanes = 4;
 
 interface Part {
   readonly text: string;
-  /** Which of the texts it belongs to. */
+  /** The index of the text it belongs to. */
   readonly index: number;
 }
 
-/** Counts the tokens of each text as the model's encoding does, in the pool's threads. */
+/** Counts the tokens of each text with the model's encoding, in the pool's threads. */
 export async function countTokens(
   pool: CpuPool,
   texts: readonly string[],
@@ -38,7 +38,7 @@ export async function countTokens(
   return failed ?? { ok: true, value: sums };
 }
 
-/** Small texts go together and large ones in parts, so that the jobs are about equal. */
+/** Groups small texts and splits large ones, so that the jobs are of similar size. */
 function batchesOf(texts: readonly string[]): Part[][] {
   const batches: Part[][] = [];
   let chars = Number.POSITIVE_INFINITY;

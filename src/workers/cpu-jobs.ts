@@ -5,7 +5,7 @@ import type { TurnDiff } from "../messages/diff.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { LineRange } from "../rollouts/file/raw-lines.js";
 
-/** What the pool for computing can do. */
+/** The jobs of the pool for computation. */
 export type CpuJobs = {
   readonly count_tokens: {
     readonly input: { readonly texts: readonly string[]; readonly encoding: Encoding };
@@ -19,9 +19,9 @@ export type CpuJobs = {
     readonly input: { readonly items: readonly ResponseItem[]; readonly previousSummary?: string | undefined };
     readonly output: { readonly text: string };
   };
-  /** Before the first change of a turn. */
+  /** Runs before the first change of a turn. */
   readonly take_snapshot: { readonly input: SnapshotRequest; readonly output: SnapshotOutcome };
-  /** When the turn is over. */
+  /** Runs at the end of the turn. */
   readonly end_snapshot: { readonly input: SnapshotRequest; readonly output: KeptChanges | undefined };
   readonly diff_changes: {
     readonly input: { readonly changes: Pick<KeptChanges, "files" | "folders">; readonly maxChars: number };
@@ -33,34 +33,36 @@ export type CpuJobs = {
   };
 };
 
-/** Some of the lines of a rollout. */
+/** A range of lines of a rollout. */
 export interface RolloutStretch {
   readonly path: string;
   readonly conversationId: string;
   readonly range: LineRange;
-  /** Only so many of its bytes are another conversation's beginning, which has a first line of its own. */
+  /** If set, this many bytes of the file are the beginning of another conversation, which has its own first line. */
   readonly beginning?: number | undefined;
-  /** Whether it looks as if the history is replaced as a whole somewhere behind it. */
+  /** Whether the history seems to be replaced as a whole after this range. */
   readonly replaced: boolean;
-  /** Whether lines that are shown to a person matter although the history was replaced. */
+  /** Whether the transcript needs displayed lines even if the history was replaced. */
   readonly shows: boolean;
 }
 
-/** What matters of a stretch; errors lose their fields on the way, so damage is data. */
+/** The relevant lines of a range. Damage is returned as data, because errors lose their fields between threads. */
 export type CondensedRollout<Piece> =
   | {
       readonly status: "read";
-      /** Lines that were left out of `pieces` and stand before what is left of it, for the transcript. */
+      /** Lines for the transcript that come before `pieces` and were left out of it. */
       readonly shown: readonly Piece[];
-      /** Unchecked lines in order, in lists none of which takes long to read; between threads they are packed. */
+      /** Unvalidated lines in order, in lists that are each quick to read; packed when sent between threads. */
       readonly pieces: readonly Piece[];
-      /** How many lines there were, and how many bytes the whole ones of them are. */
+      /** The number of lines, and the number of bytes in the complete ones. */
       readonly lines: number;
       readonly bytes: number;
-      /** Whether lines were left out, because it looks as if the history was replaced as a whole. */
+      /** Whether lines were left out, because the history seems to be replaced as a whole. */
       readonly replaced: boolean;
     }
-  /** The line is counted from the beginning of the stretch. */
+  /** The line number is relative to the beginning of the range. */
   | { readonly status: "corrupted"; readonly line: number; readonly detail: string }
-  /** What a line in another form than Codex's says depends on those before it, so this is for who reads all of them. */
+  /**
+   * The lines are not in Codex's format. Each depends on those before it, so the caller must read all of them in order.
+   */
   | { readonly status: "other_form" };

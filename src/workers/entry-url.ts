@@ -1,6 +1,7 @@
 /**
- * Thread entries are built files, because Node 20 cannot load TypeScript in a Worker. They are found the same way
- * from the sources (tests) and from the installed package: beside whichever of `src` or `dist` this code runs from.
+ * Thread entries are built files, because Node 20 cannot load TypeScript in a Worker. They are found the same way from
+ * the sources (tests) and from the installed package: in the `dist` beside whichever of `src` or `dist` this code runs
+ * from.
  */
 export function entryUrl(name: string, from: string = import.meta.url): URL {
   const root = /^(.*)\/(?:src|dist)\//.exec(from)?.[1];

@@ -2,7 +2,7 @@ import type { WireApi } from "../messages/config.js";
 import type { Credential } from "../providers/credential.js";
 import type { SummaryOutcome, SummaryRequest } from "./summarize.js";
 
-/** What the pool for waiting can do. */
+/** The jobs of the pool for waiting. */
 export type IoJobs = {
   readonly summarize: {
     readonly input: { readonly target: SummaryTarget; readonly request: SummaryRequest };
@@ -10,19 +10,19 @@ export type IoJobs = {
   };
 };
 
-/** Which model is asked, as a thread can be told. */
+/** The model to ask, as plain data for a thread. */
 export type SummaryTarget =
   | {
       readonly kind: "wire";
       readonly provider: string;
       readonly api: WireApi;
-      /** Undefined: the vendor's own address. */
+      /** Undefined: the vendor's default address. */
       readonly baseUrl: string | undefined;
-      /** Undefined where none is needed. It is the job's alone, and in nothing that comes back. */
+      /** Undefined if none is needed. Only this job may use it, and no outcome contains it. */
       readonly credential: Credential | undefined;
-      /** Where the credential comes from and how to change it. */
+      /** Explains where the credential comes from and how to change it. */
       readonly origin?: string | undefined;
-      /** The variables that name a proxy; others are not for a thread to know. */
+      /** The proxy variables; a thread must not see the rest of the environment. */
       readonly env: Readonly<Record<string, string>>;
     }
   | { readonly kind: "offline" };

@@ -7,10 +7,10 @@ import { Pool } from "./pool.js";
 export type CpuPool = Pool<CpuJobs>;
 
 const mebibyte = 1024 * 1024;
-/** A tokenizer takes a hundred megabytes in each of them. */
+/** A tokenizer takes a hundred megabytes in each thread. */
 const maxThreads = 4;
 
-/** The pool for what computes. It costs nothing until it gets a job. */
+/** Opens the pool for computation. It starts no thread before the first job. */
 export function openCpuPool(): CpuPool {
   return new Pool<CpuJobs>({
     get entry() {
@@ -19,7 +19,8 @@ export function openCpuPool(): CpuPool {
     threads: Math.min(Math.max(sparedCores(), 1), maxThreads),
     jobsPerThread: 1,
     maxHeapMb: 1024,
-    // Nearly all a job makes is garbage at once: to let it grow costs memory and makes nothing faster.
+    // Nearly everything that a job allocates becomes garbage at once: a larger young generation costs memory and is not
+    // faster.
     maxYoungHeapMb: 8,
     idleMs: 30_000,
     deadlineMs: {
@@ -37,7 +38,7 @@ export function openCpuPool(): CpuPool {
   });
 }
 
-/** Threads that give way may have every core; otherwise one is left to the main thread. */
+/** Low-priority threads may use every core; otherwise one is left for the main thread. */
 function sparedCores(): number {
   return canGiveWay ? availableParallelism() : availableParallelism() - 1;
 }

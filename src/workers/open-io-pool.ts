@@ -18,7 +18,10 @@ export const ioPoolLimits: Omit<PoolOptions<IoJobs>, "entry"> = {
   maxBytes: 64 * mebibyte,
 };
 
-/** The pool for what mostly waits, apart from the other because a count must not wait behind a model's answer. */
+/**
+ * Opens the pool for jobs that mostly wait. It is separate, because a token count must not queue behind a model's
+ * answer.
+ */
 export function openIoPool(): IoPool {
   return new Pool<IoJobs>({
     ...ioPoolLimits,

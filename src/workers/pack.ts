@@ -4,8 +4,9 @@ import { FailureError } from "../messages/failure.js";
 const maxReasonChars = 200;
 
 /**
- * A value as bytes. Packed by us and not by the port: the size is known before anything is sent, and what cannot cross,
- * or is too deep to be read on the other side, fails where it can be caught. A port would lose the message or the thread.
+ * Serializes a value. Done here and not by the port, so that the size is known before anything is sent, and a value
+ * that cannot be cloned, or is too deep to be read by the receiver, fails where it can be caught. A port would lose the
+ * message or the thread.
  */
 export function pack(value: unknown): Uint8Array<ArrayBuffer> {
   return orBadMessage("cannot be sent", () => serialize(value));

@@ -7,14 +7,17 @@ import { pack, unpack } from "./pack.js";
 const closeBoundMs = 5_000;
 
 export interface PoolOptions<Jobs extends JobTable> extends ThreadOptions {
-  /** How long each job may take, counted from when it gets a thread. */
+  /** The time limit of each job, counted from when it gets a thread. */
   readonly deadlineMs: Readonly<Record<keyof Jobs, number>>;
-  /** How long a cancelled job may take to end by itself; without it its thread is ended at once. */
+  /** How long a cancelled job may take to end by itself; if absent, its thread is ended at once. */
   readonly graceMs?: number;
-  /** Jobs without a thread; more are refused. */
+  /** The maximum number of jobs without a thread; further ones are refused. */
   readonly maxWaiting: number;
   readonly maxJobBytes: number;
-  /** The inputs of all jobs that have not ended. The memory limit of a thread does not count buffers, so we do. */
+  /**
+   * The maximum input size of all unfinished jobs. The memory limit of a thread does not include buffers, so the pool
+   * counts them.
+   */
   readonly maxBytes: number;
 }
 
@@ -24,8 +27,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs jobs in threads. Whatever happens to a job or its thread is its outcome, and the pool goes on. The queue is ours:
- * Piscina's has no bound for jobs that can be aborted, and forgets them when the last thread dies.
+ * Runs jobs in threads. If a job or its thread fails, that is the job's outcome, and the pool continues. The pool has
+ * its own queue: Piscina's has no bound for abortable jobs, and loses them when the last thread dies.
  */
 export class Pool<Jobs extends JobTable> {
   readonly #options: PoolOptions<Jobs>;
@@ -40,7 +43,7 @@ export class Pool<Jobs extends JobTable> {
     this.#threads = new PoolThreads(options);
   }
 
-  /** Jobs that have no thread yet. */
+  /** The number of jobs without a thread. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -67,7 +70,7 @@ export class Pool<Jobs extends JobTable> {
     }
   }
 
-  /** Cancels everything and ends the threads; from now on every job is refused. */
+  /** Cancels all jobs and ends the threads; afterwards every job is refused. */
   close(): Promise<void> {
     this.#closed ??= this.#threads.close();
     for (const call of [...this.#waiting, ...this.#running]) call.cancel("aborted", closed);
@@ -130,8 +133,8 @@ function packedOrFailure(job: string, input: unknown): JobOutcome<Uint8Array> {
 }
 
 /**
- * Plays a job in a thread; resolves when the thread is rid of it. A cancelled job has `graceMs` to end by itself, and
- * then, or at once when there is no grace, its thread is ended.
+ * Runs a job in a thread; resolves when the thread is done with it. A cancelled job has `graceMs` to end by itself;
+ * then, or at once without a grace period, its thread is ended.
  */
 async function runJob(call: JobCall, threads: PoolThreads, graceMs: number | undefined): Promise<void> {
   const end = new AbortController();
@@ -157,12 +160,12 @@ async function runJob(call: JobCall, threads: PoolThreads, graceMs: number | und
 
 function startDeadline(call: JobCall): () => void {
   const late = (): void => call.cancel("deadline", `took longer than ${call.deadlineMs} ms`);
-  // After the process was stopped for long, a timer fires before the outcome that has come meanwhile is read.
+  // After the process was suspended, a timer fires before an outcome that has arrived meanwhile is read.
   const timer = setTimeout(() => setImmediate(late), call.deadlineMs);
   return () => clearTimeout(timer);
 }
 
-/** A job from the call to its outcome; the first outcome counts. */
+/** A job from its call to its outcome; the first outcome wins. */
 class JobCall {
   readonly job: string;
   readonly input: Uint8Array;
@@ -170,13 +173,13 @@ class JobCall {
   readonly deadlineMs: number;
   readonly outcome: Promise<JobOutcome<unknown>>;
   #resolve: ((outcome: JobOutcome<unknown>) => void) | undefined;
-  /** What is to be done when nobody waits for the outcome any more. */
+  /** Called when the job is cancelled. */
   onCancel: () => void = () => undefined;
 
   constructor(job: string, input: Uint8Array, deadlineMs: number) {
     this.job = job;
     this.input = input;
-    // Its own number, because the input is given away.
+    // Stored separately, because the input's buffer is transferred to the thread.
     this.bytes = input.byteLength;
     this.deadlineMs = deadlineMs;
     this.outcome = new Promise((resolve) => {
@@ -196,11 +199,11 @@ class JobCall {
   }
 }
 
-/** How a job ended that did not end by itself, from what its thread was rejected with. */
+/** The outcome of a job whose thread failed, from the thread's error. */
 function threadFailure(job: string, error: unknown): JobOutcome<never> {
   if (error instanceof FailureError) return { ok: false, failure: error.failure };
   if (isOutOfMemory(error)) {
-    // The same job would fill the next thread as well.
+    // Not retryable: the same job would exhaust the next thread as well.
     return jobFailed("thread_died", `${job}: the thread ran out of memory`);
   }
   return jobFailed("thread_died", `${job}: the thread died: ${rootCause(error)}`, true);
@@ -210,7 +213,7 @@ function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
 }
 
-/** A thread that could not start is reported as the cause. */
+/** The innermost cause, which is where the error of a thread that could not start is found. */
 function rootCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : rootCause(error.cause);
@@ -229,11 +232,11 @@ class PoolThreads {
   }
 
   /**
-   * Runs a job in a thread that has room; the caller sees to it that there is one. Aborting ends the thread with
-   * everything in it. Rejects when the thread has ended, or could not be started.
+   * Runs a job in a free thread; the caller makes sure that there is one. Aborting ends the thread with everything in
+   * it. Rejects if the thread has ended, or could not be started.
    */
   async run(task: Task, end: AbortController): Promise<JobOutcome<unknown>> {
-    // A job whose thread cannot start would wait for ever.
+    // A job whose thread cannot start would otherwise wait forever.
     this.#piscina ??= openPiscina(this.#options, (error) => this.#starting.forEach((waiting) => waiting.abort(error)));
     const piscina = await this.#piscina;
     if (this.#isClosed) throw new Error("the pool is closed");
@@ -246,7 +249,7 @@ class PoolThreads {
     }
   }
 
-  /** Ends the threads; resolves when they are gone, or when they have not gone for long. */
+  /** Ends the threads; resolves when they have ended, or after `closeBoundMs`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const piscina = await this.#piscina?.catch(() => undefined);

@@ -2,7 +2,7 @@ import { type JobBodies, jobFailed, type JobTable, type Task, type TaskOutcome }
 import { pack, unpack } from "./pack.js";
 import { FailureError } from "../messages/failure.js";
 
-/** Makes a thread a pool's: what it gives is the default export of the thread's entry file. */
+/** Runs a pool's jobs in a thread: the result is the default export of the thread's entry file. */
 export function serveJobs<Jobs extends JobTable>(bodies: JobBodies<Jobs>): (task: Task) => Promise<TaskOutcome> {
   return async ({ job, input, cancel }) => {
     const cancelled = new AbortController();
@@ -19,7 +19,7 @@ export function serveJobs<Jobs extends JobTable>(bodies: JobBodies<Jobs>): (task
   };
 }
 
-/** Errors lose their fields on the way, so an outcome crosses as data. */
+/** Returned as data, because errors lose their fields between threads. */
 function failureOf(job: string, error: unknown): TaskOutcome {
   if (error instanceof FailureError) return { ok: false, failure: error.failure };
   return jobFailed("internal", `${job}: ${error instanceof Error ? error.message : String(error)}`);

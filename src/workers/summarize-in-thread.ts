@@ -4,7 +4,7 @@ import type { SummaryTarget } from "./io-jobs.js";
 import type { IoPool } from "./open-io-pool.js";
 import type { SummaryOutcome, SummaryRequest } from "./summarize.js";
 
-/** Asks a model for a summary in a thread of the pool; whatever happens to the thread is an outcome too. */
+/** Asks a model for a summary in a thread of the pool; a failure of the thread is an outcome too. */
 export async function summarizeInThread(
   pool: IoPool,
   target: SummaryTarget,
@@ -15,7 +15,7 @@ export async function summarizeInThread(
   if (outcome.ok) return outcome.value;
   const { failure } = outcome;
   if (failure.code === "aborted") return { status: "aborted" };
-  // A thread may die of anything, and say so in any words.
+  // The message of a dead thread may contain anything, including the key.
   const apiKey = target.kind === "wire" ? secretOf(target.credential) : undefined;
   const message = failureText(failure.message, { apiKey });
   return { status: "failed", failure: { ...failure, message }, truncatedCount: 0 };

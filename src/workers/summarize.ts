@@ -7,22 +7,21 @@ import { broken, ModelStreamReader } from "../providers/model-stream-reader.js";
 import { pause } from "../base/time/waiting.js";
 import type { Provider } from "../providers/provider.js";
 
-/** What a model is asked to summarize. */
 export interface SummaryRequest {
   readonly conversationId: string;
   readonly model: string;
   readonly instructions: string;
-  /** Messages only: without tools no API takes calls. The oldest are left out when they are too many. */
+  /** Messages only: no API accepts calls without tools. The oldest are left out if there are too many. */
   readonly items: readonly ResponseItem[];
-  /** What is asked behind them. */
+  /** The prompt that follows the items. */
   readonly prompt: string;
   readonly effort?: string | null;
   readonly facts?: KnownFacts | undefined;
-  /** A longer answer is stopped, and is no summary. */
+  /** A longer answer is stopped and counts as failed. */
   readonly maxBytes: number;
 }
 
-/** `truncatedCount` is how many of the oldest items were left out, because they did not fit. */
+/** `truncatedCount` is the number of oldest items that were left out because they did not fit. */
 export type SummaryOutcome =
   | {
       readonly status: "done";
@@ -31,7 +30,7 @@ export type SummaryOutcome =
       readonly truncatedCount: number;
       readonly usage: TokenUsage | undefined;
     }
-  /** The newest item alone is more than the model can read. */
+  /** The newest item alone exceeds the model's context window. */
   | { readonly status: "too_large"; readonly truncatedCount: number }
   | { readonly status: "failed"; readonly failure: Failure; readonly truncatedCount: number }
   | { readonly status: "aborted" };
@@ -42,13 +41,16 @@ export interface SummaryWorld {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** So many overflows leave out one item each, and every later one half of what is left: it ends soon, whatever the length. */
+/** The first overflows drop one item each, every later one half of the rest, so that it ends soon for any length. */
 const singleDrops = 2;
 const maxRetries = 5;
 const baseDelayMs = 250;
 const maxDelayMs = 60_000;
 
-/** Asks a model for a summary until there is one or no hope for it. Never throws, and ends soon after an abort. */
+/**
+ * Asks a model for a summary until there is one or no further attempt makes sense. Never throws, and ends soon after an
+ * abort.
+ */
 export async function summarize(
   provider: Provider,
   request: SummaryRequest,
@@ -69,7 +71,7 @@ export async function summarize(
       if (items.length <= 1) return { status: "too_large", truncatedCount };
       overflows += 1;
       items = items.slice(overflows <= singleDrops ? 1 : Math.floor(items.length / 2));
-      // The server has answered, so whatever was wrong before is over.
+      // The server has responded, so any earlier problem is over.
       delayMs = baseDelayMs;
       continue;
     }
@@ -92,7 +94,7 @@ type Answer =
   | { readonly status: "failed"; readonly failure: Failure }
   | { readonly status: "aborted" };
 
-/** What the model said once it has said all; nobody sees it before, so an answer that breaks can be asked for again. */
+/** Reads the whole answer. Nothing is shown before that, so an interrupted answer can be requested again. */
 async function answerTo(
   provider: Provider,
   request: ModelRequest,
@@ -106,7 +108,7 @@ async function answerTo(
   try {
     return await wholeAnswer(provider, request, maxBytes, stopped);
   } catch (error) {
-    // What an injected provider gives may be no event at all.
+    // An injected provider may return something that is not an event.
     return { status: "failed", failure: broken(error) };
   } finally {
     signal.removeEventListener("abort", abort);
@@ -132,7 +134,7 @@ async function wholeAnswer(
     }
     switch (event.type) {
       case "item":
-        // A call nobody offered a tool for is not played.
+        // Calls are ignored, because no tools were offered.
         if (event.item.type === "message" && event.item.role === "assistant") texts.push(messageText(event.item));
         break;
       case "tool_call_start":
@@ -153,7 +155,7 @@ function tooLong(maxBytes: number): Failure {
   return { code: "limit_reached", message, retryable: false };
 }
 
-/** Nobody sees a summary before it is whole. */
+/** Deltas are ignored: a summary is used only once it is complete. */
 function unheard(): void {
-  // Its items say all of it.
+  // The items contain the whole text.
 }

@@ -8,8 +8,8 @@ import type { JobBodies } from "./job.js";
 import { summarize } from "./summarize.js";
 
 /**
- * The body of the job in one thread. The connections are the thread's and end with it, so that the next summary finds
- * them open; the provider is the job's, because it knows the key or the token.
+ * Creates the job's implementation for one thread. The connections belong to the thread, so that the next summary can
+ * reuse them; the provider belongs to the job, because it holds the key or token.
  */
 export function summaryJob(): JobBodies<IoJobs>["summarize"] {
   const transports = new Map<string, Promise<Transport>>();

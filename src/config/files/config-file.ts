@@ -10,7 +10,7 @@ import { ownShape } from "../../messages/written-config.js";
 import { configFormats } from "./config-format.js";
 import { type ConfigName, configNames } from "../settings/config-names.js";
 
-/** Far more than anybody writes: a prompt is the longest of it. */
+/** Far larger than a real configuration, in which a prompt is the longest value. */
 const maxConfigBytes = 8 * 1024 * 1024;
 
 export interface ConfigFile {
@@ -19,9 +19,12 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/** The configuration in a home; undefined when there is none. Of two nobody could say which one holds. */
+/**
+ * Reads the configuration in a home; undefined if there is none. Throws if there are two, since their precedence would
+ * be ambiguous.
+ */
 export async function readConfigFile(home: string): Promise<ConfigFile | undefined> {
-  // All at once: looking for one after another would make every start slower.
+  // Read in parallel: probing the names one by one would slow down every start.
   const found = await Promise.all(configNames.map((name) => readOne(home, name)));
   const [file, other] = found.filter((each) => each !== undefined);
   if (file === undefined || other === undefined) return file;
@@ -33,7 +36,7 @@ async function readOne(home: string, name: ConfigName): Promise<ConfigFile | und
   try {
     const found = await stat(path);
     if (found.isDirectory()) throw new InvalidInputError(`${name}: it is a folder, and should be a file: ${path}`);
-    // A pipe would be waited for, for ever.
+    // Reading a pipe could block forever.
     if (!found.isFile()) throw new InvalidInputError(`${name}: it is no regular file: ${path}`);
     if (found.size > maxConfigBytes)
       throw new InvalidInputError(`${name}: it is too long for a configuration: ${path}`);
@@ -51,12 +54,12 @@ async function readOne(home: string, name: ConfigName): Promise<ConfigFile | und
   }
 }
 
-/** Where the configuration is, or would be. */
+/** Returns the path of the existing configuration, or of the one that would be created. */
 export async function configPath(home: string): Promise<string> {
   return (await readConfigFile(home))?.path ?? join(home, defaultName);
 }
 
-/** What is written when there is none. */
+/** The name of a configuration that cody creates. */
 export const defaultName = "config.json" satisfies ConfigName;
 
 export async function isReadableByOthers(path: string): Promise<boolean> {
@@ -68,11 +71,11 @@ export async function isReadableByOthers(path: string): Promise<boolean> {
 
 export interface ParsedConfig {
   readonly config: Config;
-  /** A sentence about each unknown key. */
+  /** One sentence for each unknown key. */
   readonly warnings: readonly string[];
 }
 
-/** Unknown keys are ignored with a warning: a typo, or a setting of a newer version, must not stop a conversation. */
+/** Unknown keys are ignored with a warning: a typo, or a setting from a newer version, must not stop a conversation. */
 export async function parseConfig(file: ConfigFile, shownName: string = file.name): Promise<ParsedConfig> {
   const { Config } = await import("../../messages/config.js");
   const { known, unknown } = await withoutUnknownKeys(ownShape(await configValue(file, shownName)));
@@ -89,7 +92,7 @@ export async function parseConfig(file: ConfigFile, shownName: string = file.nam
   return { config: result.data, warnings };
 }
 
-/** The schema is loaded only here: most runs have no configuration and should not wait for it. */
+/** Loads the schema lazily: most runs have no configuration and should not pay for it. */
 export async function withoutUnknownKeys(value: unknown): Promise<{ known: unknown; unknown: readonly string[] }> {
   const { Config } = await import("../../messages/config.js");
   const { error } = Config.safeParse(value);
@@ -105,12 +108,12 @@ export async function withoutUnknownKeys(value: unknown): Promise<{ known: unkno
 function unknownKeysIn(issue: z.core.$ZodIssue): PropertyKey[][] {
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => [...issue.path, key]);
   if (issue.code !== "invalid_union") return [];
-  // Only if one of the alternatives fits but for keys that it does not know.
+  // Only if exactly one alternative matches apart from its unknown keys.
   const [fits = [], other] = issue.errors.filter((issues) => issues.every(({ code }) => code === "unrecognized_keys"));
   return other === undefined ? fits.flatMap(unknownKeysIn).map((path) => [...issue.path, ...path]) : [];
 }
 
-/** What can be kept of a configuration that does not parse: the settings that are right by themselves. */
+/** Keeps the top-level settings that are valid on their own from a configuration that does not parse. */
 export async function salvageConfig(file: ConfigFile): Promise<Config> {
   const { Config } = await import("../../messages/config.js");
   try {
@@ -123,7 +126,7 @@ export async function salvageConfig(file: ConfigFile): Promise<Config> {
   }
 }
 
-/** What the file says, whether it is right or not. */
+/** Parses the file's text without validating it against the schema. */
 export async function configValue(file: ConfigFile, shownName: string = file.name): Promise<unknown> {
   try {
     return (await configFormats[file.name].parse(file.text, shownName)) ?? {};
@@ -132,7 +135,7 @@ export async function configValue(file: ConfigFile, shownName: string = file.nam
   }
 }
 
-/** The first problem as a key and what was expected there; values are never shown. */
+/** Describes the first problem as a key and the expected value. Never shows the actual value, which may be a secret. */
 function problemOf(error: z.ZodError): string {
   const issue = error.issues[0];
   if (issue === undefined) return "invalid";

@@ -5,7 +5,7 @@ import { jsonOrUndefined } from "../../base/parse.js";
 import type { ConfigName } from "../settings/config-names.js";
 import type { ConfigEdit } from "./config-edits.js";
 
-/** The library's own messages quote the text, which may hold a secret. */
+/** Replaces the library's own messages, because they quote the text, which may contain a secret. */
 const words = {
   ALIAS_PROPS: "an alias cannot have an anchor or a tag",
   BAD_ALIAS: "an alias (*…) names nothing that stands before it, or far too much",
@@ -32,16 +32,23 @@ const words = {
   UNEXPECTED_TOKEN: "something stands where nothing of the kind can stand",
 } satisfies Record<ErrorCode, string>;
 
-/** In a text that is right, a string with a colon behind it is a key. */
+/** In valid JSON, a string followed by a colon is a key. */
 const stringToken = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 
-/** How a configuration is written down. What reads and writes the rarer ones is loaded when there is such a file. */
+/**
+ * Reads and writes one configuration format. The parsers of the rarer formats are loaded only when such a file exists.
+ */
 interface ConfigFormat {
-  /** What the text says; undefined when it says nothing. Throws an `InvalidInputError` that does not quote it. */
+  /**
+   * Returns the parsed value; undefined for an empty text. Throws an `InvalidInputError` that does not quote the text.
+   */
   parse(text: string, name: string): Promise<unknown>;
-  /** How a text is changed and is otherwise as it was: what keeps the most of it comes first, and what cannot says nothing. */
+  /**
+   * Ways to edit a text and leave the rest of it unchanged. The one that preserves the most comes first; each returns
+   * undefined if it cannot make the edits.
+   */
   readonly ways: readonly Way[];
-  /** A text that says this and nothing else. */
+  /** Writes a new text that contains exactly this value. */
   write(value: unknown): Promise<string>;
 }
 
@@ -52,7 +59,7 @@ const json: ConfigFormat = {
     const source = text.replace(/^\uFEFF/, "");
     if (source.trim() === "") return undefined;
     const value = jsonOrUndefined(source);
-    // What JSON.parse says of a problem quotes the text and names no line, and a key that stands there twice is none to it.
+    // The error messages of JSON.parse quote the text and name no line, and it silently accepts duplicate keys.
     if (value !== undefined && !hasDoubledKey(source, value)) return value;
     return await parseWithComments(source, name, { disallowComments: true });
   },
@@ -83,7 +90,7 @@ const yaml: ConfigFormat = {
     try {
       return (document.toJS() as unknown) ?? undefined;
     } catch {
-      // What it refers to is not there, or far too often.
+      // An alias has no anchor, or expands too often.
       throw new InvalidInputError(`${name}: ${yamlProblem({ code: "BAD_ALIAS" })}`);
     }
   },
@@ -121,7 +128,7 @@ async function parseWithComments(text: string, name: string, options: JsoncParse
   return value;
 }
 
-/** With the mark at its beginning and the line breaks it had. */
+/** Restores the byte order mark and the line breaks of the original text after the change. */
 function asWritten(text: string, change: (plain: string) => string | undefined): string | undefined {
   const [mark = ""] = /^\uFEFF?/.exec(text) ?? [];
   const hasReturns = text.includes("\r\n");
@@ -133,7 +140,7 @@ function jsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Whether a key stands twice in a table of a JSON text: such a text has more keys than its value. */
+/** Whether a JSON text has a duplicate key: if so, the text contains more keys than the parsed value. */
 function hasDoubledKey(text: string, value: unknown): boolean {
   let keys = 0;
   for (const [, colon] of text.matchAll(stringToken)) if (colon !== undefined) keys += 1;
@@ -146,7 +153,7 @@ function keysIn(value: unknown): number {
   return inner.reduce<number>((keys, each) => keys + keysIn(each), Array.isArray(value) ? 0 : inner.length);
 }
 
-/** What is wrong with a text, and where. */
+/** Describes a problem and its position. */
 function yamlProblem({ code, linePos }: Pick<YAMLError, "code" | "linePos">): string {
   const [start] = linePos ?? [];
   const place = start === undefined ? "" : ` in line ${start.line}, column ${start.col}`;

@@ -15,7 +15,7 @@ import {
 
 const indentStep = "  ";
 
-/** The text with these changes: every other setting, and every comment that has a line for itself, stays where it was. */
+/** Applies the edits to the text. Every other setting, and every comment on a line of its own, stays where it was. */
 export function editJsonc(parser: typeof JsoncParser, text: string, edits: readonly ConfigEdit[]): string {
   return edits.reduce((changed, edit) => edited(parser, changed, edit), text);
 }
@@ -38,7 +38,7 @@ function edited(parser: typeof JsoncParser, text: string, { path, value }: Confi
   return withProperty(text, table, `${written(name)}: ${written(nested(path.slice(depth + 1), value))}`, marks);
 }
 
-/** What stands between settings. */
+/** The comments and commas between settings. */
 interface Marks {
   readonly comments: readonly TextRange[];
   readonly commas: readonly number[];
@@ -60,7 +60,7 @@ function without(text: string, { from, to }: TextRange, marks: Marks): string {
   const behind = commas.find((comma) => comma >= to && saysNothing(text, { from: to, to: comma }, marks));
   const end = behind === undefined ? to : behind + 1;
   const first = lineStart(text, from);
-  // What is said behind the setting on its line goes with it.
+  // A comment after the setting on the same line is removed with it.
   const isWhole = isBlank(text.slice(first, from)) && saysNothing(text, { from: end, to: lineEnd(text, end) }, marks);
   const range = isWhole ? { from: first, to: nextLine(text, end) } : { from, to: end };
   const left = replaced(text, range, commentLines(text, range, comments));
@@ -84,7 +84,7 @@ function withProperty(text: string, table: JsoncParser.Node, entry: string, mark
   const end = lineEnd(text, behind);
   const indentation = indentationAt(text, last.offset);
   const added = indented(entry, indentation) + (comma === undefined ? "" : ",");
-  // Below what is said behind the last setting, which is not about this one.
+  // Goes below a comment that follows the last setting on its line, since that comment is not about the new setting.
   const withEntry = saysNothing(text, { from: behind, to: end }, marks)
     ? replaced(text, { from: end, to: end }, `\n${indentation}${added}`)
     : replaced(text, { from: behind, to: behind }, ` ${added}`);
@@ -101,7 +101,7 @@ function withFirst(text: string, table: JsoncParser.Node, entry: string): string
     : replaced(text, { from: brace, to: brace }, `\n${added}\n${outer}`);
 }
 
-/** Whether there is nothing but blanks, and comments that end in it. */
+/** Whether a range contains only whitespace and complete comments. */
 function saysNothing(text: string, { from, to }: TextRange, { comments }: Marks): boolean {
   const within = comments.filter((comment) => comment.from >= from && comment.to <= to);
   const rest = within.reduceRight((left, comment) => replaced(left, comment, ""), text.slice(0, to));

@@ -14,11 +14,12 @@ import {
 } from "./text-lines.js";
 
 /**
- * The text with these changes: every other setting, and every comment that has a line for itself, stays where it was.
- * Undefined where what is to be changed is not written line by line.
+ * Applies the edits to the text. Every other setting, and every comment on a line of its own, stays where it was.
+ * Returns undefined if a setting to change is not written in block style, one per line.
  */
 export function editYaml(yaml: typeof Yaml, text: string, edits: readonly ConfigEdit[]): string | undefined {
-  // What is taken out comes last: a table in which nothing is left is none any more, and nothing could be added to it.
+  // Removals come last: removing the only setting of a table turns it into null, and nothing could be added to it
+  // afterwards.
   const ordered = edits.toSorted((one, other) => Number(one.value === undefined) - Number(other.value === undefined));
   return ordered.reduce<string | undefined>(
     (changed, edit) => (changed === undefined ? undefined : edited(yaml, changed, edit)),
@@ -41,13 +42,13 @@ function edited(yaml: typeof Yaml, text: string, { path, value }: ConfigEdit): s
 
 interface Place {
   readonly table: Yaml.YAMLMap;
-  /** How many parts of the path lead to the table. */
+  /** The number of path segments that lead to the table. */
   readonly depth: number;
-  /** The setting itself, where it is there. */
+  /** The setting itself, if it exists. */
   readonly pair: Yaml.Pair | undefined;
 }
 
-/** The innermost table that is there. */
+/** Finds the innermost table on the path that exists. */
 function placeOf({ isMap, isScalar }: typeof Yaml, contents: Yaml.Node, path: readonly string[]): Place | undefined {
   let table: unknown = contents;
   for (const [depth, name] of path.entries()) {
@@ -68,7 +69,7 @@ function linesOf({ isNode }: typeof Yaml, text: string, { key, value }: Yaml.Pai
   return { from, to: text[end - 1] === "\n" ? end : nextLine(text, end) };
 }
 
-/** With what is said behind it on its line. */
+/** Keeps the comment that follows the setting on its line. */
 function pairLine(yaml: typeof Yaml, text: string, pair: Yaml.Pair, value: unknown): string {
   const { from = 0 } = linesOf(yaml, text, pair) ?? {};
   const end = lineEnd(text, from);
@@ -100,13 +101,13 @@ function block({ stringify }: typeof Yaml, path: readonly string[], value: unkno
   return stringify(nested, { lineWidth: 0 });
 }
 
-/** On one line: what has several is quoted. */
+/** Writes a value on one line, as JSON if YAML would need several. */
 function inline({ stringify }: typeof Yaml, value: unknown): string {
   const text = stringify(value, { lineWidth: 0, collectionStyle: "flow" }).trimEnd();
   return text.includes("\n") ? JSON.stringify(value) : text;
 }
 
-/** The marks the lexer puts between what it finds are no part of the text. */
+/** Control characters that the lexer emits between tokens; they are not part of the text. */
 const marks = new Set(["\u0002", "\u0018", "\u001f"]);
 
 function commentsOf({ Lexer }: typeof Yaml, text: string): TextRange[] {
@@ -115,7 +116,7 @@ function commentsOf({ Lexer }: typeof Yaml, text: string): TextRange[] {
   let before = "";
   for (const found of new Lexer().lex(text)) {
     const isMark = marks.has(found);
-    // Behind a mark stands a value, whatever it begins with.
+    // The token after this mark is a scalar, even if it starts with `#`.
     if (found.startsWith("#") && before !== "\u001f") comments.push({ from, to: from + found.length });
     if (!isMark) from += found.length;
     before = found;

@@ -1,6 +1,6 @@
 import type * as JsoncParser from "jsonc-parser";
 
-/** What is wrong, in the words of somebody who looks at that place; the library's own are names of its code. */
+/** Describes each problem for a person who edits the file; the library only has the names of its error codes. */
 const words: Readonly<Record<string, string>> = {
   InvalidSymbol: "a text stands in double quotes",
   InvalidNumberFormat: "this is no number",
@@ -17,7 +17,7 @@ const words: Readonly<Record<string, string>> = {
   InvalidEscapeCharacter: "in a text a backslash is written twice",
 };
 
-/** The first thing that is wrong with a JSON text, and where; nothing of it is quoted, since there may be keys in it. */
+/** Describes the first problem of a JSON text and its position. Quotes nothing, since the text may contain API keys. */
 export function jsonProblem(
   parser: typeof JsoncParser,
   text: string,
@@ -31,7 +31,7 @@ export function jsonProblem(
   return offset === undefined ? undefined : problemAt(text, offset, "a key stands there twice");
 }
 
-/** Where a key stands that its table has already: the parser takes the last one, and says nothing. */
+/** Finds the offset of the first duplicate key: the parser silently uses the last one. */
 function secondOf({ visit }: typeof JsoncParser, text: string): number | undefined {
   const tables: Set<string>[] = [];
   let second: number | undefined;

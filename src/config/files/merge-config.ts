@@ -2,7 +2,7 @@ import type { Config } from "../../messages/config.js";
 import { isRecord } from "../../base/is-record.js";
 import type { Table } from "../../messages/written-config.js";
 
-/** Configurations put one over the other: of each setting what was said last. */
+/** Merges configurations in order: for each setting, the last layer that defines it wins. */
 export function mergedConfig(layers: readonly Config[]): Config {
   return layers.reduce<Table>(over, {});
 }

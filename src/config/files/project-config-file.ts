@@ -5,24 +5,24 @@ import { type ConfigFile, readConfigFile } from "./config-file.js";
 import { configNames } from "../settings/config-names.js";
 import { readTrust, realProjectRoot, type TrustLevel } from "../project/trust.js";
 
-/** The configuration a project has of its own, in `.cody`; nobody has said that it may be used unless it is trusted. */
+/** A project's own configuration in `.cody`. It must not be used unless the user has trusted the project. */
 export interface ProjectConfigFile {
   readonly root: string;
   readonly trust: TrustLevel | undefined;
-  /** Undefined when there is none. */
+  /** Undefined if the project has none. */
   readonly file: ConfigFile | undefined;
-  /** Why it cannot be read. */
+  /** The reason why it cannot be read. */
   readonly problem: string | undefined;
 }
 
-/** Parsed before anybody trusts it: a long one could take minutes. */
+/** The file is parsed before the user has trusted the project, and parsing a long one could take minutes. */
 const maxBytes = 32 * 1024;
 
 export async function readProjectConfigFile(home: string, cwd: string): Promise<ProjectConfigFile> {
   const root = await realProjectRoot(cwd);
   const folder = join(root, ".cody");
   const none = { root, trust: undefined, file: undefined, problem: undefined };
-  // One look is all that a project without a configuration costs.
+  // This single `lstat` is the only cost for a project without a configuration.
   const isFolder = await lstat(folder).then(
     (found) => found.isDirectory(),
     () => false,
@@ -38,7 +38,7 @@ export async function readProjectConfigFile(home: string, cwd: string): Promise<
   }
 }
 
-/** A pipe would never end, and a link leads where the project's owner likes. */
+/** Reading a pipe could block forever, and a link may point outside the project. */
 async function refuseUnusual(folder: string): Promise<void> {
   await Promise.all(
     configNames.map(async (name) => {
@@ -49,7 +49,7 @@ async function refuseUnusual(folder: string): Promise<void> {
   );
 }
 
-/** Whoever works in the folder above cody's home has no second configuration there. */
+/** In the folder above cody's home, `.cody` is the home itself and not a project configuration. */
 async function isSame(folder: string, home: string): Promise<boolean> {
   const [one, other] = await Promise.all([folder, home].map((path) => realpath(path).catch(() => path)));
   return one === other;

@@ -25,16 +25,16 @@ import { writeAtomic } from "../../base/fs/write-atomic.js";
 
 export interface SavedConfig {
   readonly config: Config;
-  /** Where a configuration that did not parse was copied before it was replaced. */
+  /** The path of the backup copy of a configuration that did not parse and was replaced. */
   readonly setAside?: string;
 }
 
-/** Settings that are to be others; of the servers, one that is undefined is taken out. */
+/** Settings to change. An MCP server that is set to undefined is removed. */
 export interface ConfigChange extends Omit<ConfigFlags, "mcp_servers"> {
   readonly mcp_servers?: Readonly<Record<string, McpServerEntry | undefined>> | undefined;
 }
 
-/** Changes some settings and keeps the others; a setting given as undefined is taken out. */
+/** Changes some settings and keeps the others. A setting that is set to undefined is removed. */
 export async function saveConfig(home: string, change: ConfigChange): Promise<SavedConfig> {
   await makeDirectory(home);
   return withFileLock(join(home, `${defaultName}.lock`), async () => {
@@ -43,26 +43,26 @@ export async function saveConfig(home: string, change: ConfigChange): Promise<Sa
     const wanted = written(merged(old, change));
     const { Config } = await import("../../messages/config.js");
     const config = check(Config, (await withoutUnknownKeys(wanted)).known, "settings");
-    // A link stays one: people keep their configuration elsewhere.
+    // Write through a symbolic link: people keep their configuration elsewhere.
     const path = file === undefined ? join(home, defaultName) : await realpath(file.path);
     await writeAtomic(path, await textOf(file, wanted));
     return { config, ...rest };
   });
 }
 
-/** What stood in the file and still holds stays as it was written, comments and all, where the format has any. */
+/** Settings that do not change keep their text, including comments in formats that have them. */
 async function textOf(file: ConfigFile | undefined, wanted: unknown): Promise<string> {
   const format = configFormats[file?.name ?? defaultName];
   const before = file === undefined ? undefined : await configValue(file).catch(() => undefined);
   if (file === undefined || !isRecord(before)) return await format.write(wanted);
-  // Other names of settings stay too, unless they are in the way of what is wanted.
+  // Alternative setting names are kept too, unless they conflict with the wanted configuration.
   for (const edits of [configEdits(ownShape(before), wanted), configEdits(before, wanted)]) {
     for (const way of format.ways) {
       const text = await way(file.text, edits, wanted).catch(() => undefined);
       if (text !== undefined && (await says({ ...file, text }, wanted))) return text;
     }
   }
-  // As with a setting that stands in two places by a reference.
+  // For example, a setting that a YAML alias shares with another place.
   throw new InvalidInputError(`${file.name} is written in a way that cody cannot change. Edit it yourself`);
 }
 
@@ -70,7 +70,7 @@ async function says(file: ConfigFile, wanted: unknown): Promise<boolean> {
   return isDeepStrictEqual(ownShape(await configValue(file).catch(() => undefined)), wanted);
 }
 
-/** Through JSON, which leaves out what is undefined; and without tables in which nothing is left. */
+/** Goes through JSON, which drops undefined values; also drops empty tables. */
 function written(config: ConfigChange): unknown {
   const plain = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
   const said = Object.entries(plain).filter(([, value]) => !isRecord(value) || Object.keys(value).length > 0);
@@ -100,7 +100,7 @@ function merged(old: Config, change: ConfigChange): ConfigChange {
   };
 }
 
-/** A provider about which nothing is said any more goes. */
+/** Drops a provider that has no settings left. */
 function mergedProviders(
   old: Config["providers"] = {},
   change: Config["providers"] = {},
@@ -110,16 +110,16 @@ function mergedProviders(
   return Object.fromEntries(entries.filter(([, entry]) => Object.values(entry).some((value) => value !== undefined)));
 }
 
-/** Saving also mends: a damaged configuration must not stand in the way of the command that replaces it. */
+/** Saving also repairs: a damaged configuration must not block the command that replaces it. */
 async function readOld(file: ConfigFile): Promise<SavedConfig> {
   try {
     await parseConfig(file);
-    // With its unknown keys: they stay in the file.
+    // Includes unknown keys, so that they stay in the file.
     return { config: ownShape(await configValue(file)) as Config };
   } catch {
     const setAside = `${file.path}.invalid`;
     await copyFile(file.path, setAside);
-    // There may be keys in it.
+    // The copy may contain API keys.
     await chmod(setAside, 0o600);
     return { config: await salvageConfig(file), setAside };
   }

@@ -1,4 +1,4 @@
-/** A part of a text. */
+/** A range of offsets in a text; `to` is exclusive. */
 export interface TextRange {
   readonly from: number;
   readonly to: number;
@@ -8,13 +8,12 @@ export function lineStart(text: string, offset: number): number {
   return text.lastIndexOf("\n", offset - 1) + 1;
 }
 
-/** Where the line break stands, or the text ends. */
+/** The offset of the line break, or of the end of the text. */
 export function lineEnd(text: string, offset: number): number {
   const end = text.indexOf("\n", offset);
   return end === -1 ? text.length : end;
 }
 
-/** Where the next line begins. */
 export function nextLine(text: string, offset: number): number {
   return Math.min(lineEnd(text, offset) + 1, text.length);
 }
@@ -23,7 +22,7 @@ export function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** The comments in a part of a text that have their lines for themselves, as they stand there. */
+/** Returns the comments in a range that are on lines of their own, as they are written. */
 export function commentLines(text: string, { from, to }: TextRange, comments: readonly TextRange[]): string {
   return comments
     .filter((comment) => comment.from >= from && comment.to <= to)
@@ -37,17 +36,16 @@ export function replaced(text: string, { from, to }: TextRange, by: string): str
   return text.slice(0, from) + by + text.slice(to);
 }
 
-/** A text of several lines that stands behind an indentation. */
+/** Indents every line of a text except the first. */
 export function indented(text: string, indentation: string): string {
   return text.replaceAll("\n", `\n${indentation}`);
 }
 
-/** The blanks a line begins with. */
 export function indentationAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? "";
 }
 
-/** A text behind which a line can begin. */
+/** Appends a line break unless the text is empty or already ends with one. */
 export function endedLine(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }

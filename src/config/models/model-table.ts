@@ -1,13 +1,13 @@
 /** Known facts about the model. */
 export interface ModelFacts {
   readonly provider: string;
-  /** How many tokens it takes, question and answer together. Undefined where it is not known. */
+  /** The number of tokens of prompt and answer together. Undefined if unknown. */
   readonly contextWindow?: number | undefined;
-  /** How many tokens an answer may have. Undefined where it is not known. */
+  /** The maximum number of tokens in an answer. Undefined if unknown. */
   readonly maxOutput?: number | undefined;
-  /** Undefined where it is not known. */
+  /** Undefined if unknown. */
   readonly price?: ModelPrice | undefined;
-  /** What it can do besides text and tools. */
+  /** Capabilities beyond text and tools. */
   readonly abilities: readonly Ability[];
 }
 
@@ -15,7 +15,7 @@ export interface ModelFacts {
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
-  /** For what the provider has kept from an earlier request; the same as `input` where it is not said. */
+  /** The price of input tokens that the provider has cached; the same as `input` if absent. */
   readonly cachedInput?: number | undefined;
 }
 
@@ -98,8 +98,8 @@ const rows: readonly Row[] = [
 ];
 
 /**
- * Models that the vendors' SDKs list and of which no figures are known: a missing number is better than a wrong one.
- * `sonnet` and `haiku` are names of older models, so the newest ones are `sonnet-latest` and `haiku-latest`.
+ * Models that the vendors' SDKs list without published figures: a missing number is better than a wrong one. `sonnet`
+ * and `haiku` are names of older models, so the newest ones are `sonnet-latest` and `haiku-latest`.
  */
 const namesOnly: readonly (readonly [id: string, provider: string, aliases: readonly string[]])[] = [
   ["claude-sonnet-5-5", "anthropic", ["claude-sonnet-latest", "sonnet-latest"]],
@@ -124,7 +124,7 @@ const namesOnly: readonly (readonly [id: string, provider: string, aliases: read
   ["gpt-5-pro", "openai", []],
 ];
 
-/** The models cody knows by name. Whoever has others says so under `models` in the configuration. */
+/** The built-in models. Users add others under `models` in the configuration. */
 export const modelTable: readonly NamedModel[] = [
   ...rows.map(([id, provider, contextWindow, maxOutput, input, output, cachedInput, abilities, aliases]) => ({
     id,

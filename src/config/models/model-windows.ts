@@ -1,21 +1,21 @@
 import { modelTable, type NamedModel } from "./model-table.js";
 
-/** How many tokens a model takes, question and answer together. */
+/** The number of tokens a model accepts, prompt and answer together. */
 export interface ContextWindow {
   readonly tokens: number;
-  /** True for a model we do not know, when nobody has said it. */
+  /** True for an unknown model without a configured window. */
   readonly isAssumed: boolean;
 }
 
-/** The window assumed for an unknown model: nearly every current one has at least this. */
+/** The window assumed for an unknown model: nearly every current model has at least this. */
 const assumedWindow = 128_000;
 
-/** The windows assumed for models of which only the name is known, by provider. */
+/** The windows assumed, by provider, for models of which only the name is known. */
 export const assumedWindows = { anthropic: 200_000, openai: 128_000 } as const;
 
-/** By how names begin, the longer beginning before the shorter. */
+/** Windows by name prefix; longer prefixes come before shorter ones. */
 const families: readonly (readonly [beginning: string, tokens: number])[] = [
-  // Ours: it takes what it is given, and this is as good a number as any.
+  // The built-in offline model has no real limit, so this number is arbitrary.
   ["offline", 128_000],
   ["gpt-5-chat", 128_000],
   ["gpt-5", 400_000],
@@ -44,10 +44,11 @@ const families: readonly (readonly [beginning: string, tokens: number])[] = [
   ["gemini", 1_048_576],
 ];
 
-/** The window of a model; `said` is what the configuration has about it, and counts before what we know. */
+/** The window of a model; `said` is the configured window, which wins over the built-in tables. */
 export function contextWindow(model: string, said?: number): ContextWindow {
   const named = modelNamed(model) ?? modelNamed(plainName(model));
-  // A newer model may take less than others of its family, so those say nothing about one without a window of its own.
+  // A newer model may have a smaller window than its family, so a named model without a window does not fall back to
+  // the family.
   const tokens = said ?? (named === undefined ? familyWindow(model) : named.contextWindow);
   if (tokens !== undefined) return { tokens, isAssumed: false };
   return { tokens: named?.provider === "anthropic" ? assumedWindows.anthropic : assumedWindow, isAssumed: true };
@@ -57,13 +58,13 @@ function modelNamed(model: string): NamedModel | undefined {
   return modelTable.find(({ id, aliases }) => id === model || aliases.includes(model));
 }
 
-/** The window of the models whose names begin like this one's. */
+/** The window of the model family with the same name prefix. */
 export function familyWindow(model: string): number | undefined {
   const name = plainName(model);
   return families.find(([beginning]) => isOfFamily(name, beginning))?.[1];
 }
 
-/** Without the vendor in front (`openai/gpt-4o`) and without the mark of a model somebody has tuned (`ft:gpt-4o:…`). */
+/** Strips the vendor prefix (`openai/gpt-4o`) and the prefix of fine-tuned models (`ft:gpt-4o:…`). */
 export function plainName(model: string): string {
   return model
     .slice(model.lastIndexOf("/") + 1)

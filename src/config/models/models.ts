@@ -4,17 +4,17 @@ import type { TokenUsage } from "../../messages/token-usage.js";
 import { type ModelFacts, type ModelPrice, modelTable, type NamedModel } from "./model-table.js";
 import { assumedWindows, contextWindow, familyWindow, plainName } from "./model-windows.js";
 
-/** What the configuration says about models, by their names. */
+/** The configured models, by name. */
 export type ModelEntries = Readonly<Record<string, ModelEntry>>;
 
 export interface ResolvedModel extends ModelFacts {
-  /** Assumed where it is not known. */
+  /** An assumed value if unknown. */
   readonly contextWindow: number;
-  /** Assumed where it is not known. */
+  /** An assumed value if unknown. */
   readonly maxOutput: number;
-  /** The name its provider knows it by. */
+  /** The model's name at its provider. */
   readonly id: string;
-  /** How it was found: by its name, by another of its names, by how that begins, or not at all. */
+  /** How the name was matched: exactly, by an alias, by its prefix, or not at all. */
   readonly foundBy: "name" | "alias" | "prefix" | "default";
 }
 
@@ -22,7 +22,7 @@ type Guess = Omit<ResolvedModel, "id" | "foundBy">;
 
 const { anthropic, openai } = assumedWindows;
 const assumedMaxOutput = 16_384;
-/** Assumed facts of a model whose provider is known only from how its name begins. */
+/** Assumed facts of a model whose provider is known only from the prefix of its name. */
 const guesses: readonly (readonly [RegExp, Guess])[] = [
   [/^claude-/, { provider: "anthropic", contextWindow: anthropic, maxOutput: assumedMaxOutput, abilities: ["images"] }],
   [/^(?:gpt-|o\d)/, { provider: "openai", contextWindow: openai, maxOutput: assumedMaxOutput, abilities: ["images"] }],
@@ -36,7 +36,7 @@ const nothingKnown: Guess = {
 
 const tableById: ReadonlyMap<string, NamedModel> = new Map(modelTable.map((model) => [model.id, model]));
 
-/** What is known about a model, whatever it is called: there is always an answer. */
+/** Resolves any model name; an unknown one gets assumed facts. */
 export function resolveModel(name: string, entries: ModelEntries = {}): ResolvedModel {
   const exact = named(name, entries);
   if (exact !== undefined) return { ...resolvedFacts(exact), id: name, foundBy: "name" };
@@ -47,7 +47,7 @@ export function resolveModel(name: string, entries: ModelEntries = {}): Resolved
   return { ...guess, contextWindow: familyWindow(name) ?? guess.contextWindow, id: name, foundBy: "prefix" };
 }
 
-/** Every model that is known by name; what the configuration says counts before the table. */
+/** Every model known by name; configured facts win over the table. */
 export function knownModels(entries: ModelEntries = {}): NamedModel[] {
   const added = Object.keys(entries).filter((id) => !tableById.has(id));
   return [...added, ...tableById.keys()].flatMap((id) => named(id, entries) ?? []);
@@ -60,7 +60,7 @@ function named(id: string, entries: ModelEntries): NamedModel | undefined {
   return entry && withEntry({ ...resolveModel(id), price: undefined, id, aliases: [] }, entry);
 }
 
-/** Not through the list of all, which every turn would make several times. */
+/** Does not use `knownModels`, because every turn would build that list several times. */
 function calledSo(alias: string, entries: ModelEntries): NamedModel | undefined {
   const isCalledSo = (id: string): boolean =>
     tableById.get(id)?.aliases.includes(alias) === true || entries[id]?.aliases?.includes(alias) === true;
@@ -69,12 +69,12 @@ function calledSo(alias: string, entries: ModelEntries): NamedModel | undefined 
   return found === undefined ? undefined : named(found, entries);
 }
 
-/** The price of a model at its own provider, also where a vendor stands before its name; undefined where nobody knows it. */
+/** The price of a model at its own provider, with or without a vendor prefix; undefined if unknown. */
 export function priceOf(name: string, entries: ModelEntries = {}): ModelPrice | undefined {
   return resolveModel(name, entries).price ?? resolveModel(plainName(name), entries).price;
 }
 
-/** What is known of a model by name, also where a vendor stands before it; undefined where it would be a guess. */
+/** The facts of a model known by name, with or without a vendor prefix; undefined where they would be a guess. */
 export function factsOf(name: string, entries: ModelEntries = {}): KnownFacts | undefined {
   const known = [name, plainName(name)]
     .map((candidate) => named(candidate, entries) ?? calledSo(candidate, entries))
@@ -86,7 +86,7 @@ export function factsOf(name: string, entries: ModelEntries = {}): KnownFacts | 
 
 const perMillion = 1_000_000;
 
-/** What so many tokens cost, in US dollars. */
+/** The cost of this usage in US dollars. */
 export function costOf({ input_tokens, cached_input_tokens, output_tokens }: TokenUsage, price: ModelPrice): number {
   const { input, output, cachedInput = input } = price;
   const fresh = Math.max(0, input_tokens - cached_input_tokens);

@@ -5,7 +5,7 @@ import { isConversationId } from "../../messages/conversation-id.js";
 import { homePaths } from "../paths.js";
 import { writeAtomic } from "../../base/fs/write-atomic.js";
 
-/** Projects must not mix, and neither must two places conversations are kept in. */
+/** Each project, and each conversation directory, has its own active conversation. */
 export interface ActiveKey {
   readonly projectRoot: string;
   readonly directory: string;
@@ -13,19 +13,19 @@ export interface ActiveKey {
 
 export interface ActiveConversation {
   readonly id: string;
-  /** Its file, when that is not where conversations are kept. */
+  /** The conversation's file, if it is outside the conversation directory. */
   readonly path?: string;
 }
 
-/** More projects than anybody has. */
+/** More projects than a user can have. */
 const maxPointers = 10_000;
 
-/** The conversation `chat` goes on with; a damaged pointer is the same as none. */
+/** The conversation that `chat` continues. A damaged pointer counts as none. */
 export async function readActive(home: string, key: ActiveKey): Promise<ActiveConversation | undefined> {
   return (await readPointer(pointerPath(home, key)))?.active;
 }
 
-/** The active conversations of all projects, by the roots these had. */
+/** The active conversations of all projects, with the roots recorded in them. */
 export async function readAllActive(home: string): Promise<Pointer[]> {
   const folder = homePaths(home).active;
   const names = await readdir(folder).catch(() => []);
@@ -36,7 +36,7 @@ export async function readAllActive(home: string): Promise<Pointer[]> {
 
 export interface Pointer {
   readonly active: ActiveConversation;
-  /** Empty for a pointer that does not say it. */
+  /** Empty strings if the pointer does not record them. */
   readonly key: ActiveKey;
 }
 

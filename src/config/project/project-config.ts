@@ -4,20 +4,20 @@ import { type ConfigFile, configValue, parseConfig } from "../files/config-file.
 import type { ConfigName } from "../settings/config-names.js";
 import { type ProjectConfigFile, readProjectConfigFile } from "../files/project-config-file.js";
 
-/** What a project says of settings. */
+/** The settings of a project. */
 export interface ProjectConfig {
   readonly config: Config;
-  /** The configuration it was read from. */
+  /** The configuration file they were read from. */
   readonly name?: ConfigName;
-  /** A sentence about each key that no setting has. */
+  /** One sentence for each unknown key. */
   readonly warnings?: readonly string[];
-  /** A configuration that is not used, because nobody has said whether the project may have one. */
+  /** The path of a configuration that is ignored, because the user has not decided whether to trust the project. */
   readonly unasked?: string;
 }
 
 /**
- * The user's own: where conversations are kept and what of them, who is logged in, to whom keys are sent, and what may be
- * done unasked. A project that is trusted still does not decide that.
+ * Settings that only the user decides, even if a project is trusted: the storage and retention of conversations,
+ * logins, the destinations of keys, and the actions allowed without approval.
  */
 const personal = [
   "approvalPolicy",
@@ -32,7 +32,7 @@ const personal = [
   "toolEnv",
 ] as const;
 
-/** Of a project that is trusted; of others it is only said that there is something. */
+/** Returns the settings of a trusted project. For a project without a trust decision, reports only that it has some. */
 export async function readProjectConfig(home: string, cwd: string): Promise<ProjectConfig> {
   const found = await readProjectConfigFile(home, cwd);
   if (found.trust === "trusted") return await trustedConfig(found);
@@ -42,7 +42,7 @@ export async function readProjectConfig(home: string, cwd: string): Promise<Proj
     : { config: {} };
 }
 
-/** Whether there is more in it than servers, of which is told where they would be started. */
+/** Whether the file contains more than MCP servers. Untrusted servers are reported where they would be started. */
 async function saysSettings(file: ConfigFile): Promise<boolean> {
   const value = await configValue(file).catch(() => ({ damaged: true }));
   return Object.keys(Object(value) as object).some((key) => key !== "mcp_servers");
@@ -51,7 +51,7 @@ async function saysSettings(file: ConfigFile): Promise<boolean> {
 async function trustedConfig({ file, problem }: ProjectConfigFile): Promise<ProjectConfig> {
   if (problem !== undefined) throw new InvalidInputError(problem);
   if (file === undefined) return { config: {} };
-  // Its servers are started by whoever keeps servers, for all conversations of the project.
+  // The MCP actor reads the project's servers itself and starts them once for all conversations of the project.
   const parsed = await parseConfig(file, `.cody/${file.name}`);
   const { mcp_servers: _, ...config } = parsed.config;
   const misplaced = personal.find((key) => config[key] !== undefined);

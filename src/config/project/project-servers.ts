@@ -6,20 +6,20 @@ import { configValue } from "../files/config-file.js";
 import { readProjectConfigFile } from "../files/project-config-file.js";
 import type { TrustLevel } from "./trust.js";
 
-/** The MCP servers a project's own configuration names, and whether they may be started. */
+/** The MCP servers in a project's own configuration, and whether the user trusts the project to start them. */
 export interface ProjectServers {
   readonly root: string;
   readonly trust: TrustLevel | undefined;
-  /** Its configuration; undefined when there is none. */
+  /** The path of the configuration; undefined if there is none. */
   readonly file: string | undefined;
   readonly servers: McpServerEntries;
-  /** What else it says something about. */
+  /** The other settings in the configuration. */
   readonly settings: readonly string[];
-  /** Why its configuration cannot be used. */
+  /** The reason why the configuration cannot be used. */
   readonly problem: string | undefined;
 }
 
-/** What is read of a project nobody trusts is for display alone. */
+/** The servers of an untrusted project are for display only. */
 export async function readProjectServers(home: string, cwd: string): Promise<ProjectServers> {
   const { root, trust, file, problem } = await readProjectConfigFile(home, cwd);
   const none = { root, trust, file: file?.path, servers: {}, settings: [], problem };

@@ -3,10 +3,10 @@ import { dirname, join, resolve } from "node:path";
 import type { GitInfo } from "../../messages/rollout-line.js";
 import { findCommonDirectory, findGitDirectory, readSmall } from "../../base/git/git-directory.js";
 
-/** The nearest ancestor with `.git`, which is a file in a worktree; without one the folder itself. */
+/** The nearest ancestor with `.git`, which is a file in a worktree; without one, the folder itself. */
 export async function findProjectRoot(cwd: string): Promise<string> {
   const start = resolve(cwd);
-  // All are asked at once: where the event loop is busy, each answer takes one round of it.
+  // Checked in parallel: on a busy event loop, each check takes one iteration of the loop.
   const asked = withAncestors(start).map((folder) => ({ folder, isRoot: exists(join(folder, ".git")) }));
   for (const { folder, isRoot } of asked) {
     if (await isRoot) return folder;
@@ -14,24 +14,27 @@ export async function findProjectRoot(cwd: string): Promise<string> {
   return start;
 }
 
-/** The real path of the project a folder belongs to; undefined when the folder is gone. */
+/** The real path of the project that contains a folder; undefined if the folder no longer exists. */
 export async function realRootOf(cwd: string): Promise<string | undefined> {
   return await realpath(await findProjectRoot(cwd)).catch(() => undefined);
 }
 
-/** Whether a path lies in a folder or is that folder; both must be real paths. */
+/** Whether a path is a folder or lies inside it; both must be real paths. */
 export function isInside(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
-/** The nearest first. */
+/** Nearest first. */
 function withAncestors(folder: string): string[] {
   const folders = [folder];
   for (let last = folder; last !== dirname(last); last = dirname(last)) folders.push(dirname(last));
   return folders;
 }
 
-/** Read from git's files, because running git would run what the project configured. Damage is the same as no git. */
+/**
+ * Reads git's files instead of running git, which would execute commands the project configured. A damaged repository
+ * counts as none.
+ */
 export async function readGitInfo(root: string): Promise<GitInfo | undefined> {
   try {
     const gitDirectory = await findGitDirectory(root);
@@ -73,7 +76,7 @@ function originUrl(config: string): string | undefined {
   return undefined;
 }
 
-/** Everything before the last @ of an address with a scheme may be a password; `git@host:path` is no secret. */
+/** In a URL with a scheme, everything before the last @ may be a password; `git@host:path` is not secret. */
 function withoutCredentials(url: string): string {
   const [, scheme, rest] = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/i.exec(url) ?? [];
   if (scheme === undefined || rest === undefined) return url;

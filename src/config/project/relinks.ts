@@ -4,13 +4,13 @@ import { withFileLock } from "../file-lock.js";
 import { homePaths } from "../paths.js";
 import { writeAtomic } from "../../base/fs/write-atomic.js";
 
-/** A folder that is another now, with all that is below it. */
+/** A folder that was moved with everything below it. */
 export interface Relink {
   readonly from: string;
   readonly to: string;
 }
 
-/** What was said about folders that are gone, the oldest first; a damaged file says nothing. */
+/** The recorded moves, oldest first; empty if the file is damaged. */
 export async function readRelinks(home: string): Promise<Relink[]> {
   try {
     const value: unknown = JSON.parse(await readFile(homePaths(home).relinks, "utf8"));
@@ -20,7 +20,7 @@ export async function readRelinks(home: string): Promise<Relink[]> {
   }
 }
 
-/** Says where a folder is now. What was said of it before, and of the new one, no longer holds. */
+/** Records that a folder moved. Earlier records for the old and for the new location are removed. */
 export async function addRelink(home: string, { from, to }: Relink): Promise<void> {
   const path = homePaths(home).relinks;
   await withFileLock(`${path}.lock`, async () => {
@@ -29,7 +29,7 @@ export async function addRelink(home: string, { from, to }: Relink): Promise<voi
   });
 }
 
-/** Where a folder is now. Each is followed once: two that name one another must not be followed for ever. */
+/** Resolves the current location of a folder. Follows each record once, because two may point at each other. */
 export function relinked(folder: string, relinks: readonly Relink[]): string {
   const rest = new Set(relinks);
   let at = folder;
@@ -40,7 +40,7 @@ export function relinked(folder: string, relinks: readonly Relink[]): string {
   return at;
 }
 
-/** The one for the folder itself, else for the nearest above it. */
+/** The record for the folder itself, else for its nearest ancestor. */
 function nearest(folder: string, relinks: ReadonlySet<Relink>): Relink | undefined {
   const above = [...relinks].filter(({ from }) => folder === from || folder.startsWith(from + sep));
   return above.toSorted((a, b) => b.from.length - a.from.length)[0];

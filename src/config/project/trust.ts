@@ -6,10 +6,10 @@ import { homePaths } from "../paths.js";
 import { findProjectRoot } from "./project.js";
 import { writeAtomic } from "../../base/fs/write-atomic.js";
 
-/** What the user has said of a project; of most they have said nothing. */
+/** The user's decision about a project; most projects have none. */
 export type TrustLevel = "trusted" | "untrusted";
 
-/** What was said, by the real paths of projects; a damaged file trusts nobody. */
+/** The decisions by the projects' real paths. If the file is damaged, no project is trusted. */
 export async function readTrust(home: string): Promise<ReadonlyMap<string, TrustLevel>> {
   try {
     const value: unknown = JSON.parse(await readFile(homePaths(home).trust, "utf8"));
@@ -20,7 +20,7 @@ export async function readTrust(home: string): Promise<ReadonlyMap<string, Trust
   }
 }
 
-/** Says what is thought of a project from now on; undefined takes back what was said. */
+/** Records the decision about a project; undefined removes it. */
 export async function setTrust(home: string, root: string, level: TrustLevel | undefined): Promise<void> {
   const path = homePaths(home).trust;
   await makeDirectory(home);
@@ -32,7 +32,7 @@ export async function setTrust(home: string, root: string, level: TrustLevel | u
   });
 }
 
-/** The project a folder belongs to, by its real path: a link must not lend its name to another folder. */
+/** The root of the project that contains a folder, as a real path: a link must not lend its trust to another folder. */
 export async function realProjectRoot(cwd: string): Promise<string> {
   return await findProjectRoot(await realpath(cwd).catch(() => cwd));
 }

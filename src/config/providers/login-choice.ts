@@ -4,15 +4,15 @@ import { providerOfKey, providerOfModel } from "./pick-provider.js";
 import { choiceOf, type ProviderChoice } from "./provider-choice.js";
 import type { KeySources } from "./vendors.js";
 
-/** One layer, and whether a person has said it to cody: in their own configuration, or as a flag. */
+/** One layer, and whether the user chose it explicitly: in their own configuration, or with a flag. */
 export interface SaidChoice {
   readonly choice: ProviderChoice;
   readonly isOwn: boolean;
 }
 
 /**
- * The same as `choiceOf`, but where a login answers only a person's own word says to which address its token goes: what
- * lies around in an environment or a project does not.
+ * Same as `choiceOf`, except that when a login is used, only the user's own configuration and flags may set the address
+ * that receives its token. The environment and the project may not.
  */
 export function guardedChoice(
   layers: readonly SaidChoice[],

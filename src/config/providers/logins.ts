@@ -2,26 +2,25 @@ import type { AuthMethod, Config, WireApi } from "../../messages/config.js";
 
 export type LoginName = "chatgpt" | "claude";
 
-/** What is known about a login. */
 export interface LoginFacts {
   readonly name: LoginName;
   readonly method: AuthMethod;
-  /** How a person calls it. */
+  /** The name shown to people. */
   readonly title: string;
-  /** Whose models it is for, where they are reached with it, and how they are spoken to. */
+  /** The provider whose models the login gives access to, the address to reach it, and the wire API. */
   readonly provider: string;
   readonly baseUrl: string | undefined;
   readonly api: WireApi;
-  /** Who answers when nobody says which model is to. */
+  /** The default model. */
   readonly model: string;
   readonly issuer: string;
   readonly tokenUrl: string;
   readonly clientId: string;
-  /** What helps when there is no login, or it has ended. */
+  /** Advice for a missing or expired login. */
   readonly remedy: string;
 }
 
-/** Public facts: the addresses and ids the vendors' own programs log in with. */
+/** Public facts: the addresses and client ids that the vendors' own programs log in with. */
 const chatgpt: LoginFacts = {
   name: "chatgpt",
   method: "chatgpt-oauth",
@@ -51,7 +50,7 @@ const claude: LoginFacts = {
 
 export const loginNames: readonly LoginName[] = ["chatgpt", "claude"];
 
-/** With what the configuration says otherwise. */
+/** Returns a login's facts, with the overrides from the configuration. */
 export function loginFacts(name: LoginName, logins: Config["logins"] = {}): LoginFacts {
   const facts = name === "chatgpt" ? chatgpt : claude;
   const { issuer = facts.issuer, tokenUrl, clientId = facts.clientId } = logins[name] ?? {};
@@ -59,7 +58,7 @@ export function loginFacts(name: LoginName, logins: Config["logins"] = {}): Logi
   return { ...facts, issuer, clientId, tokenUrl: tokenUrl ?? own };
 }
 
-/** The login a method stands for, where it is for this provider. No login is ever used that was not chosen. */
+/** The login for a method, if it belongs to this provider. cody never uses a login that the user did not choose. */
 export function chosenLogin(auth: AuthMethod | undefined, provider: string): LoginFacts | undefined {
   return [chatgpt, claude].find((facts) => facts.method === auth && facts.provider === provider);
 }

@@ -2,9 +2,9 @@ import type { AuthMethod } from "../../messages/config.js";
 import { type ModelEntries, resolveModel } from "../models/models.js";
 import { hasKey, type KeySources } from "./vendors.js";
 
-/** Whose key is looked for when nothing is named, in this order. */
+/** The providers whose keys are tried, in this order, when neither a provider nor a model is named. */
 const guessed = ["openai", "anthropic", "openrouter"];
-/** Whose models a method is for. */
+/** The provider of each authentication method. */
 export const providerOfAuth: Readonly<Record<AuthMethod, string>> = {
   "openai-api-key": "openai",
   "anthropic-api-key": "anthropic",
@@ -14,15 +14,15 @@ export const providerOfAuth: Readonly<Record<AuthMethod, string>> = {
 };
 
 /**
- * The provider a model's name stands for. Of whom nobody knows whose it is, it is whose key was chosen or is the only
- * one; otherwise it is taken for Anthropic's.
+ * The provider of a model name. For an unknown name, it is the provider of the chosen or the only key, otherwise
+ * Anthropic.
  */
 export function providerOfModel(model: string, models: ModelEntries, keys: KeySources): string {
   if (model === "offline") return "offline";
   return ownerOf(model, models) ?? onlyHolder(keys) ?? resolveModel(model, models).provider;
 }
 
-/** Whose model it is; undefined when its name does not tell and nobody has said it. */
+/** The provider that is known to serve a model; undefined if neither the name nor the configuration tells. */
 export function ownerOf(model: string, models: ModelEntries): string | undefined {
   const { id, provider } = resolveModel(model, models);
   const isGuess = models[id]?.provider === undefined && resolveModel(id).foundBy === "default";
@@ -30,7 +30,7 @@ export function ownerOf(model: string, models: ModelEntries): string | undefined
 }
 
 /**
- * The provider whose key was chosen, or is there. Who configured a key for cody meant it more than who has one in the
+ * The provider of the chosen key, or else of a key that exists. A key configured for cody wins over one in the
  * environment.
  */
 export function providerOfKey(keys: KeySources): string | undefined {
@@ -43,7 +43,7 @@ function onlyHolder(keys: KeySources): string | undefined {
   return another === undefined ? holder : undefined;
 }
 
-/** The providers there is a key of, in the place that counts first. */
+/** The providers that have a key: those configured for cody if there are any, otherwise those in the environment. */
 export function holdersOf({ env, providers }: KeySources): string[] {
   const places: readonly KeySources[] = [{ env: {}, providers }, { env }];
   return (

@@ -3,12 +3,12 @@ import type { ModelEntries } from "../models/models.js";
 import { ownerOf, providerOfKey, providerOfModel } from "./pick-provider.js";
 import type { KeySources } from "./vendors.js";
 
-/** What is said about who answers; one layer of several, such as the configuration, a rollout and the flags. */
+/** A choice of provider and model; one layer of several, such as the configuration, a rollout and the flags. */
 export type ProviderChoice = { readonly [K in "provider" | "api" | "model" | "baseUrl"]?: Config[K] | undefined };
 
 /**
- * What holds when layers are put one over the other. A model, an API and above all an address, which is sent the key,
- * go with their provider: what a layer says for another provider than the last one named does not count.
+ * Merges the layers. A model, an API and above all an address, which receives the key, belong to their provider: values
+ * that a layer sets for a provider other than the final one are discarded.
  */
 export function choiceOf(
   layers: readonly ProviderChoice[],
@@ -37,8 +37,8 @@ export function choiceOf(
 }
 
 /**
- * A model that is known to be another provider's means that one, where its provider is a vendor whose models have names
- * of their own. At an address somebody configured there may be any model.
+ * A model that is known to belong to another provider selects that provider, if the current one is a vendor whose model
+ * names are distinctive. A configured address may serve any model.
  */
 function elsewhere(
   model: string | undefined,

@@ -8,11 +8,11 @@ import { apiProblem, hasKey, keyVariable, saidBaseUrl, type Vendor, vendorNames,
 export interface ResolveProviderInput {
   readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers" | "models" | "auth">;
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  /** The providers in this process, which need no key and no address: the offline one and those that were injected. */
+  /** The providers inside this process, which need no key and no address: the offline one and injected ones. */
   readonly inProcess: ReadonlySet<string>;
-  /** Whoever only looks at a conversation, or copies it, needs no key yet. */
+  /** Set by callers that only read or copy a conversation and do not need a key yet. */
   readonly withoutKey?: boolean | undefined;
-  /** Only who talks may fall back to the offline model. */
+  /** Only `chat` may fall back to the offline model. */
   readonly command: "chat" | "other";
 }
 
@@ -20,18 +20,18 @@ export type ResolvedProvider =
   | {
       readonly ok: true;
       readonly provider: string;
-      /** Absent when the provider is in this process. */
+      /** Absent for a provider inside this process. */
       readonly api?: WireApi;
       readonly model: string;
-      /** Absent when it is the vendor's own. */
+      /** Absent for the vendor's default address. */
       readonly baseUrl?: string;
-      /** The login that stands in for a key. */
+      /** The login used instead of a key. */
       readonly login?: LoginName;
       readonly notice?: string;
     }
   | { readonly ok: false; readonly message: string };
 
-/** The two a person is told about. */
+/** The two providers that messages suggest. */
 const suggested = ["openai", "anthropic"];
 const useOffline = "Or use the built-in offline model: cody set-provider offline";
 
@@ -41,7 +41,7 @@ export function resolveProvider(input: ResolveProviderInput): ResolvedProvider {
   return model === undefined ? unnamed(input) : ofModel(input, model);
 }
 
-/** Where nobody knows whose model it is, and it cannot be the one it is taken for, the others are named. */
+/** If the owner of a model is only a guess and that guess has no key, the message names the other candidates. */
 function ofModel(input: ResolveProviderInput, model: string): ResolvedProvider {
   const { models = {}, providers, auth } = input.config;
   const keys = { env: input.env, providers, auth };
@@ -70,7 +70,7 @@ function named(input: ResolveProviderInput, provider: string): ResolvedProvider 
     : reached(input, provider, vendor);
 }
 
-/** What is said for this run or this provider comes before what is said about the provider in general. */
+/** An address set for this run wins over the provider's configured address. */
 function saidAddress(
   { baseUrl, providers = {} }: ResolveProviderInput["config"],
   provider: string,
@@ -78,7 +78,7 @@ function saidAddress(
   return baseUrl ?? providers[provider]?.baseUrl;
 }
 
-/** A server we know nothing of but its address. */
+/** A server of which only the address is known. */
 function compatible(baseUrl: string | undefined): Vendor | undefined {
   return baseUrl === undefined ? undefined : { apis: ["chat", "responses", "messages"], baseUrl };
 }
@@ -100,7 +100,7 @@ function reached(
   if (needsKey && !hasKey(provider, { env, providers: config.providers })) {
     return refused(`${key.missing}\nGet a key: ${key.page}`);
   }
-  // An address in the environment is for keys: it would get a token that is not meant for it.
+  // An address in the environment is meant for keys; it must not receive a login's token.
   const usual = login?.baseUrl ?? (login === undefined ? saidBaseUrl(provider, env) : undefined) ?? vendor.baseUrl;
   const baseUrl = saidAddress(config, provider) ?? usual;
   if (baseUrl !== undefined && !isAddress(baseUrl)) {
@@ -123,20 +123,22 @@ function reached(
   };
 }
 
-/** The name a provider knows a model by; what is another provider's model is left to the provider to refuse. */
+/**
+ * The name by which the provider knows a model. Another provider's model is passed through for the provider to reject.
+ */
 function ownName(name: string, provider: string, models: Config["models"] = {}): string {
   const owner = ownerOf(name, models);
   return owner === undefined || owner === provider ? resolveModel(name, models).id : name;
 }
 
-/** The same as a configured one must be: without a name and a password in it, which would end up in messages. */
+/** The same rule as for configured addresses: no user name and password, because addresses appear in messages. */
 function isAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
   return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
 }
 
-/** Names the providers that exist, besides the vendors `others`, and how to add one. */
+/** Names the known providers, which are the vendors and `others`, and explains how to add one. */
 export function unknownProvider(provider: string, others: Iterable<string>): [string, ...string[]] {
   const known = [...new Set([...vendorNames, ...others])].filter((name) => name !== provider).toSorted();
   const near = nearestName(provider, known);

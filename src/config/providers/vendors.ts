@@ -4,19 +4,19 @@ const ownPort = "11434";
 
 type Env = Readonly<NodeJS.ProcessEnv>;
 
-/** What is known about a provider by its name alone. */
+/** The built-in facts about a provider. */
 export interface Vendor {
-  /** The wire APIs it speaks; the first unless one is named. */
+  /** The supported wire APIs; the first is the default. */
   readonly apis: readonly [WireApi, ...WireApi[]];
-  /** Undefined: the address the vendor's SDK knows. */
+  /** Undefined: the default address of the vendor's SDK. */
   readonly baseUrl?: string;
-  /** The address the environment says. */
+  /** The environment variable that overrides the address. */
   readonly baseUrlOf?: { readonly variable: string; readonly read: (value: string) => string };
-  /** For who answers nobody without a key. */
+  /** Present if the provider requires a key. */
   readonly key?: { readonly missing: string; readonly page: string };
-  /** Answers when the provider is named and the model is not. Undefined where there is none that everybody has. */
+  /** The default model when the provider is named. Undefined if no model is available to every user. */
   readonly model?: string;
-  /** Answers instead when neither is named, and only a key tells which provider is meant. */
+  /** The default model when neither is named and the provider was inferred from a key. */
   readonly unnamedModel?: string;
 }
 
@@ -74,38 +74,38 @@ export function vendorOf(provider: string): Vendor | undefined {
   return vendors.get(provider);
 }
 
-/** Why a provider cannot be spoken to so; undefined when it can, or nobody knows. */
+/** Explains why a provider does not support an API; undefined if it does, or if that is unknown. */
 export function apiProblem(provider: string, api: WireApi): string | undefined {
   const apis = vendors.get(provider)?.apis;
   return apis === undefined || apis.includes(api) ? undefined : `${provider} speaks ${apis.join(" and ")}, not ${api}`;
 }
 
-/** The address the environment says for a provider; undefined when it says none. */
+/** The address from the provider's environment variable; undefined if it is not set. */
 export function saidBaseUrl(provider: string, env: Env): string | undefined {
   const said = vendors.get(provider)?.baseUrlOf;
   const value = said === undefined ? "" : (env[said.variable] ?? "").trim();
   return value === "" ? undefined : said?.read(value);
 }
 
-/** Where a provider's key is looked for, known or not. */
+/** The environment variable for a provider's key; also works for unknown providers. */
 export function keyVariable(provider: string): string {
   return `${provider.toUpperCase().replaceAll("-", "_")}_API_KEY`;
 }
 
-/** Where keys are. What is configured comes before what lies around in the environment. */
+/** The sources of keys. A configured key wins over the environment. */
 export interface KeySources {
   readonly env: Env;
   readonly providers?: Config["providers"];
-  /** Which of them a person has chosen. */
+  /** The authentication method that the user chose. */
   readonly auth?: AuthMethod | undefined;
 }
 
-/** Undefined when there is none, also where none is needed. */
+/** Undefined if there is no key, including for providers that need none. */
 export function apiKey(provider: string, { env, providers = {} }: KeySources): string | undefined {
   return providers[provider]?.apiKey ?? (env[keyVariable(provider)]?.trim() || undefined);
 }
 
-/** Also one that is in the keyring, which is asked only when the key is needed. */
+/** Also true for a key in the keyring, which is read only when the key is used. */
 export function hasKey(provider: string, sources: KeySources): boolean {
   return sources.providers?.[provider]?.keyring === true || apiKey(provider, sources) !== undefined;
 }
@@ -119,8 +119,8 @@ function asWritten(value: string): string {
 }
 
 /**
- * The address Ollama's own variable stands for: a host, a port, both, or a whole URL. As Ollama has it, a host without
- * a scheme is on Ollama's port, and a URL on its scheme's.
+ * Converts Ollama's own variable to an address: a host, a port, both, or a whole URL. As in Ollama, a host without a
+ * scheme uses Ollama's port, and a URL uses the default port of its scheme.
  */
 export function ollamaBaseUrl(host: string): string {
   const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/i.exec(host.trim()) ?? [];

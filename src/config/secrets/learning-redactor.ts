@@ -1,10 +1,10 @@
 import type { OnSecret, RedactionRules, TextRedactor } from "../../messages/redaction.js";
 import { createTextRedactor } from "./text-redactor.js";
 
-/** A token is good for an hour or so: who had so many since then has no use for the first. */
+/** A token expires after about an hour, so after this many newer ones the oldest is no longer useful. */
 const maxLearned = 100;
 
-/** Takes secrets out of texts, also those that are known only later, as tokens and keys of a keyring are. */
+/** Redacts secrets in texts, including those that become known later, such as login tokens and keys from a keyring. */
 export class LearningRedactor implements TextRedactor {
   readonly #rules: RedactionRules;
   readonly #secrets: string[];
@@ -16,7 +16,7 @@ export class LearningRedactor implements TextRedactor {
     this.#redactor = createTextRedactor(rules);
   }
 
-  /** All exact ones; what is learned later comes into the same list. */
+  /** All exact secrets. Learned ones are added to this same array. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }

@@ -6,10 +6,10 @@ import { redactionRules } from "./rules.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What is nested deeper is left out: nobody reads it, and looking for it would end in a stack that is full. */
+/** Values nested deeper are omitted: they are of no use to a reader, and walking them could overflow the stack. */
 const maxDepth = 500;
 
-/** For what servers say and what is said of them: whoever named them, their secrets go no further. */
+/** Redacts output from MCP servers and messages about them, whichever configuration defined the servers. */
 export class McpRedactor {
   readonly #known: LearningRedactor;
   readonly #redact: (text: string) => string;
@@ -19,17 +19,17 @@ export class McpRedactor {
     this.#redact = createRedactor([...mcpSecrets(servers, env), ...secretsOf(env)]);
   }
 
-  /** One that came later, as tokens do. */
+  /** Adds a secret that became known later, such as a token. */
   learn(secret: string): void {
     this.#known.learn(secret);
   }
 
-  /** Of what is said about a server also what only looks like a secret. */
+  /** Redacts a message about a server, including text that only looks like a secret. */
   text(text: string): string {
     return this.#redact(this.#clean(text));
   }
 
-  /** Of what a server answers the exact values alone: the rest is what somebody asked for. */
+  /** Redacts only exact known values from a server's answer, because the rest is what the caller asked for. */
   value(value: unknown, depth = 0): unknown {
     if (typeof value === "string") return this.#clean(value);
     if (typeof value !== "object" || value === null) return value;

@@ -3,19 +3,19 @@ import { isSecretName, secretsOf } from "./redact.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Headers that say what is sent, and hide nothing. */
+/** Headers that never contain a secret. */
 const plainHeaders: ReadonlySet<string> = new Set(["accept", "content-type", "user-agent"]);
-/** Of what somebody wrote for a server, besides the names that mean a secret anywhere. */
+/** Additional name endings that mark a secret in a server's configuration. */
 const secretWord = /(?:^|_)(?:KEY|PAT|AUTH|BEARER|JWT|COOKIE)$/i;
 
-/** What a configuration of servers says, or names in our environment, that nobody else should read. */
+/** The secrets in the servers' configuration, and those in our environment that the configuration refers to. */
 export function mcpSecrets(servers: McpServerEntries = {}, ours: Env = {}): string[] {
   return Object.values(servers).flatMap((entry) =>
     "url" in entry ? urlSecrets(entry, ours) : commandSecrets(entry, ours),
   );
 }
 
-/** Of `--token x`, `--token=x` or `TOKEN=x` the x; undefined when there is none. */
+/** Returns x for `--token x`, `--token=x` or `TOKEN=x`; undefined if there is no secret. */
 export function secretOfArgument(args: readonly string[], index: number): string | undefined {
   const [argument = "", before = ""] = [args[index], args[index - 1]];
   if (before.startsWith("-") && !argument.startsWith("-") && isSecretFlag(before)) return argument;
@@ -43,7 +43,7 @@ function urlSecrets(entry: UrlEntry, ours: Env): string[] {
   ];
 }
 
-/** Of `Bearer x` the second word. */
+/** For `Bearer x`, only the second word is secret. */
 function headerSecrets(headers: Readonly<Record<string, string>> = {}): string[] {
   const telling = Object.entries(headers).filter(([name]) => !plainHeaders.has(name.toLowerCase()));
   return telling.map(([, value]) => value.replace(/^\S+ (?=\S+$)/, ""));

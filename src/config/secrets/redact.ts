@@ -2,11 +2,11 @@ import { mask } from "../../messages/redaction.js";
 import { formsOf, minSecretChars } from "./secret-forms.js";
 
 /**
- * Each looks at a character a bounded number of times: what must come first is either a fixed word or, where a run of
- * characters follows, cannot begin inside that run.
+ * Each pattern examines a character a bounded number of times: its prefix is either a fixed word or, where a run of
+ * characters follows, cannot start inside that run.
  */
 const shapes: readonly [RegExp, string][] = [
-  // A header's value goes to the end of its quotes or its line.
+  // A header's value extends to the closing quote or the end of the line.
   [
     /((?:authorization|cookie|x-api-key)[\\"']{0,4}\s{0,10}[:=]\s{0,10})(?:"[^"\r\n]*"|'[^'\r\n]*'|[^"'\r\n][^\r\n]*)/gi,
     `$1${mask}`,
@@ -22,12 +22,12 @@ const shapes: readonly [RegExp, string][] = [
   [/(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_)\w{16,}/g, mask],
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g, mask],
 ];
-/** `PWD` is the working directory, and what ends in `CREDENTIALS` is mostly the path of a file. */
+/** `PWD` is the working directory, and a name that ends in `CREDENTIALS` is mostly the path of a file. */
 const secretVariable =
   /(?:^|_)(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS)$|^PGPASSWORD$/i;
 const credentials = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]{0,200}:([^\s@]{1,500})@[^\s@]+$/i;
 
-/** Takes known secrets out of a text, and whatever has the shape of one. */
+/** Creates a function that masks known secrets in a text, and anything with the shape of a secret. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const known = new Set(secrets.filter((secret) => secret.length >= minSecretChars).flatMap(formsOf));
   const longestFirst = [...known].toSorted((a, b) => b.length - a.length);
@@ -37,7 +37,7 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   };
 }
 
-/** The values of the variables that hold secrets by their name, and the passwords in those that hold addresses. */
+/** The values of variables with secret names, and the passwords inside variables that hold URLs. */
 export function secretsOf(env: Readonly<NodeJS.ProcessEnv>): string[] {
   return Object.entries(env).flatMap(([name, value = ""]) => {
     if (secretVariable.test(name)) return value === "" ? [] : [value];
@@ -46,7 +46,7 @@ export function secretsOf(env: Readonly<NodeJS.ProcessEnv>): string[] {
   });
 }
 
-/** Whether a field's name says that its value is nobody's business. */
+/** Whether a field's name marks its value as secret. */
 export function isSecretName(name: string): boolean {
   return /passw(?:or)?d|secret|api_?key|authorization|cookie|(?:^|_)token$|[a-z]Token$/i.test(name);
 }

@@ -4,7 +4,7 @@ import { mcpSecrets } from "./mcp-secrets.js";
 import { secretsOf } from "./redact.js";
 import { configuredKeys } from "../providers/vendors.js";
 
-/** Names whose values are secrets, unless somebody says others; words may be joined in any way. */
+/** Default names whose values are secrets; their words may be joined in any way. */
 export const defaultPatterns: readonly string[] = [
   "password",
   "passwd",
@@ -22,7 +22,7 @@ export const defaultPatterns: readonly string[] = [
 const minChars = 8;
 const minWordChars = 20;
 
-/** What is kept from the disk in this run. */
+/** Builds the redaction rules for everything this run writes to disk. */
 export function redactionRules(
   { providers, mcp_servers: servers, redaction = {} }: Pick<Config, "providers" | "mcp_servers" | "redaction">,
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +39,7 @@ export function redactionRules(
   };
 }
 
-/** A variable may hold `postgres` for a password, and that word must stay where it means something else. */
+/** A variable may hold `postgres` as a password, and that word must not be masked where it means something else. */
 function isDistinct(value: string): boolean {
   return value.length >= (/^[A-Za-z]+$/.test(value) ? minWordChars : minChars) && !value.startsWith("/");
 }

@@ -1,9 +1,12 @@
-/** Shorter ones stand in texts by chance. */
+/** Shorter strings occur in texts by chance. */
 export const minSecretChars = 6;
-/** A line of a longer secret that is long enough to be one by itself. */
+/** The minimum length of a line of a longer secret that is masked on its own. */
 const minLineChars = 16;
 
-/** How a secret may stand in a text: as it is, escaped, or encoded alone or together with what stands around it. */
+/**
+ * The forms in which a secret may appear in a text: as it is, escaped, or encoded alone or together with its
+ * surroundings.
+ */
 export function formsOf(secret: string): string[] {
   const json = escaped(secret);
   const base64 = [0, 1, 2].map((shift) => base64At(secret, shift)).filter((form) => form.length >= minSecretChars);
@@ -11,7 +14,7 @@ export function formsOf(secret: string): string[] {
   return [secret, json, ...base64, ...url, ...uriForms(secret)];
 }
 
-/** The same, and what else is found in files: escaped twice, in hexadecimal, and line by line where it has several. */
+/** Adds the forms found in files: escaped twice, in hexadecimal, and line by line for a secret of several lines. */
 export function allFormsOf(secret: string): string[] {
   const json = escaped(secret);
   const hex = Buffer.from(secret).toString("hex");
@@ -20,18 +23,18 @@ export function allFormsOf(secret: string): string[] {
   return [...formsOf(secret), escaped(json), slashed, hex, hex.toUpperCase(), ...lines];
 }
 
-/** Of a key in several lines the first and the last say only that it is one. */
+/** Skips the first and last line of a PEM key, which only mark it as one. */
 function linesOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/).map((line) => line.trim());
   return lines.filter((line) => line.length >= minLineChars && !line.startsWith("-----"));
 }
 
-/** As it stands in a JSON text. */
+/** The text as it appears inside a JSON string. */
 export function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** The characters base64 has for a text that begins at this offset of a group of three bytes, whatever stands around. */
+/** The base64 characters of a text that begins at this offset in a group of three bytes, whatever surrounds it. */
 function base64At(secret: string, shift: number): string {
   const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]);
   return bytes.toString("base64").slice(shift === 0 ? 0 : shift + 1, Math.floor((bytes.length * 8) / 6));

@@ -1,29 +1,29 @@
 import { mask, type OnSecret, type RedactionRules, type TextRedactor } from "../../messages/redaction.js";
 import { allFormsOf, escaped, minSecretChars } from "./secret-forms.js";
 
-/** A longer value is no secret: it is where somebody forgot to close quotes. */
+/** A longer value is not a secret, but the result of an unclosed quote. */
 const maxChars = 8_192;
 
 const quotes = new Set(['"', "'", "`"]);
 
-/** A piece of what has no quotes around it; of several escapes the first ends it, and the mask does not. */
+/** A piece of an unquoted value. An escape sequence ends it; the mask does not. */
 const unquotedPiece = /(?:[^\s"'`,;&()<>{}[\]|\\]|\\(?![nrt"'`\\])|\[redacted\]){1,512}/y;
 
 const keyBegin = "-----BEGIN";
 
-/** As `printenv` writes one: in several lines, and nothing around them. */
+/** A key as `printenv` prints it: several lines without quotes. */
 const wholeKey = /-----BEGIN [A-Z0-9 ]{1,64}-----(?:[^-]|-(?!----)){0,16384}-----END [A-Z0-9 ]{1,64}-----/y;
 
 const minChars = 3;
 
-/** A word without a digit is a password only where nothing else can stand, or when it is long. */
+/** A word without a digit counts as a password only in an unambiguous position, or if it is at least this long. */
 const minPlainChars = 8;
 
 const minDigits = 6;
 
 const minTightDigits = 4;
 
-/** In code it mostly means a piece of a text, so its value must look like a secret. */
+/** In code this name mostly means a lexer token, so its value must look like a secret. */
 const strictNames = new Set(["token"]);
 
 const placeholder =
@@ -57,7 +57,10 @@ const scheme = /(?:bearer|basic|token|digest)[ \t]{1,4}/iy;
 
 const restOfLine = 40;
 
-/** Keys that are recognized by how they look. Each begins with a fixed word, so that a long text is read in time. */
+/**
+ * Keys recognized by their shape. Each pattern begins with a fixed word, so that a long text is searched in linear
+ * time.
+ */
 const secretShapes: readonly RegExp[] = [
   /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,16384}-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
   /(?<=:\/\/[^\s/@:"'`]{0,100}:)[^\s/@"'`${}<>[\]]{3,200}(?=@[\w[])/g,
@@ -71,18 +74,21 @@ const secretShapes: readonly RegExp[] = [
   /(?<![\w-])eyJ[\w-]{10,4096}\.eyJ[\w-]{10,8192}\.[\w-]{0,4096}/g,
 ];
 
-/** Finds at least all that `redactShapes` would find something in, also in a text that was escaped. */
+/** Matches every text in which `redactShapes` would find something, also after escaping. */
 const shapesHint =
   "PRIVATE KEY|://[^\\s/@:\"'`\\\\]{0,100}:[^\\s/@\"'`]{3,200}@|bearer|sk-[\\w-]{16}|[sr]k_(?:live|test)_|gh[pousr]_\\w{30}|github_pat_|glpat-|npm_[a-z0-9]{36}|hf_[a-z0-9]{30}|xox[abeprs]-|A[KS]IA[0-9A-Z]{16}|AIza[\\w-]{35}|eyJ[\\w-]{10}";
 
-/** A printable character that a JSON text in a JSON text has by its number: nobody looks for a secret so. */
+/** A printable character written as a \u escape in JSON nested in JSON, which could hide a secret from the search. */
 const hiddenChar = "\\\\\\\\u00[2-7]";
-/** Part of a form that no escaping changes, long enough to be rare. */
+/** The minimum length of a needle: a part of a form that no escaping changes, and long enough to be rare. */
 const minNeedleChars = 4;
-/** A text in which secrets are wrapped deeper than this was made to hide them. */
+/** A text in which secrets are nested deeper than this was made to hide them. */
 const maxPasses = 5;
 
-/** Known values first, which are exact; then what shapes and names tell, as long as what was taken out tells more. */
+/**
+ * Masks known values first, which are exact. Then masks by shape and by name, and repeats as long as masking reveals
+ * more.
+ */
 export function createTextRedactor({ secrets, exact = [], names, shapes }: RedactionRules): TextRedactor {
   const counted = secrets.filter((secret) => secret.length >= minSecretChars && isNoMask(secret));
   const ofSecrets = counted.map((secret) => allFormsOf(secret).map((form) => ({ form, secret })));
@@ -122,14 +128,14 @@ export function createTextRedactor({ secrets, exact = [], names, shapes }: Redac
   };
 }
 
-/** The secret in them was told when it was taken out. */
+/** Does not report a value around a mask again: the secret in it was reported when it was masked. */
 function withoutWrappers(onSecret: OnSecret): OnSecret {
   return (kind, value) => {
     if (!value.includes(mask)) onSecret(kind, value);
   };
 }
 
-/** What stands in the place of secrets would never be without it. */
+/** A secret that is part of the mask itself could never be removed. */
 export function isNoMask(secret: string): boolean {
   return !mask.includes(secret);
 }
@@ -138,7 +144,9 @@ function isNeeded(needle: string, index: number, all: readonly string[]): boolea
   return !all.some((other, at) => at !== index && needle.includes(other));
 }
 
-/** Whole where there is no such part; then what is escaped is found when it is looked at once more. */
+/**
+ * The longest part that no escaping changes. Without one, the whole form; its escaped variants are forms of their own.
+ */
 function needleOf(form: string): string {
   const runs = form.match(/[A-Za-z0-9_.-]+/g) ?? [];
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), "");
@@ -149,18 +157,18 @@ function redactShapes(text: string, onFound: (value: string) => void): string {
   return secretShapes.reduce((rest, shape) => rest.replaceAll(shape, (found) => (onFound(found), mask)), text);
 }
 
-/** Finds the values that stand behind certain names in texts: `api_key=…`, `"password": "…"`, `X-Api-Key: …`. */
+/** Finds values assigned to certain names in texts: `api_key=…`, `"password": "…"`, `X-Api-Key: …`. */
 interface NamedValues {
-  /** Finds at least all that `redact` would find something in, in a text that was escaped any number of times. */
+  /** Matches every text in which `redact` would find something, after any number of escapings. */
   readonly hint: string;
   redact(text: string, onFound: (value: string) => void): string;
   /** Whether this is such a name, or ends in one. */
   isName(name: string): boolean;
-  /** Whether a value of this name is one to hide. */
+  /** Whether a value of this name must be masked. */
   isSecret(name: string, value: string): boolean;
 }
 
-/** Names are found whatever stands before them and however their words are joined; undefined when there are none. */
+/** Names match with any prefix and however their words are joined; undefined if there are none. */
 function namedValues(names: readonly string[]): NamedValues | undefined {
   if (names.length === 0) return undefined;
   const source = names
@@ -202,7 +210,7 @@ function namedValues(names: readonly string[]): NamedValues | undefined {
   };
 }
 
-/** `api_key` is also `apiKey`, `api-key` and `API KEY`. */
+/** `api_key` also matches `apiKey`, `api-key` and `API KEY`. */
 function patternOf(name: string): string {
   return name
     .split(/[_\-. ]+|(?<=[a-z0-9])(?=[A-Z])/)
@@ -210,7 +218,7 @@ function patternOf(name: string): string {
     .join("[_\\-. ]?");
 }
 
-/** In a header the word before the key says what it is. */
+/** Skips the authentication scheme before the key in a header. */
 function behindScheme(text: string, at: number): number {
   scheme.lastIndex = at;
   return scheme.test(text) ? scheme.lastIndex : at;
@@ -220,17 +228,17 @@ function bare(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
-/** Where a value stands: what comes before and behind it tells a setting from a line of code. */
+/** The surroundings of a value, which distinguish a setting from a line of code. */
 interface ValueContext {
-  /** The name before it, in small letters and nothing else. */
+  /** The name before the value, reduced to lower-case letters and digits. */
   readonly name: string;
-  /** `=` with nothing around it, as in a shell, an address or an environment, or a header that says what follows. */
+  /** `=` without spaces, as in a shell, a URL or an environment, or a header with an authentication scheme. */
   readonly isTight: boolean;
-  /** What follows on the same line. */
+  /** The rest of the same line. */
   readonly rest: string;
 }
 
-/** Whether a value is worth hiding: not a type, an expression, a placeholder or a sentence. */
+/** Whether a value should be masked: it is not a type, an expression, a placeholder or a sentence. */
 function isSecretValue({ text, isQuoted }: Pick<Value, "text" | "isQuoted">, context: ValueContext): boolean {
   if (text.length < minChars || text === mask || !/[\p{L}\p{N}]/u.test(text)) return false;
   if (text.includes(mask)) return true;
@@ -249,7 +257,7 @@ function isSecretWord(text: string, { isTight, rest }: ValueContext): boolean {
   return text.length >= minPlainChars && smallWord.test(text) && /^(?:\s*$|["'`])/.test(rest);
 }
 
-/** As `process.env.KEY` is; a part of a key is longer than a name, or has digits. */
+/** Such as `process.env.KEY`. A part of a real key is longer than an identifier, or has digits. */
 function isPath(text: string): boolean {
   const names = text.replace(/[!?]+$/, "").split(/[!?]*\./);
   return (
@@ -258,12 +266,12 @@ function isPath(text: string): boolean {
   );
 }
 
-/** A name of something else, or words about it; in quotes a digit makes it a value. */
+/** An identifier, or words about the secret; in quotes, a digit makes it a value. */
 function mayBeCode(text: string, isQuoted: boolean): boolean {
   return isQuoted ? !/\d/.test(text) : /^[\w$.!?#]+$/.test(text);
 }
 
-/** As `password: userPassword` and `"Enter your password"` do. */
+/** As in `password: userPassword` and `"Enter your password"`. */
 function saysTheName(text: string, name: string): boolean {
   return text
     .toLowerCase()
@@ -275,7 +283,7 @@ function looksRandom(text: string): boolean {
   return text.length >= minPlainChars && /\d/.test(text) && !/\s/.test(text);
 }
 
-/** What stands behind `name =` in a text. */
+/** The value after `name =` in a text. */
 interface Value {
   readonly from: number;
   readonly to: number;
@@ -283,7 +291,7 @@ interface Value {
   readonly isQuoted: boolean;
 }
 
-/** The value that begins here; none when there is nothing, or no end of it. */
+/** The value that begins here; undefined if there is none, or if it has no end. */
 function valueAt(text: string, at: number): Value | undefined {
   let from = at;
   while (text[from] === "\\") from += 1;
@@ -292,7 +300,7 @@ function valueAt(text: string, at: number): Value | undefined {
   return from === at ? wordAt(text, at) : undefined;
 }
 
-/** Quotes that stand in quotes are escaped once more than those around them. */
+/** Nested quotes are escaped once more than the quotes around them. */
 function quotedAt(text: string, from: number, quote: string, depth: number): Value | undefined {
   const mayBreak = quote === "`" || text.startsWith(keyBegin, from);
   const end = Math.min(text.length, from + maxChars);
@@ -309,7 +317,7 @@ function quotedAt(text: string, from: number, quote: string, depth: number): Val
   return undefined;
 }
 
-/** As far as it must be read to be judged; `wordEnd` says where it ends. */
+/** Reads only as much as is needed to judge the value; `wordEnd` finds its end. */
 function wordAt(text: string, from: number): Value | undefined {
   const to = keyEnd(text, from) ?? readWord(text, from, 1);
   return to === from ? undefined : { from, to, text: text.slice(from, to), isQuoted: false };

@@ -3,10 +3,12 @@ import type { CompactionConfig } from "../../messages/compaction.js";
 type Settings = { readonly [K in keyof CompactionConfig]-?: NonNullable<CompactionConfig[K]> };
 type Unset = "strategy" | "tokenLimit" | "reserveTokens" | "prompt";
 
-/** What has no default counts as not said: the ratio alone decides then, our prompt asks, and the model names the strategy. */
+/**
+ * Settings without a default may be undefined: then only the ratio triggers compaction, the built-in prompt is used,
+ * and the strategy depends on the model.
+ */
 export type EffectiveCompaction = Omit<Settings, Unset> & { readonly [K in Unset]: Settings[K] | undefined };
 
-/** What holds when nobody has said otherwise. */
 export const defaultCompaction = {
   enabled: true,
   mode: "blocking",

@@ -1,13 +1,13 @@
-/** The files a configuration may be in. */
+/** The possible file names of a configuration. */
 export const configNames = ["config.json", "config.jsonc", "config.yaml", "config.yml"] as const;
 export type ConfigName = (typeof configNames)[number];
 
-/** Whether a configuration may say where conversations are: only then it is worth parsing for a list. */
+/** Whether a configuration may set the location of conversations. Only then does a list need to parse it. */
 export function maySayWhere(text: string): boolean {
   return text.includes("directory") || text.includes("layout");
 }
 
-/** The same for the environment. */
+/** Whether the environment sets the location of conversations. */
 export function saysWhere(env: Readonly<Record<string, string | undefined>>): boolean {
   return Boolean(env["CODY_PERSISTENCE_DIRECTORY"] ?? env["CODY_PERSISTENCE_LAYOUT"]);
 }

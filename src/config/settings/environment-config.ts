@@ -6,14 +6,14 @@ import { type ConfigKey, configKeys, nestedSetting, settingValue } from "./setti
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The variable of a setting: `CODY_COMPACTION_KEEP_TURNS` for `compaction.keepTurns`. */
+/** The environment variable of a setting: `CODY_COMPACTION_KEEP_TURNS` for `compaction.keepTurns`. */
 export function variableOf(key: ConfigKey): string {
   return `CODY_${key.replaceAll(/[.]|(?=[A-Z])/g, "_").toUpperCase()}`;
 }
 
-/** What variables say; an empty one says nothing. */
+/** Reads the settings from environment variables; an empty variable counts as not set. */
 export async function environmentConfig(env: Env): Promise<Config> {
-  // Most have none, and should not wait for the schema.
+  // Most environments set none, and then the schema need not be loaded.
   const said = Object.keys(env).some((name) => name.startsWith("CODY_"))
     ? configKeys.filter((key) => env[variableOf(key)])
     : [];

@@ -1,10 +1,10 @@
 import { nearestName } from "../../base/text/nearest-name.js";
 import { configKeys } from "./setting-keys.js";
 
-/** What holds settings by names that are not ours. */
+/** Tables whose keys are chosen by the user. */
 const tables = ["providers", "models", "limits", "logins", "mcp_servers"];
 
-/** The setting somebody may have meant: nearly the same letters, or the same name in another place. */
+/** The setting that was probably meant: a similar spelling, or the same name in another table. */
 export function nearestSetting(text: string): string | undefined {
   const place = placeOf(text);
   const groups = configKeys.map((key) => placeOf(key) ?? key);
@@ -23,7 +23,7 @@ function nearest(text: string, known: readonly string[]): string | undefined {
   return near === undefined ? undefined : known.find((key) => nameOf(key) === near);
 }
 
-/** Whether it was written in capitals does not matter. */
+/** Ignores case. */
 function nameOf(key: string): string {
   return key.slice(key.lastIndexOf(".") + 1).toLowerCase();
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../../messages/config.js";
 
-/** How much is kept; undefined is without a bound. */
+/** How many conversations are kept, and for how long; undefined means no limit. */
 export interface RetentionSettings {
   readonly retentionDays: number | undefined;
   readonly maxConversationsPerProject: number | undefined;
@@ -8,7 +8,7 @@ export interface RetentionSettings {
 
 const defaults = { retentionDays: 30, maxConversationsPerProject: 100 };
 
-/** What holds where nothing is said. */
+/** Fills in the defaults; `false` becomes undefined. */
 export function effectiveRetention(persistence: Config["persistence"]): RetentionSettings {
   const { retentionDays, maxConversationsPerProject } = { ...defaults, ...said(persistence) };
   return {

@@ -1,10 +1,10 @@
 import type { CompactionConfig } from "../../messages/compaction.js";
 import type { Config, KnowledgeConfig, TurnLimits } from "../../messages/config.js";
 
-/** What holds settings and is none itself. */
+/** Tables of settings. */
 type Nested = "persistence" | "turnLimits" | "compaction" | "knowledge" | "history" | "export" | "redaction";
 
-/** A setting that has one value, by its path. */
+/** The dotted path of a setting that has a single value. */
 export type ConfigKey =
   | Exclude<keyof Config, Nested | "providers" | "models" | "limits" | "logins" | "mcp_servers">
   | `turnLimits.${keyof TurnLimits}`
@@ -17,7 +17,7 @@ export type ConfigKey =
 
 export type ConfigValue = string | boolean | number | readonly string[];
 
-/** How a text from a command line or the environment becomes the value of a setting. */
+/** Convert a text from the command line or the environment to the value of a setting. */
 const readers = {
   provider: asText,
   api: asText,
@@ -66,17 +66,16 @@ const readers = {
 
 export const configKeys = Object.keys(readers) as ConfigKey[];
 
-/** What does not fit is left for the schema to refuse, with what is allowed. */
+/** An invalid text is returned as it is, so that the schema rejects it with the allowed values. */
 export function settingValue(key: ConfigKey, text: string): ConfigValue {
   return readers[key](text);
 }
 
-/** A configuration in which only this setting is said. */
+/** A configuration that contains only this setting. */
 export function nestedSetting(key: string, value: unknown): Config {
   return key.split(".").reduceRight<unknown>((inner, part) => ({ [part]: inner }), value) as Config;
 }
 
-/** What a configuration says of a setting. */
 export function settingIn(config: object, key: ConfigKey): ConfigValue | undefined {
   const found = key
     .split(".")
@@ -96,12 +95,12 @@ function asNumber(text: string): number | string {
   return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-/** What has no bound says so. */
+/** `false` means no limit. */
 function asNumberOrNone(text: string): number | string | boolean {
   return text === "false" ? false : asNumber(text);
 }
 
-/** Separated by commas; an empty text is none. */
+/** Splits at commas; an empty text is an empty list. */
 function asNames(text: string): string[] {
   return text.trim() === "" ? [] : text.split(",").map((name) => name.trim());
 }

@@ -2,10 +2,10 @@ import { isRecord } from "../../base/is-record.js";
 import type { Table } from "../../messages/written-config.js";
 import type { ConfigValue } from "./setting-keys.js";
 
-/** A value that stands somewhere in a configuration; a table only when nothing is in it. */
+/** A value anywhere in a configuration; a table only if it is empty. */
 export type LeafValue = ConfigValue | Table;
 
-/** All that a configuration says, by path: tables are walked through, a list is one value. */
+/** All values of a configuration by path. Tables are descended into; a list is one value. */
 export function settingLeaves(config: object): ReadonlyMap<string, LeafValue> {
   return new Map(leavesIn(config as Table, ""));
 }

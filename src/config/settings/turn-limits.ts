@@ -1,6 +1,5 @@
 import type { TurnLimits } from "../../messages/config.js";
 
-/** Where a turn is stopped when nobody has said otherwise. */
 export const defaultTurnLimits = {
   steps: 200,
   seconds: 3_600,
@@ -26,5 +25,5 @@ export function effectiveLimits(said: TurnLimits = {}): EffectiveLimits {
   };
 }
 
-/** How many turns the model sees when nobody has said otherwise. */
+/** The default number of turns that the model sees. */
 export const defaultHistoryTurns = 1_000;

@@ -56,14 +56,14 @@ export const chatApi: MockApi = {
   whole: wholeCompletion,
 };
 
-/** This API has an older sentence for what it does not know at the top. */
+/** This API has an older message for an unknown top-level parameter. */
 function shapeRefusal(problem: Problem): Refusal {
   const isTop = problem.kind === "unknown" && problem.path.length === 1;
   if (!isTop) return openAiRefusal(problem);
   return badRequest(`Unrecognized request argument supplied: ${String(problem.path[0])}`, null);
 }
 
-/** The request as the offline model reads it. */
+/** Converts the request for the offline model. */
 function modelRequest(body: JsonObject): ModelRequest {
   const { schema } = objectOf(objectOf(body["response_format"])["json_schema"]);
   return {
@@ -119,7 +119,7 @@ function streamedCompletion(reply: MockReply, exchange: Exchange): Answer {
   const calls = reply.calls ?? [];
   const content = text === "" && calls.length > 0 ? null : "";
   answer.event(chunk(JSON.stringify({ role: "assistant", content, refusal: null })));
-  // Not OpenAI's: how compatible servers send what their models think.
+  // Not OpenAI's: compatible servers send their models' reasoning like this.
   answer.deltas(reasoningDeltas, (delta) => chunk(`{"reasoning_content":${delta}}`));
   answer.deltas(textDeltas, (delta) => chunk(`{"content":${delta}}`));
   for (const [index, call] of calls.entries()) {
@@ -133,7 +133,7 @@ function streamedCompletion(reply: MockReply, exchange: Exchange): Answer {
   return answer.finish(`${chunk("{}", finishReason(reply))}${usage}data: [DONE]\n\n`);
 }
 
-/** A chat completion in one piece. */
+/** A chat completion that is not streamed. */
 function wholeCompletion(reply: MockReply, exchange: Exchange): object {
   const { ids, createdAt, model } = exchange;
   const { text, reasoning } = partsOf(reply);

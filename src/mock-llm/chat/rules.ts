@@ -9,7 +9,7 @@ import type { Refusal } from "../wire-api.js";
 
 const reasons = /^(?:o\d|gpt-5)/;
 
-/** What a request of the right shape is still refused for. */
+/** Checks rules beyond the shape of a request. */
 export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const { stream, stream_options: options } = body;
   if (isGiven(options) && stream !== true) {
@@ -85,7 +85,7 @@ function argumentsRefusal(messages: readonly JsonObject[]): Refusal | undefined 
   return undefined;
 }
 
-/** The tool messages of a call follow it at once, each call has one, and no id comes twice. */
+/** The tool messages of a call must follow it at once, one per call, and no id may repeat. */
 function pairRefusal(messages: readonly JsonObject[]): Refusal | undefined {
   const seen = new Set<string>();
   let open = new Set<string>();

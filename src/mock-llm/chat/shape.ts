@@ -13,7 +13,7 @@ const name = z
   .regex(/^[a-zA-Z0-9_-]+$/);
 const penalty = z.number().min(-2).max(2).nullish();
 
-/** Every parameter that is documented; those cody does not use may hold anything. */
+/** Every documented parameter; those that cody does not use accept any value. */
 const Request = z.strictObject({
   messages: z.array(anyObject).min(1),
   model: z.string(),
@@ -128,13 +128,13 @@ const partsByRole: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>
 
 const openAiModels = /^(?:gpt-|o\d|chatgpt-|codex-)/;
 
-/** Servers of other models send what they think, and take it back. */
+/** Servers of other models send their reasoning, and accept it back. */
 function withoutThoughts(message: JsonObject): JsonObject {
   const { reasoning_content: thoughts, ...rest } = message;
   return message["role"] === "assistant" && typeof thoughts === "string" ? rest : message;
 }
 
-/** What is wrong with the shape of a request to the Chat Completions API. */
+/** The first problem in the shape of a request to the Chat Completions API. */
 export const shapeProblem = besideFamiliarTools((body): Problem | undefined => {
   const isOpenAi = openAiModels.test(stringOf(body["model"]));
   const check = (message: JsonObject, at: Path) => messageProblem(isOpenAi ? message : withoutThoughts(message), at);

@@ -26,7 +26,7 @@ import { blocksOf } from "./turns.js";
 
 const ping = 'event: ping\ndata: {"type": "ping"}\n\n';
 
-/** A thread, which is a beta: what was said, the system and the tools stay with the server. */
+/** A thread (a beta feature): messages, system prompt and tools are stored by the server. */
 const continuation: Continuation = {
   anchorIn: ({ thread }) => {
     const { type, previous_message_id: id } = objectOf(thread);
@@ -80,14 +80,14 @@ function unreadable(why: string): Refusal {
   return invalidMessages(`The request body is not valid JSON: ${why}`);
 }
 
-/** Half a character, as a text has it that was cut in the middle of one, is no JSON to this API. */
+/** A lone surrogate, left by truncation, is invalid JSON for this API. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;
   return Object.keys(value).every((key) => key.isWellFormed()) && Object.values(value).every(isWellFormed);
 }
 
-/** Some mistakes have sentences of their own. */
+/** Some mistakes have their own messages. */
 function shapeRefusal(problem: Problem): Refusal {
   const { path, received } = problem;
   if (path.at(-1) === "role" && received === "system") {
@@ -106,12 +106,12 @@ function shapeRefusal(problem: Problem): Refusal {
   return anthropicRefusal(problem);
 }
 
-/** Without the beta nobody knows of threads. */
+/** Without the beta header, the API does not know threads. */
 function takesThreads({ "anthropic-beta": betas }: IncomingHttpHeaders): boolean {
   return String(betas ?? "").includes("message-threads-");
 }
 
-/** The request as the offline model reads it. */
+/** Converts the request for the offline model. */
 function modelRequest(body: JsonObject): ModelRequest {
   const { schema } = objectOf(objectOf(body["output_config"])["format"]);
   return {
@@ -182,7 +182,7 @@ function streamedMessage(reply: MockReply, exchange: Exchange): Answer {
 function opened(block: ContentBlock): object {
   if (block.type === "thinking") return { ...block, thinking: "", signature: "" };
   if (block.type === "text") return { ...block, text: "" };
-  // It comes at once.
+  // Sent at once, without deltas.
   if (block.type === "redacted_thinking") return block;
   return { ...block, input: {} };
 }
@@ -200,7 +200,7 @@ function event(type: string, fields: object): string {
   return namedEvent({ type, ...fields });
 }
 
-/** A message in one piece. */
+/** A message that is not streamed. */
 function wholeMessage(reply: MockReply, exchange: Exchange): object {
   const begun = emptyMessage(exchange);
   const content = contentBlocks(reply, exchange);
@@ -230,7 +230,7 @@ function stopReason(reply: MockReply): string {
   return (reply.calls ?? []).length > 0 ? "tool_use" : "end_turn";
 }
 
-/** Input read from the cache is not counted as input here. */
+/** This API does not count tokens read from the cache as input tokens. */
 function startUsage({ usage }: Exchange) {
   return {
     input_tokens: Math.max(0, usage.input_tokens - usage.cached_input_tokens),
@@ -242,7 +242,7 @@ function startUsage({ usage }: Exchange) {
   };
 }
 
-/** The content of an answer. `json` is what a call's input is streamed as. */
+/** The content blocks of an answer. */
 function contentBlocks(reply: MockReply, exchange: Exchange) {
   const { text } = partsOf(reply);
   const calls = reply.calls ?? [];
@@ -270,7 +270,7 @@ function thoughtBlocks(reply: MockReply, { model }: Exchange) {
   ];
 }
 
-/** The whole answer needs an object, whatever the script has written. */
+/** A message that is not streamed needs an object, whatever the script contains. */
 function inputOf(call: MockCall): unknown {
   try {
     return JSON.parse(argumentsOf(call));

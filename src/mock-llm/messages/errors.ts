@@ -44,7 +44,7 @@ export function invalidMessages(message: string): Refusal {
   return { status: 400, message };
 }
 
-/** A problem with the shape of a request, in the words of the Messages API. */
+/** Describes a problem in the shape of a request with the Messages API's wording. */
 export function anthropicRefusal(problem: Problem): Refusal {
   return invalidMessages(`${problem.path.join(".")}: ${textOf(problem)}`);
 }

@@ -1,16 +1,17 @@
 import type { JsonObject } from "../json.js";
 import { digest } from "../seal.js";
 
-// The API sees whether the thoughts that led to a call came back as they were; here the call's id says what they were.
+// The real API detects whether the thinking blocks that led to a call came back unchanged. The mock encodes their
+// digest in the call's id.
 
 const ledId = /_t(\d+)_([\w-]{16})$/;
 
-/** The id of a call that these thoughts led to. */
+/** The id of a call that these thinking blocks led to. */
 export function ledUseId(id: string, thoughts: readonly JsonObject[]): string {
   return thoughts.length === 0 ? id : `${id}_t${thoughts.length}_${digestOf(thoughts)}`;
 }
 
-/** Whether the last of the thoughts before a call are those that led to it. */
+/** Whether the last thinking blocks before a call are those that led to it. */
 export function isLedBy(id: string, thoughts: readonly JsonObject[]): boolean {
   const [, count, seen] = ledId.exec(id) ?? [];
   return count === undefined || digestOf(thoughts.slice(-Number(count))) === seen;

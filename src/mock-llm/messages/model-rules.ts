@@ -2,7 +2,7 @@ import { invalidMessages } from "./errors.js";
 import { type JsonObject, objectOf, stringOf } from "../json.js";
 import type { Refusal } from "../wire-api.js";
 
-/** How many tokens an answer of a model may have. */
+/** The maximum number of output tokens by model. */
 const maxOutputs: readonly (readonly [RegExp, number])[] = [
   [/^claude-3-haiku/, 4_096],
   [/^claude-3-5/, 8_192],
@@ -11,7 +11,7 @@ const maxOutputs: readonly (readonly [RegExp, number])[] = [
 ];
 const generation = /^claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?!\d)/;
 
-/** What the Messages API refuses one model and takes from another. */
+/** Checks rules of the Messages API that depend on the model. */
 export function modelRefusal(body: JsonObject): Refusal | undefined {
   const model = stringOf(body["model"]);
   const most = maxOutputs.find(([name]) => name.test(model))?.[1];
@@ -42,7 +42,7 @@ function effortRefusal(model: string, body: JsonObject): Refusal | undefined {
   return isTooNew ? invalidMessages(`This model does not support effort level '${effort}'.`) : undefined;
 }
 
-/** Whether a model goes on with what its own last message begins. */
+/** Whether a model continues an answer that the last message begins. */
 export function takesPrefill(model: string): boolean {
   return (versionOf(model) ?? 0) < 406;
 }

@@ -4,7 +4,7 @@ import type { Refusal } from "../wire-api.js";
 
 const maxCacheBlocks = 4;
 
-/** Which parameters the Messages API does not take together. */
+/** Checks for parameters that the Messages API does not accept together. */
 export function optionRefusal(body: JsonObject): Refusal | undefined {
   const choice = stringOf(objectOf(body["tool_choice"])["type"]);
   if (choice !== "" && objectsOf(body["tools"]).length === 0) {

@@ -35,7 +35,7 @@ export function headerRefusal(headers: IncomingHttpHeaders): Refusal | undefined
     : undefined;
 }
 
-/** What a request of the right shape is still refused for. */
+/** Checks rules beyond the shape of a request. */
 export function ruleRefusal(body: JsonObject): Refusal | undefined {
   const messages = objectsOf(body["messages"]);
   const turns = turnsOf(messages);
@@ -85,7 +85,7 @@ function contentRefusal(body: JsonObject, messages: readonly JsonObject[]): Refu
     : invalidMessages('messages: first message must use the "user" role');
 }
 
-/** The texts of a block, also those in the result of a tool. */
+/** The texts of a block, including those in a tool result. */
 function textsOf(block: JsonObject): string[] {
   if (block["type"] === "text") return [stringOf(block["text"])];
   return block["type"] === "tool_result" ? objectsOf(block["content"]).flatMap(textsOf) : [];
@@ -96,7 +96,7 @@ function toolNameRefusal(body: JsonObject): Refusal | undefined {
   return new Set(names).size === names.length ? undefined : invalidMessages("tools: Tool names must be unique.");
 }
 
-/** Who may say what. */
+/** Each block type may only be used by one role. */
 function placeRefusal(turns: readonly Turn[]): Refusal | undefined {
   const places: Readonly<Record<string, string>> = {
     thinking: "assistant",
@@ -145,7 +145,10 @@ function thinkingRefusal(turns: readonly Turn[], model: string): Refusal | undef
   return undefined;
 }
 
-/** Where thoughts go back with the newest calls, all of them do, in their order; whether none may is another rule. */
+/**
+ * If the newest calls come with thinking blocks, these must be complete and in order. Another rule decides whether they
+ * may be missing.
+ */
 function changedRefusal(turns: readonly Turn[]): Refusal | undefined {
   const { blocks } = turns.findLast(({ role }) => role === "assistant") ?? { blocks: [] };
   const first = blocks.find(({ block }) => isThought(block));
@@ -165,7 +168,7 @@ function isThought(block: JsonObject): boolean {
   return block["type"] === "thinking" || block["type"] === "redacted_thinking";
 }
 
-/** Every `tool_use` has its one result at the start of the next message, and every result its `tool_use`. */
+/** Every `tool_use` must have one result at the start of the next message, and every result its `tool_use`. */
 function pairRefusal(turns: readonly Turn[]): Refusal | undefined {
   const seen = new Set<string>();
   let open: readonly string[] = [];
@@ -196,7 +199,7 @@ function pairRefusal(turns: readonly Turn[]): Refusal | undefined {
   return open.length > 0 ? unansweredRefusal(openIndex, open) : undefined;
 }
 
-/** What the assistant has begun to say is only continued without thinking, and not from a blank. */
+/** A prefilled answer is only continued without thinking, and must not end with whitespace. */
 function finalRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undefined {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return undefined;
@@ -213,8 +216,8 @@ function finalRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undef
 }
 
 /**
- * With a budget the model goes on only from calls it has thought about: the first of those that were answered one
- * after another begins with a thought.
+ * With a thinking budget, the model only continues from calls that it made after thinking: the first of an
+ * uninterrupted sequence of calls and results must begin with a thinking block.
  */
 function unthoughtRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undefined {
   if (objectOf(body["thinking"])["type"] !== "enabled") return undefined;
@@ -251,7 +254,7 @@ function unansweredRefusal(index: number, ids: readonly string[]): Refusal {
   );
 }
 
-/** Why the Messages API refuses what a tool is said to take; one such tool spoils the whole request. */
+/** Rejects an unsupported tool schema; one such tool invalidates the whole request. */
 function toolSchemaRefusal(body: JsonObject): Refusal | undefined {
   for (const [index, tool] of objectsOf(body["tools"]).entries()) {
     const schema = objectOf(tool["input_schema"]);
@@ -267,7 +270,7 @@ function toolSchemaRefusal(body: JsonObject): Refusal | undefined {
   return undefined;
 }
 
-/** Why the Messages API refuses a schema an answer is to be held to. */
+/** Rejects an output schema that the Messages API does not support. */
 function schemaRefusal(root: unknown): Refusal | undefined {
   for (const { schema, path } of subSchemas(root)) {
     const problem = problemOf(schema);

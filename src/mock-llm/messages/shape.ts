@@ -16,7 +16,7 @@ const Text = z.strictObject({
   citations: z.array(z.unknown()).nullish(),
 });
 
-/** Every parameter that is documented; those cody does not use may hold anything. */
+/** Every documented parameter; those that cody does not use accept any value. */
 const Request = z.strictObject({
   model: z.string().min(1),
   messages: z.array(anyObject).min(1),
@@ -145,7 +145,7 @@ const CustomTool = z.strictObject({
   strict: z.boolean().optional(),
 });
 
-/** What is wrong with the shape of a request to the Messages API. */
+/** The first problem in the shape of a request to the Messages API. */
 export const shapeProblem = besideFamiliarTools(
   (body): Problem | undefined =>
     problemIn(Request, body) ??

@@ -1,6 +1,6 @@
 import { type JsonObject, objectsOf, stringOf } from "../json.js";
 
-/** A block and where the client wrote it. */
+/** A block and its position in the request. */
 export interface PlacedBlock {
   readonly block: JsonObject;
   readonly path: string;
@@ -8,12 +8,12 @@ export interface PlacedBlock {
 
 export interface Turn {
   readonly role: string;
-  /** The first message of the turn. */
+  /** The index of the turn's first message. */
   readonly index: number;
   readonly blocks: readonly PlacedBlock[];
 }
 
-/** Messages of one role in a row are one turn to the API. */
+/** Groups messages: the API treats consecutive messages of one role as one turn. */
 export function turnsOf(messages: readonly JsonObject[]): Turn[] {
   const turns: { role: string; index: number; blocks: PlacedBlock[] }[] = [];
   for (const [index, message] of messages.entries()) {

@@ -2,7 +2,7 @@ import { badRequest } from "./errors.js";
 import type { Refusal } from "../wire-api.js";
 
 const reasoningless = /^(?:gpt-3|gpt-4|chatgpt-)/;
-/** What models take, as their own refusals say it. */
+/** The efforts that models accept, according to their own error messages. */
 const taken: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^o[134](?!\d)/, ["low", "medium", "high"]],
   [/^gpt-5(?:-mini|-nano|-2025-08-07)?$/, ["minimal", "low", "medium", "high"]],
@@ -13,7 +13,7 @@ const taken: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gpt-5\.[245](?:-mini)?$/, ["none", "low", "medium", "high", "xhigh"]],
 ];
 
-/** Why OpenAI's APIs refuse an effort for a model; `param` is where it stands. */
+/** Rejects an effort that a model does not support; `param` is its place in the request. */
 export function effortRefusal(model: string, effort: unknown, param: string): Refusal | undefined {
   if (typeof effort !== "string") return undefined;
   if (reasoningless.test(model)) {

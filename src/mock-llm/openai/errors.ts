@@ -48,7 +48,7 @@ export function unreadableOpenAi(): Refusal {
   return badRequest(`We could not parse the JSON body of your request. (HINT: ${hint})`, null);
 }
 
-/** Many libraries call what they send a form, or plain text, when nobody says what it is. */
+/** Many HTTP libraries default to a form or plain-text content type. */
 export function contentTypeRefusal({ "content-type": type }: IncomingHttpHeaders): Refusal | undefined {
   if (type === undefined || /^application\/json\s*(?:;|$)/i.test(type)) return undefined;
   const rule = `This API method only accepts 'application/json' requests, but you specified the header 'Content-Type: ${type}'.`;
@@ -60,7 +60,7 @@ export function badRequest(message: string, param: string | null, code: string |
   return { status: 400, message, param, code };
 }
 
-/** A problem with the shape of a request, in OpenAI's words. */
+/** Describes a problem in the shape of a request with OpenAI's wording. */
 export function openAiRefusal(problem: Problem): Refusal {
   const param = openAiPath(problem.path);
   switch (problem.kind) {

@@ -2,10 +2,10 @@ import { isGiven, type JsonObject, stringOf } from "../json.js";
 import { badRequest } from "./errors.js";
 import type { Refusal } from "../wire-api.js";
 
-/** GPT-5.1 and later take a temperature when they do not reason. */
+/** GPT-5.1 and later accept a temperature when they do not reason. */
 const fixedSampling = /^(?:o\d|gpt-5(?:-mini|-nano|-codex|-pro)?(?:-20\d\d-\d\d-\d\d)?$)/;
 
-/** Why OpenAI's APIs refuse how an answer is to be sampled; `say` words it for a temperature. */
+/** Rejects sampling parameters that a model does not support; `say` makes the refusal for a temperature. */
 export function samplingRefusal(
   body: JsonObject,
   say: (temperature: unknown) => Refusal = () => notSupported("temperature"),
@@ -21,7 +21,7 @@ function notSupported(param: string): Refusal {
   return badRequest(text, param, "unsupported_parameter");
 }
 
-/** JSON without a schema is only given to those who also ask for it in words. */
+/** Whether the input mentions JSON, which JSON output without a schema requires. */
 export function saysJson(input: unknown): boolean {
   return /json/i.test(JSON.stringify(input) ?? "");
 }

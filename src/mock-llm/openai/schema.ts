@@ -9,7 +9,7 @@ const notPermitted = ["oneOf", "allOf", "not", "if", "then", "else", "dependentR
 const notAtTheTop = ["oneOf", "anyOf", "allOf", "enum", "not"];
 const saysWhat = ["type", "anyOf", "enum", "const", "$ref"];
 
-/** Why OpenAI's APIs refuse a schema an answer is to be held to; `param` is where it stands. */
+/** Rejects an output schema that OpenAI's APIs do not support; `param` is its place in the request. */
 export function schemaRefusal(format: JsonObject, param: string): Refusal | undefined {
   if (format["strict"] !== true) return undefined;
   const problem = strictProblem(format["schema"]);
@@ -18,7 +18,7 @@ export function schemaRefusal(format: JsonObject, param: string): Refusal | unde
   return badRequest(text, param, "invalid_json_schema");
 }
 
-/** Why OpenAI's APIs refuse the arguments a function is said to take; one such function spoils the whole request. */
+/** Rejects a function schema that OpenAI's APIs do not support; one such function invalidates the whole request. */
 export function functionRefusal({ name, parameters, strict }: JsonObject, param: string): Refusal | undefined {
   if (!isGiven(parameters)) return undefined;
   const problem = looseProblem(objectOf(parameters)) ?? (strict === true ? strictProblem(parameters) : undefined);
@@ -26,7 +26,7 @@ export function functionRefusal({ name, parameters, strict }: JsonObject, param:
   return badRequest(`Invalid schema for function '${String(name)}': ${problem}`, param, "invalid_function_parameters");
 }
 
-/** What is refused although no model is held to it. */
+/** Problems that are rejected even without strict mode. */
 function looseProblem(root: JsonObject): string | undefined {
   if (root["type"] !== "object") return notAnObject(root);
   if (notAtTheTop.some((key) => root[key] !== undefined)) {
@@ -72,7 +72,7 @@ function problemOf(schema: JsonObject): string | undefined {
   return `'required' is required to be supplied and to be an array including every key in properties. Missing '${left}'.`;
 }
 
-/** As Python writes a tuple. */
+/** Formats a path like a Python tuple. */
 function contextOf(path: Path): string {
   const parts = path.map((key) => `'${key}'`);
   return parts.length === 1 ? `(${parts[0]},)` : `(${parts.join(", ")})`;

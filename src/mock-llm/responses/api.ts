@@ -21,7 +21,7 @@ import { shapeProblem } from "./shape.js";
 import { streamedResponse } from "./stream.js";
 import { isCustomTool } from "./tools.js";
 
-/** A response that was stored is gone on from with `previous_response_id`; instructions and tools are said anew. */
+/** A stored response is continued with `previous_response_id`; instructions and tools must be sent again. */
 const continuation: Continuation = {
   anchorIn: ({ previous_response_id: id }) => (typeof id === "string" ? id : undefined),
   lost: (id) => ({
@@ -88,7 +88,7 @@ function itemsIn({ input }: JsonObject): unknown[] {
   return Array.isArray(input) ? input : [];
 }
 
-/** The request as the offline model reads it. */
+/** Converts the request for the offline model. */
 function modelRequest(body: JsonObject): ModelRequest {
   const { input } = body;
   const { schema } = objectOf(objectOf(body["text"])["format"]);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The name of a tool, also in a call of it. */
+/** The name of a tool, also used in its calls. */
 export const itemName = z
   .string()
   .min(1)

@@ -6,11 +6,11 @@ import { partsOf } from "../split-deltas.js";
 import type { Exchange } from "../wire-api.js";
 import { ledId } from "./led-ids.js";
 
-/** The output items of an answer, finished. */
+/** The finished output items of an answer. */
 export function outputItems(reply: MockReply, exchange: Exchange) {
   const { text, reasoning } = partsOf(reply);
   const { calls = [], items = [] } = reply;
-  // Only the item at which the answer was cut off is incomplete.
+  // Only the item that was cut off is incomplete.
   const statusOf = (isLast: boolean): Status => (isLast && reply.finish === "length" ? "incomplete" : "completed");
   const thoughts = reasoning !== "" && asksForReasoning(exchange) ? [reasoningItem(reasoning, exchange)] : [];
   const nextId = (prefix: string): string => ledId(exchange.ids.next(prefix), thoughts[0]?.id);
@@ -37,7 +37,7 @@ export function outputText(text: string) {
   return { type: "output_text" as const, annotations: [], logprobs: [], text };
 }
 
-/** The API summarizes its reasoning only for those who ask. */
+/** The API summarizes its reasoning only on request. */
 function asksForReasoning({ body, unasked }: Exchange): boolean {
   const options = objectOf(body["reasoning"]);
   return unasked || isGiven(options["summary"] ?? options["generate_summary"]);

@@ -1,11 +1,10 @@
-// The API remembers what a thought has led to; here the ids say it.
-
-/** The id of what came after a thought. */
+// The real API remembers which items a reasoning item led to. The mock encodes this in the ids.
+/** The id of an item that follows a reasoning item. */
 export function ledId(id: string, thought: string | undefined): string {
   return thought === undefined ? id : `${id}_${thought}`;
 }
 
-/** The id of the thought that led to what has this id. */
+/** The id of the reasoning item that led to the item with this id. */
 export function thoughtBefore(id: string): string | undefined {
   return /._(rs_.+)$/.exec(id)?.[1];
 }

@@ -9,7 +9,7 @@ export interface ResponseState {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** The response object: what was asked comes back in it. */
+/** The response object, which repeats the request's parameters. */
 export function responseObject(id: string, state: ResponseState, exchange: Exchange) {
   const { begin, middle, last } = askedIn(exchange);
   return {
@@ -22,7 +22,10 @@ export function responseObject(id: string, state: ResponseState, exchange: Excha
   };
 }
 
-/** The same as text, for any state: three events of a stream have what was asked, which is encoded once. */
+/**
+ * Returns the response object as text for any state. Three events of a stream repeat the request's parameters, so these
+ * are encoded once.
+ */
 export function responseTexts(id: string, exchange: Exchange): (state: ResponseState) => string {
   const asked = askedIn(exchange);
   const [begin, middle, last] = [fieldsText(asked.begin), fieldsText(asked.middle), fieldsText(asked.last)];
@@ -46,7 +49,7 @@ function headOf(id: string, { status, error }: ResponseState, { createdAt }: Exc
   };
 }
 
-/** What is the same in every state, by its place among what is not. */
+/** The fields that are the same in every state, grouped by their position among the others. */
 function askedIn({ body, model }: Exchange) {
   const begin = {
     instructions: body["instructions"] ?? null,

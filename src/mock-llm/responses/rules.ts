@@ -22,7 +22,9 @@ const callTypes: Readonly<Record<string, string>> = {
   custom_tool_call: "custom tool call",
 };
 
-/** What a request of the right shape is still refused for; `sent` is the part of it that the server did not remember. */
+/**
+ * Checks rules beyond the shape of a request; `sent` is the part that the client sent, without what the server stored.
+ */
 export function ruleRefusal(body: JsonObject, sent = body): Refusal | undefined {
   const unfit =
     effortRefusal(stringOf(body["model"]), objectOf(body["reasoning"])["effort"], "reasoning.effort") ??
@@ -74,7 +76,7 @@ function idRefusal(items: readonly JsonObject[]): Refusal | undefined {
   return undefined;
 }
 
-/** Models that do not reason take nothing that has to do with it. */
+/** Models without reasoning reject reasoning parameters and items. */
 function unreasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | undefined {
   if (!withoutReasoning.test(stringOf(body["model"]))) return undefined;
   const [asked] = Object.keys(objectOf(body["reasoning"]));
@@ -91,7 +93,7 @@ function unreasoningRefusal(items: readonly JsonObject[], body: JsonObject): Ref
   return badRequest(`${text} Remove reasoning items from your input and try again.`, "input");
 }
 
-/** Reasoning belongs to what the model said or did next, and comes back only with its encrypted content. */
+/** Reasoning belongs to the item after it, and is only accepted with its encrypted content. */
 function reasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | undefined {
   for (const [index, item] of items.entries()) {
     if (typeOf(item) !== "reasoning") continue;
@@ -114,7 +116,7 @@ function reasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refus
   return undefined;
 }
 
-/** What the model said or called after a thought, by its id, is not taken without the thought. */
+/** An item with an id that followed a reasoning item is rejected without it. */
 function ledRefusal(items: readonly JsonObject[]): Refusal | undefined {
   const thoughts = new Set<string>();
   for (const item of items) {
@@ -153,7 +155,7 @@ function pairRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | 
   const open = new Map<string, string>();
   const calls = new Map<string, string>();
   const answered = new Set<string>();
-  // What the server keeps of a conversation is not in the input.
+  // Items of a server-side conversation are not in the input.
   const remembers = isGiven(body["conversation"]);
   for (const item of items) {
     const type = typeOf(item);
@@ -167,7 +169,7 @@ function pairRefusal(items: readonly JsonObject[], body: JsonObject): Refusal | 
     const answeredWord = callTypes[type.replace(/_output$/, "")];
     if (word !== undefined || answeredWord === undefined) continue;
     if (answered.has(callId)) return badRequest(`Duplicate ${type} found with call_id ${callId}.`, "input");
-    // The output of another kind of tool is none of this call's.
+    // The output must be of the same kind as its call.
     if ((calls.get(callId) ?? (remembers ? answeredWord : "")) !== answeredWord) {
       return badRequest(`No tool call found for ${answeredWord} output with call_id ${callId}.`, "input");
     }

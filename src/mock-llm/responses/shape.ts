@@ -25,7 +25,7 @@ const format = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** Every parameter that is documented; those cody does not use may hold anything. */
+/** Every documented parameter; those that cody does not use accept any value. */
 const Request = z.strictObject({
   background: z.boolean().nullish(),
   context_management: z.array(anyObject).nullish(),
@@ -141,7 +141,7 @@ const items: Readonly<Record<string, z.ZodType>> = {
   }),
 };
 
-/** Items of tools that run at the provider: known by name only. */
+/** Items of tools that run at the provider: checked by name only. */
 const otherItems = [
   "file_search_call",
   "computer_call",
@@ -196,7 +196,7 @@ const partsByRole: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>
   developer: { input_text: inputText },
 };
 
-/** What is wrong with the shape of a request to the Responses API. */
+/** The first problem in the shape of a request to the Responses API. */
 export const shapeProblem = besideFamiliarTools(
   (body): Problem | undefined =>
     problemIn(Request, body) ??
@@ -219,7 +219,7 @@ function itemProblem(item: JsonObject, at: Path): Problem | undefined {
   return firstProblem(item[list], (part, place) => partProblem(part, place, parts), [...at, list]);
 }
 
-/** The model's own words are `output_text`, everybody else's `input_text`. */
+/** The model's own texts are `output_text`, all others `input_text`. */
 function partProblem(part: JsonObject, at: Path, parts: Readonly<Record<string, z.ZodType>>): Problem | undefined {
   const schema = entryOf(parts, part["type"]);
   if (schema !== undefined) return problemIn(schema, part, at);

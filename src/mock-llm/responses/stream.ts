@@ -6,13 +6,13 @@ import type { Exchange } from "../wire-api.js";
 import { type OutputItem, outputItems, outputText } from "./items.js";
 import { finalStatus, responseTexts } from "./response.js";
 
-/** Where an event belongs. */
+/** The item that an event belongs to. */
 interface Place {
   readonly item_id: string;
   readonly output_index: number;
 }
 
-/** The events of a response, numbered as they go. */
+/** The events of a response, with sequence numbers. */
 export function streamedResponse(reply: MockReply, exchange: Exchange): Answer {
   const id = exchange.ids.next("resp_");
   const output = outputItems(reply, exchange);
@@ -39,7 +39,7 @@ class NumberedEvents {
     this.#answer.event(this.#numbered(type, fields));
   }
 
-  /** Only what differs between two deltas is encoded for each. */
+  /** Encodes only the parts that differ for each delta. */
   deltas(type: string, place: object, quoted: readonly string[]): void {
     const start = `event: ${type}\ndata: {"type":"${type}",${fieldsText(place)},"delta":`;
     const first = this.#number;

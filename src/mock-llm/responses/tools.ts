@@ -40,7 +40,7 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   }),
 };
 
-/** Tools that run at the provider, and groups of tools: known by name only. */
+/** Tools that run at the provider, and groups of tools: checked by name only. */
 const otherTypes = [
   "apply_patch",
   "code_interpreter",
@@ -60,7 +60,7 @@ const otherTypes = [
   "web_search_preview_2025_03_11",
 ];
 
-/** Custom tools came with GPT-5. */
+/** GPT-5 introduced custom tools. */
 const withoutCustomTools = /^(?:gpt-[34]|chatgpt-|o\d|codex-mini|gpt-5[.\d]*-chat)/;
 
 export function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
@@ -73,7 +73,7 @@ export function toolProblem(tool: JsonObject, at: Path): Problem | undefined {
   return { kind: "value", values: [...Object.keys(schemas), ...otherTypes], path, received: type };
 }
 
-/** What a tool of the right shape is still refused for. */
+/** Checks rules beyond the shape of the tools. */
 export function toolRefusal(body: JsonObject): Refusal | undefined {
   return functionsRefusal(body["tools"]) ?? customToolRefusal(body);
 }

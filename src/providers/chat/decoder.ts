@@ -13,11 +13,11 @@ import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** Here items are never told as such: they are what the deltas made when the answer is over. */
+/** Chat Completions has no item events: the items are assembled from the deltas at the end of the answer. */
 export class ChatDecoder implements WireDecoder {
   readonly #model: string;
   readonly #context: FailureContext;
-  /** Servers repeat their ids, some after a thousand answers. */
+  /** Made from the request, because servers repeat their ids, some after a thousand answers. */
   readonly #id: string;
   readonly #reasoningId: string;
   readonly #events = new AlikeEvents();
@@ -47,7 +47,7 @@ export class ChatDecoder implements WireDecoder {
     return this.#delta(recordAt(choice, "delta"));
   }
 
-  /** Complete is what said how it finished: an end alone may be a cut. */
+  /** An answer is complete only if it has a finish reason: the end of the stream alone may be a lost connection. */
   end(): readonly ModelEvent[] {
     if (this.#finish === "") throw new FailureError(cutAnswer);
     const isFiltered = this.#finish === "content_filter";
@@ -106,7 +106,7 @@ function usageOf(usage: Record<string, unknown>): TokenUsage {
 }
 
 interface OpenCall {
-  /** Which of the answer's calls it is, from 0. */
+  /** The call's position in the answer, from 0. */
   readonly position: number;
   readonly index: unknown;
   id: string;
@@ -114,11 +114,13 @@ interface OpenCall {
   readonly args: GrowingText;
 }
 
-/** Puts calls together that come in pieces over many chunks. */
+/** Assembles calls that arrive in pieces over many chunks. */
 class ChatCalls {
   readonly #calls: OpenCall[] = [];
 
-  /** Takes the pieces of a chunk; returns what they add to calls whose name is known, and of others how much is kept. */
+  /**
+   * Reads a chunk's pieces. Returns deltas for calls whose name is known, and reports the buffered bytes of the others.
+   */
   add(delta: Record<string, unknown>, answerId: string): ModelEvent[] {
     return recordsAt(delta, "tool_calls").flatMap((piece): ModelEvent[] => {
       const call = this.#callOf(piece);
@@ -139,7 +141,7 @@ class ChatCalls {
     });
   }
 
-  /** The calls in their order. One that the end of the answer has cut is left out: half a call must never run. */
+  /** The calls in order. A call that was cut off by the end of the answer is left out: half a call must never run. */
   whole(isCut: boolean, answerId: string): { readonly itemId: string; readonly call: FunctionCallItem }[] {
     return this.#calls
       .filter(({ name, args }) => name !== "" && !(isCut && !isJson(args.toString())))
@@ -151,7 +153,7 @@ class ChatCalls {
       });
   }
 
-  /** Pieces of a call share its index; servers that give every call the same one still give each an id. */
+  /** Pieces of a call share its index. Servers that use the same index for every call still give each an id. */
   #callOf(piece: Record<string, unknown>): OpenCall {
     const id = textAt(piece, "id");
     const { index } = piece;
@@ -169,7 +171,7 @@ class ChatCalls {
   }
 }
 
-/** Some servers send the object itself. */
+/** Some servers send an object instead of a JSON string. */
 function argumentsText(args: unknown): string {
   if (typeof args === "string") return args;
   return typeof args === "object" && args !== null ? JSON.stringify(args) : "";

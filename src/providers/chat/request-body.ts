@@ -12,10 +12,13 @@ type Body = Chat.ChatCompletionCreateParamsStreaming;
 type Message = Chat.ChatCompletionMessageParam;
 type UserContent = Exclude<Chat.ChatCompletionUserMessageParam["content"], string>;
 
-/** OpenAI's own models, also under a tuned one's or a router's name; its open ones run on other servers. */
+/**
+ * OpenAI's own models, including fine-tuned ones and names with a router's prefix. Its open-weight models run on other
+ * servers.
+ */
 const ofOpenAi = /(?:^|[/:])(?:gpt-(?!oss)|chatgpt-|codex-|o\d)/;
 
-/** A request in the shape of Chat Completions. */
+/** Converts a request to the Chat Completions format. */
 export function chatBody(request: ModelRequest): Body {
   const { model, instructions, tools, maxOutputTokens, outputSchema } = request;
   const effort = sentEffort(request);
@@ -24,7 +27,7 @@ export function chatBody(request: ModelRequest): Body {
     model,
     messages: [...system, ...messagesOf(normalized("chat", request.input, model))],
     ...(tools.length === 0 ? {} : { tools: tools.map(chatTool) }),
-    // New efforts come more often than new SDKs.
+    // Models accept new efforts before the SDK's types list them.
     ...(effort === undefined ? {} : { reasoning_effort: effort as "high" }),
     ...(maxOutputTokens === undefined ? {} : outputLimit(model, maxOutputTokens)),
     ...(outputSchema === undefined
@@ -39,12 +42,12 @@ const chatTool = memoizeByObject(({ name, description, parameters }: ToolSpec): 
   return { type: "function", function: { name, description, parameters } };
 });
 
-/** OpenAI's newer models refuse the old name of the limit, and many other servers do not know the new one. */
+/** OpenAI's newer models reject the old name of the limit, and many other servers do not know the new one. */
 function outputLimit(model: string, tokens: number): Pick<Body, "max_completion_tokens" | "max_tokens"> {
   return ofOpenAi.test(model) ? { max_completion_tokens: tokens } : { max_tokens: tokens };
 }
 
-/** What the assistant said and called before it was answered is one message here; its thinking has no place. */
+/** Consecutive texts and calls of the assistant become one message. Chat Completions has no place for reasoning. */
 function messagesOf(items: readonly SentItem[]): Message[] {
   const messages: Message[] = [];
   let saying: Chat.ChatCompletionAssistantMessageParam | undefined;
@@ -78,7 +81,7 @@ function toolOutput({ call_id, output }: Extract<SentItem, { type: "function_cal
   return { role: "tool", tool_call_id: call_id, content };
 }
 
-/** A text alone stays one: not every server knows parts. */
+/** Text without images stays a plain string: not every server supports content parts. */
 function told(item: MessageItem): Message {
   if (item.role !== "user") return { role: "system", content: messageText(item) };
   const hasImages = item.content.some((part) => part.type === "input_image");

@@ -6,7 +6,9 @@ import type { WireStream } from "../wire.js";
 
 const head = openaiHead("/chat/completions");
 
-/** OpenAI's Chat Completions API, which most other servers speak too. Types, authentication and address are the SDK's. */
+/**
+ * OpenAI's Chat Completions API, which most other servers speak too. Uses the SDK's types, authentication and address.
+ */
 export const openaiChat: WireStream = (connection, request, signal) =>
   wireAnswer(
     connection,

@@ -1,10 +1,10 @@
-/** A server answered with an error instead of a stream. */
+/** The server responded with an error instead of a stream. */
 export class AnswerError extends Error {
   override readonly name = "AnswerError";
   readonly status: number;
-  /** The value the body is, or its text where it is no JSON. */
+  /** The parsed body, or its text if it is not JSON. */
   readonly body: unknown;
-  /** When to come again, as the server put it. */
+  /** The server's `retry-after` header. */
   readonly retryAfter: string | undefined;
 
   constructor(status: number, text: string, retryAfter: string | undefined) {

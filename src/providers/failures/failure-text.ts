@@ -1,28 +1,31 @@
 const maxChars = 300;
-/** Shorter ones would be found in ordinary words. */
+/** Shorter keys would match parts of ordinary words. */
 const minKeyChars = 4;
-/** Keys from this length on are shown by servers with their last characters. */
+/** Servers show the last characters of keys that are at least this long. */
 const minMaskedChars = 20;
 const shownKeyChars = 4;
 const hidden = "[key]";
-/** A key of which a server shows the first and the last characters. Matches begin at the start of a word, so that a long word is scanned once. */
+/**
+ * A key of which a server shows the first and the last characters. Matches begin at the start of a word, so that a long
+ * word is scanned once.
+ */
 const maskedKey = /(?<![\w-])[\w-]*\*{3,}[\w-]*/g;
 
-/** What must not stand in any message. */
+/** The secrets that must not appear in any message. */
 export interface Hidden {
   readonly apiKey: string | undefined;
-  /** Takes other secrets out of a text: servers repeat what they were sent. */
+  /** Removes other secrets from a text, because servers repeat what they were sent. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
 const asItIs = (text: string): string => text;
 
 /**
- * What a server or the system said about an error, fit for a person: its first line, short, without markup, and never
- * with the key in it. Empty when nothing is left.
+ * Turns an error text from a server or the system into one for a person: its first line, short, without markup, and
+ * never with the key. Empty if nothing is left.
  */
 export function failureText(said: string, { apiKey, redact = asItIs }: Hidden): string {
-  // Before anything is cut: half a key is a secret too.
+  // Redact before truncating: half a key is a secret too.
   const line =
     redact(withoutKey(said, apiKey).replaceAll(maskedKey, hidden))
       .trimStart()
@@ -32,7 +35,7 @@ export function failureText(said: string, { apiKey, redact = asItIs }: Hidden): 
   return plain.length > maxChars ? `${plain.slice(0, maxChars - 1).trimEnd()}…` : plain;
 }
 
-/** Servers show a key in many ways, mostly with its last characters: words that end with these are hidden too. */
+/** Servers mask a key in many ways, mostly showing its last characters. Words that end with these are hidden too. */
 function withoutKey(text: string, apiKey = ""): string {
   if (apiKey.length < minKeyChars) return text;
   const whole = text.replaceAll(apiKey, hidden);

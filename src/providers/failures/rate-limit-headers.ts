@@ -1,13 +1,13 @@
 import type { AnswerHeaders } from "../transport/transport.js";
 
 const maxMs = 5 * 60_000;
-/** As OpenAI and those like it, and Anthropic, call what is left and when there is more. */
+/** The kinds of limits in the rate limit headers of OpenAI-compatible servers and Anthropic. */
 const kinds = ["requests", "tokens", "input-tokens", "output-tokens"];
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** How long a server wants to be left alone because nothing is left of what it allows; undefined while something is. */
+/** How long to wait because a rate limit is exhausted; undefined while something remains. */
 export function restMs(headers: AnswerHeaders, nowMs: number): number | undefined {
-  // Most say nothing about it, and a thousand answers begin together.
+  // Fast path: most answers have no such headers, and a thousand answers may begin at the same time.
   if (!Object.keys(headers).some((name) => name.includes("ratelimit"))) return undefined;
   const wait = (remaining: string, reset: string): number => waitOf(headers[remaining], headers[reset], nowMs);
   const waits = kinds.flatMap((kind) => [
@@ -25,7 +25,7 @@ function waitOf(remaining: AnswerHeaders[string], reset: AnswerHeaders[string], 
   return Number.isFinite(ms) && ms > 0 ? Math.ceil(ms) : 0;
 }
 
-/** `1s`, `6m0s`, `20ms`, or bare seconds. */
+/** Parses `1s`, `6m0s`, `20ms`, or bare seconds. */
 function durationMs(text: string): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;

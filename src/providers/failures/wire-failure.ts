@@ -16,14 +16,14 @@ const unknownHost = /^(?:ENOTFOUND|EAI_)/;
 
 const distrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
 
-/** Who was asked, and with what. */
+/** The provider and the credential of a failed request. */
 export interface FailureContext extends Hidden {
   readonly provider: string;
   /** Appended to the message when the server rejects the credential: where it comes from and how to change it. */
   readonly origin?: string | undefined;
 }
 
-/** What a server said went wrong, as an HTTP error or as an event of its stream. */
+/** An error that a server reported, as an HTTP error or as an event of its stream. */
 export interface ServerError {
   readonly status?: number | undefined;
   /** `code` and `type` of the error body; servers use one or the other. */
@@ -33,7 +33,7 @@ export interface ServerError {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What was thrown on the way to an answer or by its events, as a failure. */
+/** Converts an error thrown while a request was sent or its answer was read. */
 export function wireFailure(error: unknown, context: FailureContext): Failure {
   for (let cause = error, depth = 0; isRecord(cause) && depth < maxCauses; cause = cause["cause"], depth += 1) {
     if (cause instanceof FailureError) return named(cause.failure, context);
@@ -46,7 +46,7 @@ export function wireFailure(error: unknown, context: FailureContext): Failure {
   return named({ code: "unknown", message, retryable: false }, context);
 }
 
-/** What a server said, as a failure; an error inside a stream has no status. */
+/** Converts a server's error; an error inside a stream has no status. */
 export function serverFailure(error: ServerError, context: FailureContext): Failure {
   const code = codeOf(error);
   const text = failureText(error.message ?? "", context);
@@ -56,14 +56,14 @@ export function serverFailure(error: ServerError, context: FailureContext): Fail
   const isRejected = error.status === 401 && context.origin !== undefined;
   return {
     code,
-    // On a line of its own: what follows "Authorization:" in a line is redacted.
+    // On a line of its own: anything after "Authorization:" on a line is redacted.
     message: isRejected ? `${message}\n${context.origin}` : message,
     retryable: isPassing(code) && !outOfMoney.test(words(error)),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   };
 }
 
-/** The error inside a body or an event, whatever its shape: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`. */
+/** Finds the error in a body or an event of any shape: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`. */
 export function errorIn(body: unknown): ServerError {
   if (typeof body === "string") return { message: body };
   if (!isRecord(body)) return {};
@@ -84,7 +84,7 @@ const overflow =
   /maximum context length|context[ _](?:length|window)[ _]exceeded|too many tokens|exceeds the (?:model|available context)|prompt is too long|exceeds? the context window/i;
 const outOfMoney = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
 const filtered = /content_policy|content_filter|moderation/;
-/** Names of errors, for those that come inside a stream without a status. */
+/** Error names, for errors inside a stream, which have no status. */
 const names: readonly (readonly [RegExp, FailureCode])[] = [
   [/rate_limit|too_many_requests|insufficient_quota/, "rate_limit"],
   [/authentication|permission|api_key|unauthorized|forbidden/, "auth"],
@@ -123,7 +123,7 @@ function named(failure: Failure, context: FailureContext): Failure {
 const words = ({ code, type, message }: ServerError): string => `${code ?? ""} ${type ?? ""} ${message ?? ""}`;
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** What an error of the system says about the network; undefined when it is about something else. */
+/** Converts a system error code to a network failure; undefined if it is about something else. */
 function networkFailure(code: string, host: string | undefined): Failure | undefined {
   const where = host === undefined ? "the server" : host;
   const failure = (what: string, retryable = true, kind: Failure["code"] = "network"): Failure => ({
@@ -139,7 +139,7 @@ function networkFailure(code: string, host: string | undefined): Failure | undef
   return undefined;
 }
 
-/** How long `retry-after` asks to wait: it has seconds or a date, and an absurd wish is cut. */
+/** Parses `retry-after`, which holds seconds or a date. Caps an excessive wait. */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
   if (header === null || header === undefined || header.trim() === "") return undefined;
   const seconds = Number(header);

@@ -4,22 +4,25 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import { GrowingText } from "../../base/text/growing-text.js";
 import { textAt } from "../json-fields.js";
 
-/** One block of an answer while it comes in. */
+/** A content block of an answer while it is being received. */
 export interface OpenBlock {
   readonly itemId: string;
-  /** The event that the block begins with, if it has one. */
+  /** The event that announces the block, if it has one. */
   readonly started?: ModelEvent;
-  /** Takes a delta; what of it is shown. */
+  /** Adds a delta; returns the event to show, if any. */
   read(delta: Record<string, unknown>): ModelEvent | undefined;
-  /** Whether only the end of the answer tells if it was cut inside this block, although that has stopped. */
+  /** Whether the block may have been cut off although it has stopped. Only the end of the answer tells. */
   readonly mayBeCut: boolean;
-  /** Whether the block is whole without a stop of its own when the message ends: half a call must never run. */
+  /**
+   * Whether the block is complete without its own stop event when the message ends. Not so for a call: half a call must
+   * never run.
+   */
   readonly endsWithMessage: boolean;
-  /** What enters history; undefined when nothing came. */
+  /** The item for the history; undefined if the block is empty. */
   finish(isCut: boolean): ResponseItem | undefined;
 }
 
-/** Undefined for a kind of block we did not ask for. */
+/** Undefined for a kind of block that was not requested. */
 export function openBlock(block: Record<string, unknown>, itemId: string, model: string): OpenBlock | undefined {
   switch (block["type"]) {
     case "text":
@@ -153,11 +156,12 @@ class ToolUseBlock implements OpenBlock {
   #arguments(isCut: boolean): string {
     if (this.#json.length > 0) return this.#json.toString();
     if (this.#hasInput()) return JSON.stringify(this.#input);
-    // Nothing of the input came: to run the call without it would be another call.
+    // No input arrived. A cut-off call gets invalid arguments, because running it without input would be a different
+    // call.
     return isCut ? "{" : "{}";
   }
 
-  /** Servers that only resemble the API give the input at once. */
+  /** Servers that only resemble the API send the input all at once. */
   #hasInput(): boolean {
     return isRecord(this.#input) && Object.keys(this.#input).length > 0;
   }

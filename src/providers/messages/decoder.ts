@@ -26,7 +26,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 
 const refused: Failure = { code: "content_filtered", message: "the model declined to answer", retryable: false };
 
-/** The events of one answer of the Messages API as ours. */
+/** Decodes the events of one answer of the Messages API. */
 export class AnthropicDecoder implements WireDecoder {
   readonly #model: string;
   readonly #context: FailureContext;
@@ -34,7 +34,7 @@ export class AnthropicDecoder implements WireDecoder {
   readonly #usage = new AnthropicUsage();
   readonly #buffered = new BufferedBytes();
   readonly #open = new Map<unknown, OpenBlock>();
-  /** A block that has stopped, kept back until it is known whether it is whole. */
+  /** A stopped block, held back until it is known whether it is complete. */
   #stopped: OpenBlock | undefined;
   #messageId = "message";
   #stopReason = "";
@@ -70,7 +70,7 @@ export class AnthropicDecoder implements WireDecoder {
     }
   }
 
-  /** Only `message_stop` ends an answer, and after that nobody asks. */
+  /** Only `message_stop` completes an answer, and `end` is not called after that. */
   end(): readonly ModelEvent[] {
     return [this.#failed(cutAnswer)];
   }
@@ -87,7 +87,7 @@ export class AnthropicDecoder implements WireDecoder {
     const block = openBlock(content_block, `${this.#messageId}_${String(index)}`, this.#model);
     if (block === undefined) return events;
     this.#open.set(index, block);
-    // A server may begin a block with some of its text.
+    // A server may start a block with some of its text.
     const shown = content_block["type"] === "thinking" ? { thinking: content_block["thinking"] } : content_block;
     const first = block.read(shown);
     return [...events, ...[block.started, first].filter((event) => event !== undefined)];
@@ -146,7 +146,7 @@ export class AnthropicDecoder implements WireDecoder {
   }
 }
 
-/** What an answer cost: told at its start and again at its end, when only some of it may be said. */
+/** Token usage: reported at the start of an answer, and again, possibly in part, at its end. */
 class AnthropicUsage {
   readonly #counts: Record<(typeof counts)[number], number> = {
     input_tokens: 0,
@@ -163,7 +163,7 @@ class AnthropicUsage {
     if (isRecord(details)) this.#thinking = tokens(details["thinking_tokens"]) ?? this.#thinking;
   }
 
-  /** The API counts what it took from its cache, or put there, apart from the input. */
+  /** The API counts tokens read from and written to its cache separately from the input tokens. */
   total(): TokenUsage {
     const { cache_read_input_tokens: cached, output_tokens } = this.#counts;
     const input_tokens = this.#counts.input_tokens + cached + this.#counts.cache_creation_input_tokens;

@@ -16,30 +16,30 @@ import { normalized } from "../normalize/normalized.js";
 import type { SentItem } from "../normalize/sent-item.js";
 import { nearestEffort } from "../sent-effort.js";
 
-/** The room for thinking; a model that decides for itself is left as much. */
+/** Token budgets for thinking. A model that decides its budget itself gets the same room. */
 const budgets = { minimal: 1_024, low: 1_024, medium: 4_096, high: 16_384, xhigh: 32_768, max: 65_536 } as const;
 
 const leastBudget = 1_024;
 
 const answerTokens = 16_384;
 
-/** So much is left for the answer at least, when not everything fits. */
+/** The minimum left for the answer when thinking and answer do not both fit. */
 const leastAnswerTokens = 4_096;
 
-/** Which say their version behind the name, as all since Claude 4 do. */
+/** Matches names with the version after the model's name, as all since Claude 4 have. */
 const versioned = /claude-[a-z]+-(\d+)(?:[-.](\d{1,2}))?(?!\d)/;
 
 const thoughtless = /claude-(?:instant|2|3(?![-.]7))/;
 
 const thirdAndHalf = /claude-3[-.]5/;
 
-/** Since Claude 4.6 the model decides for itself; a budget is refused by later ones. */
+/** Since Claude 4.6 the model decides its thinking budget itself; later models reject an explicit one. */
 const firstAdaptive = 406;
 
-/** Since then there is a word between high and max. */
+/** The first version with an effort between high and max. */
 const firstXhigh = 407;
 
-/** Since then it thinks when nothing is said, and not every one lets it be forbidden. */
+/** The first version that thinks by default; not every later model allows disabling it. */
 const thinksAnyway = 500;
 
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
@@ -62,7 +62,7 @@ export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreate
 
 const ephemeral = { type: "ephemeral" } as const;
 
-/** The next request begins like this one, so all of it is worth keeping. */
+/** Marks the whole prompt as cacheable, because the next request begins with it. */
 function cachedUpToHere(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
@@ -75,7 +75,7 @@ const anthropicTool = memoizeByObject(({ name, description, parameters }: ToolSp
   return { name, description, input_schema: { ...parameters, type: "object" } };
 });
 
-/** What the API cannot enforce, as bounds of numbers, the SDK tells the model in the description instead. */
+/** The SDK moves constraints that the API cannot enforce, such as number ranges, into the description. */
 function anthropicFormat(schema: OutputSchema): Anthropic.JSONOutputFormat {
   return { type: "json_schema", schema: { ...transformJSONSchema(schema) } };
 }
@@ -86,7 +86,7 @@ type AdaptiveEffort = NonNullable<Anthropic.OutputConfig["effort"]>;
 
 type ThinkingParams = Pick<Anthropic.MessageCreateParams, "max_tokens" | "output_config" | "thinking">;
 
-/** How much may be thought and said, each as this model takes it. What is thought counts as said. */
+/** Chooses the limits for thinking and answer in the form this model accepts. Thinking tokens count as output. */
 function thinkingParams(request: ModelRequest, messages: readonly AnthropicMessage[]): ThinkingParams {
   const { model, maxOutputTokens, facts } = request;
   const version = versionOf(model);
@@ -95,7 +95,7 @@ function thinkingParams(request: ModelRequest, messages: readonly AnthropicMessa
   if (version >= firstAdaptive) {
     return adaptive(effort, version, Math.min(limit, maxOutputTokens ?? limit), maxOutputTokens !== undefined);
   }
-  // An answer that must be short has no room for thinking.
+  // A limited answer leaves no room for thinking.
   if (maxOutputTokens !== undefined) return { max_tokens: Math.min(maxOutputTokens, limit) };
   if (effort === undefined || effort === "none" || !mayThink(messages)) {
     return { max_tokens: Math.min(answerTokens, limit) };
@@ -124,20 +124,20 @@ function adaptive(
   return always ? { max_tokens, output_config: { effort: sent } } : { max_tokens: Math.min(answerTokens, limit) };
 }
 
-/** Undefined also for a word nobody knows, and for a model that cannot think. */
+/** Undefined also for an unknown effort, and for a model that cannot think. */
 function effortOf({ model, effort, facts }: ModelRequest): Effort | "none" | undefined {
   if (effort === null || effort === undefined || !(facts?.reasons ?? !thoughtless.test(model))) return undefined;
   return effort === "none" || Object.hasOwn(budgets, effort) ? (effort as Effort | "none") : undefined;
 }
 
-/** What a model is taken to say at most of which nobody knows better. */
+/** The output limit assumed for a model without known facts. */
 function assumedMaxOutput(model: string, version: number): number {
   if (version >= firstAdaptive) return 64_000;
   if (thirdAndHalf.test(model)) return 8_192;
   return thoughtless.test(model) ? 4_096 : 32_768;
 }
 
-/** 406 for Claude 4.6; 0 for what says none. */
+/** 406 for Claude 4.6; 0 for a name without a version. */
 function versionOf(model: string): number {
   const [, major, minor] = versioned.exec(model) ?? [];
   if (major === undefined && model.includes("claude-mythos")) return firstAdaptive;
@@ -145,8 +145,8 @@ function versionOf(model: string): number {
 }
 
 /**
- * With a budget the API refuses outputs of calls that were made without a thought, as by another model; also those before,
- * as long as calls and their outputs follow one another.
+ * With a thinking budget, the API rejects tool results whose calls were made without thinking, for example by another
+ * model. This also applies to earlier calls in the same uninterrupted sequence of calls and results.
  */
 function mayThink(messages: readonly AnthropicMessage[]): boolean {
   for (let index = messages.length - 1; messages[index]?.content[0]?.type === "tool_result"; index -= 2) {
@@ -162,7 +162,7 @@ type Picture = Anthropic.ImageBlockParam;
 
 type AnthropicMessage = { role: "user" | "assistant"; content: Block[] };
 
-/** Normalised history as messages: what one side said without the other between is one message. */
+/** Converts the normalized history to messages. Consecutive items of one side become one message. */
 function messageParams(items: readonly SentItem[]): AnthropicMessage[] {
   const messages: AnthropicMessage[] = [];
   for (const item of items) {
@@ -201,7 +201,7 @@ function picture(url: string): Picture {
   return { type: "image", source: { type: "base64", media_type, data: url.slice(start.length) } };
 }
 
-/** As it came: the signature covers every byte. */
+/** Sent unchanged: the signature covers every byte. */
 function thinkingBlock({ content, encrypted_content }: ReasoningItem): Block {
   const sealed = encrypted_content ?? "";
   if (content === null || content === undefined) return { type: "redacted_thinking", data: sealed };
@@ -217,7 +217,7 @@ function toolResult({ call_id, output }: FunctionCallOutputItem): Block {
   return { type: "tool_result", tool_use_id: call_id, ...(content === "" ? {} : { content }) };
 }
 
-/** Normalised arguments are an object; half a character may still stand in it, written as an escape. */
+/** Normalized arguments are always an object, but may contain lone surrogates written as escapes. */
 function toolInput(args: string): unknown {
   return JSON.parse(args, (_, member: unknown) => {
     if (typeof member === "string") return member.toWellFormed();

@@ -10,7 +10,7 @@ const vendorUrl = "https://api.anthropic.com";
 
 const anthropicHead = keptHead("/v1/messages", anthropicClient);
 
-/** The Messages API of Anthropic, and of servers that resemble it. Types, authentication and address are the SDK's. */
+/** Anthropic's Messages API, and servers that resemble it. Uses the SDK's types, authentication and address. */
 export const anthropicMessages: WireStream = (connection, request, signal) =>
   wireAnswer(
     connection,
@@ -23,16 +23,16 @@ export const anthropicMessages: WireStream = (connection, request, signal) =>
   );
 
 /**
- * The SDK's client; loading the SDK takes long, so that waits until it is needed. Without a key it
- * would look for one in the environment and in the home of the user, and send it to whatever server this is.
+ * Creates the SDK's client. The SDK loads slowly, so it is imported on first use. Without an explicit key the SDK would
+ * search the environment and the user's home for one, and send it to whichever server this is.
  */
 async function anthropicClient({ baseUrl }: WireConnection, credential: Credential | undefined, timeout: number) {
   const sdk = await import("@anthropic-ai/sdk");
-  // The whole client makes a hundred resources first, which costs five times as much.
+  // The full client creates a hundred resource objects first, which costs five times as much.
   return new sdk.BaseAnthropic({ baseURL: baseUrl ?? vendorUrl, ...proof(credential), timeout, logLevel: "off" });
 }
 
-/** A token is never sent as a key as well. */
+/** A login token is never also sent as an API key. */
 function proof(credential: Credential | undefined): ClientOptions {
   if (typeof credential === "object") {
     return { apiKey: null, authToken: credential.token, defaultHeaders: credential.headers };

@@ -1,18 +1,18 @@
 import type { WireApi } from "../../messages/config.js";
 import type { MessageItem } from "../../messages/response-item.js";
 
-/** Where the wire APIs differ in what they take. */
+/** The differences between the wire APIs in the input they accept. */
 export interface ApiRules {
-  /** Whether custom tool calls exist, for models that take them; elsewhere they become function calls. */
+  /** Whether custom tool calls exist, for models that support them; elsewhere they become function calls. */
   readonly customTools: boolean;
   /** Whether a web search by the provider is an item; elsewhere it becomes a sentence of the assistant. */
   readonly webSearches: boolean;
-  /** Whether an output may hold images. */
+  /** Whether a tool output may contain images. */
   readonly imagesInOutputs: boolean;
   readonly maxCallIdChars: number;
-  /** As whom each role speaks. */
+  /** The role that replaces each of ours. */
   readonly roles: Readonly<Record<MessageItem["role"], MessageItem["role"]>>;
-  /** Whether the first and the last word must be the user's. */
+  /** Whether the first and the last message must be the user's. */
   readonly userAtBothEnds: boolean;
 }
 
@@ -30,7 +30,7 @@ export const apiRules = {
     webSearches: false,
     imagesInOutputs: false,
     maxCallIdChars: 40,
-    // Servers that only resemble OpenAI's do not know developers.
+    // Servers that only resemble OpenAI's do not know the developer role.
     roles: { user: "user", assistant: "assistant", developer: "system", system: "system" },
     userAtBothEnds: false,
   },

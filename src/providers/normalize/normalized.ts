@@ -6,7 +6,7 @@ import { isReasoningModel } from "./reasoning-model.js";
 import { sendable } from "./sendable.js";
 import { type CustomItem, type SentItem, isCallOutput, type Call, type CallOutput, isSentCall } from "./sent-item.js";
 
-/** What the model reads as the output of a call that has none. */
+/** The output shown to the model for a call that has none. */
 const interruptedOutput = "interrupted, result unknown";
 
 const moved: ContentPart = { type: "input_text", text: "[the image stands behind the outputs]" };
@@ -16,8 +16,8 @@ const opening = userMessage("[The beginning of this conversation is not shown.]"
 const closing = userMessage("Go on.");
 
 /**
- * History as the API accepts it from this model, whatever happened to it: cut, resumed, or begun with another
- * provider. What is right already stays as it is, item by item; doing it twice changes nothing.
+ * Converts the history to a form that the API accepts from this model, even if it was truncated, resumed, or begun with
+ * another provider. Valid items are kept as the same objects; normalizing twice changes nothing.
  */
 export function normalized(
   api: Exclude<WireApi, "responses">,
@@ -30,7 +30,7 @@ export function normalized(api: WireApi, items: readonly ResponseItem[], model: 
   const sent = onlySendable(items, rules, (item) => isOwnReasoning(item, api, model));
   const inPairs = withoutDoubledIds(withoutLooseReasoning(paired(sent, rules.maxCallIdChars)));
   const whole = rules.imagesInOutputs ? inPairs : imagesBehindOutputs(inPairs);
-  // No API answers to nothing.
+  // No API accepts an empty input.
   return rules.userAtBothEnds || whole.length === 0 ? withUserAtBothEnds(whole) : whole;
 }
 
@@ -39,7 +39,10 @@ function rulesFor(api: WireApi, model: string): ApiRules {
   return rules.customTools && !takesCustomTools(model) ? { ...rules, customTools: false } : rules;
 }
 
-/** Reasoning stays or goes as the run it stands in, and goes with what it led to: part of it is a changed whole. */
+/**
+ * A run of reasoning items is kept or dropped as a whole, and is dropped together with the item it led to: the APIs
+ * treat a partial run as modified.
+ */
 function onlySendable(
   items: readonly ResponseItem[],
   rules: ApiRules,
@@ -48,7 +51,7 @@ function onlySendable(
   const sent: (SentItem | CustomItem)[] = [];
   let run: ReasoningItem[] = [];
   for (const item of items) {
-    // A snapshot of files is nothing the model did, so it parts nothing.
+    // A snapshot of files is not an action of the model, so it does not end a run.
     if (item.type === "ghost_snapshot") continue;
     if (item.type === "reasoning") {
       run.push(item);
@@ -62,7 +65,7 @@ function onlySendable(
   return sent;
 }
 
-/** Messages begins and ends with the user: newer models refuse to go on with words put into their mouth. */
+/** The Messages API requires the user's turn first and last: newer models refuse to continue a prefilled answer. */
 function withUserAtBothEnds(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
   const [first, last] = [items.at(0), items.at(-1)];
   return [
@@ -72,7 +75,7 @@ function withUserAtBothEnds(items: readonly (SentItem | CustomItem)[]): (SentIte
   ];
 }
 
-/** Whether the API counts it as said by the user, as it does with the outputs of tools. */
+/** Whether the API counts the item as the user's, as it does with tool outputs. */
 function isOfUser(item: SentItem | CustomItem): boolean {
   return item.type === "message" ? item.role !== "assistant" : item.type.endsWith("_output");
 }
@@ -83,7 +86,7 @@ function userMessage(text: string): MessageItem {
 
 type Image = Extract<ContentPart, { type: "input_image" }>;
 
-/** Where an output can hold no image, its images stand in a message of the user's behind the outputs they came with. */
+/** Where an output cannot contain images, they move to a user message after the outputs they belong to. */
 function imagesBehindOutputs(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
   const sent: (SentItem | CustomItem)[] = [];
   let images: Image[] = [];
@@ -115,7 +118,7 @@ function isImage(part: ContentPart): part is Image {
   return part.type === "input_image";
 }
 
-/** An item that repeats the id of an earlier one goes without: Responses refuses two of one id, and needs none. */
+/** Removes an id that repeats an earlier one: the Responses API rejects duplicates and does not need ids. */
 function withoutDoubledIds(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
   const seen = new Set<string>();
   return items.map((item) => {
@@ -129,7 +132,7 @@ function withoutDoubledIds(items: readonly (SentItem | CustomItem)[]): (SentItem
   });
 }
 
-/** Calls that stand together, as a model asks for them at once. */
+/** Adjacent calls, which the model made at the same time. */
 interface CallGroup {
   readonly type: "call_group";
   readonly calls: Call[];
@@ -138,8 +141,8 @@ interface CallGroup {
 }
 
 /**
- * Every call has one id of its own and one output, and the outputs stand directly behind the calls that were made
- * together. An output belongs to the first call of its id that stands before it and has none yet.
+ * Gives every call a unique id and exactly one output, and places the outputs directly after the calls that were made
+ * together. An output belongs to the first preceding call with its id that has none yet.
  */
 function paired(items: readonly (SentItem | CustomItem)[], maxCallIdChars: number): (SentItem | CustomItem)[] {
   const ids = new CallIds(
@@ -186,20 +189,20 @@ function withId(call: Call, call_id: string): Call {
   return call.call_id === call_id ? call : { ...call, call_id };
 }
 
-/** The output as that of its call, also where an older version wrote the one kind for the other. */
+/** Converts the output to its call's kind, because an older version sometimes wrote the wrong one. */
 function outputOf({ type, call_id }: Call, item: CallOutput): CallOutput {
   const outputType = `${type}_output` as const;
   return item.type === outputType && item.call_id === call_id ? item : { ...item, type: outputType, call_id };
 }
 
-/** Gives calls ids that are unique and that the API takes; an id that is both already stays. */
+/** Assigns ids that are unique and accepted by the API; an id that is both is kept. */
 class CallIds {
   readonly #maxChars: number;
   readonly #given = new Set<string>();
   readonly #taken: ReadonlySet<string>;
   readonly #next = new Map<string, number>();
 
-  /** `all` are the ids of the whole history: a new id must not be one a later call has. */
+  /** `all` are the ids of the whole history: a new id must not collide with that of a later call. */
   constructor(all: Iterable<string>, maxChars: number) {
     this.#taken = new Set(all);
     this.#maxChars = maxChars;
@@ -217,7 +220,7 @@ class CallIds {
 
   #fresh(id: string): string {
     const base = id.replaceAll(/[^A-Za-z0-9_-]/g, "_") || "call";
-    // Counted for each base, as thousands of calls may share an id.
+    // Counted per base, because thousands of calls may share an id.
     for (let count = this.#next.get(base) ?? 1; ; count++) {
       const suffix = count === 1 ? "" : `_${count}`;
       const candidate = base.slice(0, this.#maxChars - suffix.length) + suffix;
@@ -229,13 +232,14 @@ class CallIds {
 }
 
 /**
- * Whether the model can get this back: it is its own, over this API, and there is something in it. Responses keeps
- * nothing for us and Messages checks a signature, so there it goes back sealed or not at all.
+ * Whether reasoning can be sent back to the model: the same model produced it over the same API, and it is not empty.
+ * The Responses API stores nothing for us and the Messages API verifies a signature, so there it must be encrypted or
+ * signed.
  */
 function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string): boolean {
   const { origin, encrypted_content: sealed } = item;
   if (origin !== undefined && (origin.api !== api || origin.model !== model)) return false;
-  // Half of a character is no JSON to a server, and what is sealed must not be mended.
+  // A lone surrogate is invalid JSON for some servers, and signed content must not be repaired.
   if (!textsOf(item).every((text) => text.isWellFormed())) return false;
   switch (api) {
     case "responses":
@@ -249,7 +253,7 @@ function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string): boole
   }
 }
 
-/** Reasoning belongs to what the model said or called behind it; without that the APIs refuse it. */
+/** Reasoning belongs to the message or call after it; without one, the APIs reject it. */
 function withoutLooseReasoning(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
   let leadsTo = false;
   const kept = items.toReversed().filter((item) => {

@@ -17,8 +17,8 @@ type WebSearchItem = Extract<CustomItem, { type: "web_search_call" }>;
 const maxNameChars = 64;
 
 /**
- * One item as the API takes it, or undefined for what is never sent. Reasoning is not judged here, and neither is
- * what depends on other items.
+ * Converts one item for the API; undefined for items that are never sent. Does not decide about reasoning, or anything
+ * that depends on other items.
  */
 export function sendable(item: ResponseItem, rules: ApiRules): SentItem | CustomItem | undefined {
   switch (item.type) {
@@ -37,28 +37,28 @@ export function sendable(item: ResponseItem, rules: ApiRules): SentItem | Custom
     case "custom_tool_call_output":
       return withOutput(item);
     case "local_shell_call":
-      // The APIs want ids we do not keep, or know no such call; as a function call its output has a place.
+      // The APIs require ids that we do not store, or have no such call. A function call gives its output a place.
       return item.call_id ? asFunctionCall("local_shell", item.action, item.call_id) : undefined;
     case "web_search_call":
       return (rules.webSearches ? webSearch(item) : undefined) ?? searchNote(item.action);
-    // What the provider's other tools did is told by the answer behind them.
+    // The answer that follows describes the results of the provider's other tools.
     case "tool_search_call":
     case "tool_search_output":
     case "image_generation_call":
-    // Encrypted by somebody: another account, or another server, refuses it for ever.
+    // Encrypted content, which another account or another server would always reject.
     case "compaction":
     case "compaction_summary":
     case "context_compaction":
     case "ghost_snapshot":
     case "agent_message":
       return undefined;
-    // A type of a later version.
+    // An item type from a later version.
     default:
       return undefined;
   }
 }
 
-/** What each kind of search must say; the API refuses one that does not, or has a kind of its own. */
+/** The required fields of each kind of search; the API rejects a search without them and unknown kinds. */
 const searchKeys: Readonly<Record<string, readonly string[]>> = {
   search: ["query"],
   open_page: ["url"],
@@ -108,7 +108,7 @@ function customCall(item: CustomCallItem): CustomCallItem {
   return name === item.name && input === item.input ? item : { ...item, name, input };
 }
 
-/** A model may have called what no tool can be named. */
+/** A model may have called a name that is not valid for a tool. */
 function sentName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, maxNameChars) || "unknown";
 }
@@ -122,8 +122,9 @@ function sameMembers(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 /**
- * A call's arguments as an object. Some servers read the arguments of every call again with each request and refuse what
- * they cannot read, for as long as the call stands in history: the model sees what it wrote as a text instead.
+ * Returns a call's arguments as a JSON object. Some servers parse the arguments of all calls in every request and
+ * reject invalid ones, so a single bad call would break the rest of the conversation. Invalid arguments are sent as a
+ * text in an object.
  */
 function sentArguments(text: string): string {
   const args = text.toWellFormed();

@@ -6,10 +6,10 @@ import type {
   ResponseItem,
 } from "../../messages/response-item.js";
 
-/** What every wire API can be sent. */
+/** The items that every wire API accepts. */
 export type SentItem = MessageItem | ReasoningItem | FunctionCallItem | FunctionCallOutputItem;
 
-/** What only Responses has: tools whose input is free text, and searches by the provider itself. */
+/** The items that only the Responses API has: tools with plain-text input, and searches by the provider. */
 export type CustomItem = Extract<
   ResponseItem,
   { type: "custom_tool_call" | "custom_tool_call_output" | "web_search_call" }

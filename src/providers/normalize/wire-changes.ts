@@ -2,25 +2,28 @@ import type { WireApi } from "../../messages/config.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { normalized } from "./normalized.js";
 
-/** What becomes of the items of one type on their way to a model. */
+/** How normalization changes the items of one type. */
 export interface TypeChanges {
   readonly type: string;
-  /** Sent as they are. */
+  /** Sent unchanged. */
   readonly same: number;
   readonly changed: number;
   readonly leftOut: number;
-  /** Made for the API's sake, such as the output of a call that has none. */
+  /** Created for the API, such as the output of a call that has none. */
   readonly added: number;
 }
 
 export interface WireChanges {
   readonly api: WireApi;
   readonly sent: number;
-  /** By type, as they come in the history. */
+  /** By type, in the order of the history. */
   readonly types: readonly TypeChanges[];
 }
 
-/** What would be sent of a history, and what of it would be otherwise there. What stays as it is, is the same object. */
+/**
+ * Reports which items of a history would be sent, and how they would change. Unchanged items are recognized by object
+ * identity.
+ */
 export function wireChanges(api: WireApi, items: readonly ResponseItem[], model: string): WireChanges {
   const sent = normalized(api, items, model);
   const had = new Set<unknown>(items);

@@ -2,13 +2,16 @@ const asked =
   /(?:^|\b(?:what(?:['’]?s| is)|how much is|calculate|compute|solve)\s+)([-(\d.][-\d\s.+*/%()×÷]*)=?\s*[?!]*$/i;
 const levels = ["+-", "*/%"];
 
-/** The expression a sentence asks for: one with an operator, for a number alone is no question. */
+/**
+ * The arithmetic expression that a sentence asks for. It must contain an operator, because a number alone is not a
+ * question.
+ */
 export function expressionIn(sentence: string): string | undefined {
   const expression = asked.exec(sentence)?.[1]?.replace(/[\s.]+$/, "");
   return expression !== undefined && /[\d)]\s*[-+*/%×÷]/.test(expression) ? expression : undefined;
 }
 
-/** The answer as a sentence, or undefined when the expression is malformed. */
+/** Returns the answer as a sentence; undefined if the expression is malformed. */
 export function calculate(expression: string): string | undefined {
   const tokens =
     expression
@@ -44,6 +47,6 @@ export function calculate(expression: string): string | undefined {
   const value = chain(0);
   if (tokens.length > 0) return undefined;
   if (zeroDivisor) return `${expression} has no answer: nothing can be divided by zero.`;
-  // Twelve digits hide what binary fractions add, as in 0.1 + 0.2.
+  // Twelve digits hide binary rounding errors, as in 0.1 + 0.2.
   return Number.isFinite(value) ? `${expression} = ${Number(value.toPrecision(12))}` : undefined;
 }

@@ -8,15 +8,17 @@ import { orAborted } from "../../base/time/waiting.js";
 
 export interface OfflineOptions {
   readonly countTokens: (text: string) => number;
-  /** Awaited between two deltas; what it resolves or rejects with does not matter. */
+  /** Awaited between two deltas; its outcome is ignored. */
   readonly pause?: (signal: AbortSignal) => Promise<void>;
 }
 
-/** However long an answer is, it comes in about this many deltas at most. */
+/** An answer of any length is split into at most about this many deltas. */
 const maxDeltas = 2_000;
 const deltasPerYield = 8;
 
-/** The deterministic model inside cody: needs no key and no network, and says what it is. */
+/**
+ * The deterministic model built into cody. It needs no key and no network, and says that it is not a language model.
+ */
 export function offlineProvider(options: OfflineOptions): Provider {
   return { name: "offline", stream: (request, signal) => answer(request, signal, options) };
 }
@@ -27,7 +29,7 @@ async function* answer(
   options: OfflineOptions,
 ): AsyncGenerator<ModelEvent> {
   if (signal.aborted) return;
-  // A stream that only awaits ready promises would starve sockets and timers.
+  // A stream that only awaits resolved promises would starve sockets and timers.
   const pause = options.pause ?? (() => setImmediate());
   const deltasPerPause = options.pause === undefined ? deltasPerYield : 1;
   const reply = offlineReply(request);
@@ -50,7 +52,7 @@ async function* answer(
   yield { type: "done", finishReason: reply.type === "text" ? "stop" : "tool_calls" };
 }
 
-/** Words with the space behind them; several words go together when there would be too many deltas. */
+/** Splits at spaces, which stay at the end of each delta. Words are grouped if there would be too many deltas. */
 function deltasOf(text: string): string[] {
   const size = Math.max(1, Math.ceil(text.length / maxDeltas));
   return text.match(new RegExp(`[^]{${size},}?(?:\\s+|$)|[^]+$`, "g")) ?? [];

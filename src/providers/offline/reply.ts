@@ -32,7 +32,7 @@ const decision = /\b(?:decided?|let['’]?s use|we(?:['’]ll| will) use|going w
 
 const fileName = /^[\w@~./-]*[\w-]\.[A-Za-z]{1,8}$/;
 
-/** A schema may contain itself. */
+/** A schema may be recursive. */
 const maxDepth = 20;
 
 type Call = { readonly type: "call"; readonly name: string; readonly arguments: Record<string, unknown> };
@@ -54,7 +54,7 @@ const help = `${self} I can:
 ${addKey}
 The variables OPENAI_API_KEY, ANTHROPIC_API_KEY and OPENROUTER_API_KEY work too.`;
 
-/** What the offline model answers; it depends on the request alone. */
+/** The offline model's answer; depends only on the request. */
 export function offlineReply(request: ModelRequest): OfflineReply {
   const reply = plainReply(request);
   if (reply.type === "call" || request.outputSchema === undefined) return reply;
@@ -78,7 +78,7 @@ function plainReply({ input, tools }: ModelRequest): OfflineReply {
   return tools.some((tool) => tool.name === call.name) ? call : say(`${self} I have no tool named ${call.name} here.`);
 }
 
-/** The tool call a plain request stands for. */
+/** The tool call that a plain-text request asks for. */
 function callAsked(request: string): Call | undefined {
   const folder = /^list (?:the |all )?files(?: in (\S+?))?[.?!]*$/i.exec(request);
   if (folder !== null) return call("shell", { command: ["ls", "-1", unquoted(folder[1] ?? ".")] });
@@ -113,7 +113,7 @@ function converse(message: string, told: readonly string[], before: readonly str
   );
 }
 
-/** An answer to a question about the conversation itself. */
+/** Answers a question about the conversation itself. */
 function recallSaid(question: string, before: readonly string[]): string | undefined {
   if (/\b(?:maths?|arithmetic)\b.*\b(?:ask|question)/i.test(question)) {
     const asked = before.findLast((text) => sentencesOf(text).some((part) => expressionIn(part) !== undefined));
@@ -147,7 +147,7 @@ const call = (name: string, args: Record<string, unknown>): Call => ({ type: "ca
 const echo = (text: string): string => (text.length > maxEchoChars ? `${text.slice(0, maxEchoChars)}…` : text);
 const unquoted = (text: string): string => text.replace(/^(["'`])([^]*)\1$/, "$2");
 
-/** A value that fits a schema, with a text wherever one may stand. */
+/** Builds a value that matches a schema, with `text` for every string. */
 function fittingValue(schema: OutputSchema, text: string): unknown {
   return valueOf(schema, text, recordAt(schema, "$defs"), 0);
 }
@@ -177,7 +177,7 @@ function valueOf(schema: unknown, text: string, defs: Readonly<Record<string, un
   }
 }
 
-/** A summary by extraction: nothing in it was not said. `told` is what the user said, earlier summaries included. */
+/** Builds a summary only by extraction. `told` holds the user's messages and earlier summaries. */
 function extractSummary(told: readonly string[], answers: readonly string[]): string {
   const earlierGoal = told.flatMap((text) => /^## Goal\n(.+)$/m.exec(text)?.[1] ?? []).at(0);
   const requests = told.filter((text) => !text.includes("## Goal\n"));
@@ -208,7 +208,7 @@ function filesIn(sentence: string): string[] {
   return words.filter((word) => fileName.test(word));
 }
 
-/** One thing the user said about themselves, in their words. */
+/** A fact that the user stated about themselves, in their words. */
 interface Fact {
   readonly subject: string;
   readonly said: string;
@@ -224,7 +224,7 @@ function factsIn(text: string): Fact[] {
   return statements.flatMap((sentence) => sentence.split(nextClause).flatMap(factIn));
 }
 
-/** What a question wants to know about the user: `name` in "What did I tell you my name was?". */
+/** The subject of a question about the user: `name` in "What did I tell you my name was?". */
 function subjectAsked(sentence: string): string | undefined {
   if (!isQuestion(sentence)) return undefined;
   if (/\bwho am i\b/i.test(sentence)) return "name";

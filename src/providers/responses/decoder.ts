@@ -19,12 +19,14 @@ const summaryText = (text: string) => ({ type: "summary_text" as const, text });
 
 const reasoningText = (text: string) => ({ type: "reasoning_text" as const, text });
 
-/** What a response repeats of its request. */
+/** Fields of a response that repeat its request. */
 const echoed: ReadonlySet<string> = new Set(["instructions", "tools"]);
 
 type EventType = Responses.ResponseStreamEvent["type"];
 
-/** Events that say nothing we need and are frequent, or long because they repeat the request: not worth parsing. */
+/**
+ * Events without useful content that are frequent, or long because they repeat the request. They are skipped unparsed.
+ */
 const passedOver: ReadonlySet<string> = new Set<EventType>([
   "response.created",
   "response.queued",
@@ -37,7 +39,7 @@ const passedOver: ReadonlySet<string> = new Set<EventType>([
   "response.reasoning_summary_text.done",
   "response.reasoning_summary_part.done",
 ]);
-/** Those that end an answer have the whole response in them. */
+/** The events that end an answer; each contains the whole response. */
 const ends: ReadonlySet<string> = new Set<EventType>(["response.completed", "response.incomplete", "response.failed"]);
 const callTypes: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "local_shell_call"]);
 const nothing: readonly ModelEvent[] = [];
@@ -50,12 +52,12 @@ export class ResponsesDecoder implements WireDecoder {
   readonly #events = new AlikeEvents();
   readonly #streamed = new StreamedItems();
   readonly #buffered = new BufferedBytes();
-  /** Of the call whose arguments are arriving. */
+  /** The argument bytes received for the current call. */
   #argumentBytes = 0;
   readonly #told = new Set<string>();
-  /** The types of the items that were reported, by their place in the answer. */
+  /** The types of the reported items, by their index in the answer. */
   readonly #reportedAt = new Map<unknown, string>();
-  /** The ids of the calls that have started, by their place: some servers make up a new id for every event. */
+  /** The ids of started calls, by index: some servers make up a new id for every event. */
   readonly #callAt = new Map<unknown, string>();
   #calls = 0;
   #digest: string | undefined;
@@ -68,7 +70,7 @@ export class ResponsesDecoder implements WireDecoder {
   decode({ event, data }: ServerEvent): readonly ModelEvent[] {
     if (passedOver.has(event) || data === "[DONE]") return nothing;
     const value = this.#events.read(ends.has(event) ? withoutEcho(data) : data);
-    // What is not named here says nothing to us, in this version of the API or a later one.
+    // Events not listed here are ignored, including those of later API versions.
     switch (textAt(value, "type") as EventType) {
       case "response.output_text.delta":
       case "response.refusal.delta":
@@ -80,7 +82,7 @@ export class ResponsesDecoder implements WireDecoder {
       case "response.reasoning_text.delta":
         return this.#textDelta("content", value, textAt(value, "delta"));
       case "response.reasoning_summary_part.added":
-        // Each part is a paragraph of its own.
+        // Each part is a separate paragraph.
         return countAt(value, "summary_index") === 0 ? nothing : this.#textDelta("summary", value, "\n\n");
       case "response.output_item.added":
         return [...this.#begin(value), ...this.#buffered.add(data.length)];
@@ -100,7 +102,7 @@ export class ResponsesDecoder implements WireDecoder {
       case "response.failed":
         return this.#failed(recordAt(value, "response"));
       case "error":
-        // The type of the event says nothing about the error.
+        // The event's type does not describe the error.
         return this.#failed("error" in value ? value : { error: { ...value, type: undefined } });
       default:
         return nothing;
@@ -128,7 +130,7 @@ export class ResponsesDecoder implements WireDecoder {
     return [{ type: kind === "message" ? "text_delta" : "reasoning_delta", itemId, delta }];
   }
 
-  /** The whole repeats its deltas; a server may send it without them. */
+  /** The complete text repeats its deltas; a server may send it without them. */
   #textDone(event: Record<string, unknown>): readonly ModelEvent[] {
     const text = textAt(event, "text");
     const isKnown =
@@ -143,7 +145,7 @@ export class ResponsesDecoder implements WireDecoder {
     return [{ type: "tool_call_delta", itemId, delta }];
   }
 
-  /** The whole repeats its deltas, but a server may send it without them. */
+  /** The complete arguments repeat their deltas, but a server may send them without any. */
   #argumentsDone(length: number): readonly ModelEvent[] {
     const missing = Math.max(0, length - this.#argumentBytes);
     this.#argumentBytes = 0;
@@ -161,7 +163,7 @@ export class ResponsesDecoder implements WireDecoder {
 
   #tell(item: Record<string, unknown>, itemId: string): readonly ModelEvent[] {
     const known = responsesItem(item, { api: "responses", model: this.#request.model });
-    // What was told may be told again, at the latest by the last event.
+    // A server may report an item more than once; the last event often repeats all of them.
     const told = `${itemId} ${textAt(item, "call_id")}`;
     if (known === undefined || this.#told.has(told)) return nothing;
     this.#told.add(told);
@@ -200,7 +202,7 @@ export class ResponsesDecoder implements WireDecoder {
       this.#reportedAt.get(index) === textAt(item, "type") ? [] : this.#item(item, { output_index: index }),
     );
     const hasText = unreported.some((event) => event.type === "item" && hasMessageText(event.item));
-    // The last event may have other items, and not the text that was streamed.
+    // The last event may contain other items and omit the streamed text.
     const left = output.length === 0 ? streamed : streamed.filter(({ item }) => item["type"] === "message" && !hasText);
     const rebuilt = left.flatMap(({ item, itemId }) => this.#tell(item, itemId));
     if (rebuilt.length === 0) return unreported;
@@ -219,7 +221,7 @@ export class ResponsesDecoder implements WireDecoder {
     return [{ type: "failed", failure: serverFailure(errorIn(body), this.#context) }];
   }
 
-  /** The server's id, or one made of the place in the answer where it gives none. */
+  /** The server's id; without one, an id made from the item's index. */
   #itemId(value: Record<string, unknown>, key: string): string {
     const { output_index: index } = value;
     const place = typeof index === "number" ? index : this.#told.size;
@@ -228,8 +230,8 @@ export class ResponsesDecoder implements WireDecoder {
 }
 
 /**
- * The event that ends a response, as JSON without what the response in it repeats of its request: to parse that would
- * take longer than all the rest of the answer. What is left is an object of JSON if the whole was one.
+ * Removes from a final event the fields that repeat the request: parsing them would take longer than the rest of the
+ * answer. If the input is a JSON object, so is the result.
  */
 export function withoutEcho(json: string): string {
   let kept = "";
@@ -255,8 +257,8 @@ export function withoutEcho(json: string): string {
 }
 
 /**
- * A finished item of an answer, with what we know of it and nothing else; undefined when it is of a kind we did not
- * ask for, or is a call that is not whole: half a call must never run.
+ * Converts a finished item and keeps only its known fields. Returns undefined for an item type that was not requested,
+ * and for an incomplete call: half a call must never run.
  */
 function responsesItem(item: Record<string, unknown>, origin: ItemOrigin): ResponseItem | undefined {
   const id = textAt(item, "id") || undefined;

@@ -12,7 +12,7 @@ import { mayReason, sentEffort } from "../sent-effort.js";
 type Body = Responses.ResponseCreateParamsStreaming;
 type InputItem = Responses.ResponseInputItem;
 
-/** A request in the shape of the Responses API; nothing is kept by the server, so thinking travels encrypted. */
+/** Converts a request to the Responses format. The server stores nothing, so reasoning is sent back encrypted. */
 export function responsesBody(request: ModelRequest): Body {
   const { conversationId, model, instructions, tools, maxOutputTokens, outputSchema } = request;
   return {
@@ -31,7 +31,7 @@ export function responsesBody(request: ModelRequest): Body {
   };
 }
 
-/** Plain text needs no quoting, so a model can write a long patch as it will stand in the file. */
+/** Plain text needs no quoting, so a model can write a long patch exactly as it goes into the file. */
 const offeredTool = memoizeByObject((tool: ToolSpec): Responses.Tool => {
   if (tool.freeform !== true) return functionTool(tool);
   const description = `${tool.description}\nThe input is this text itself and no JSON.`;
@@ -44,13 +44,13 @@ const functionTool = memoizeByObject(({ name, description, parameters }: ToolSpe
 
 function reasoning(effort: string | undefined): NonNullable<Body["reasoning"]> {
   const summary = "auto";
-  // New efforts come more often than new SDKs.
+  // Models accept new efforts before the SDK's types list them.
   return effort === undefined ? { summary } : { summary, effort: effort as "high" };
 }
 
 /**
- * Only what the API knows goes out: none of our own keys and no nulls. Ids only for reasoning, and only the API's: what
- * the model has said or called by its id is refused where the reasoning before it is not sent with it.
+ * Sends only fields that the API knows: none of our own and no nulls. Ids are sent only for reasoning, and only those
+ * from the API: a message or call with an id is rejected unless the reasoning before it is sent too.
  */
 function inputItem(item: SentItem | CustomItem): InputItem {
   switch (item.type) {

@@ -6,7 +6,7 @@ import type { WireStream } from "../wire.js";
 
 const head = openaiHead("/responses");
 
-/** OpenAI's Responses API, and servers that speak it. Types, authentication and address are the SDK's. */
+/** OpenAI's Responses API, and servers that speak it. Uses the SDK's types, authentication and address. */
 export const openaiResponses: WireStream = (connection, request, signal) =>
   wireAnswer(
     connection,

@@ -3,29 +3,32 @@ import { jsonOrUndefined } from "../../base/parse.js";
 import { GrowingText } from "../../base/text/growing-text.js";
 import { recordAt, textAt } from "../json-fields.js";
 
-/** Which text of an item a delta belongs to: that of a message, one of the two a reasoning item has, or a call's arguments. */
+/**
+ * The text of an item that a delta extends: that of a message, one of the two in a reasoning item, or a call's
+ * arguments.
+ */
 export type TextKind = "message" | "summary" | "content" | "arguments";
 
 interface StreamedItem {
   readonly itemId: string;
-  /** The server's own id, empty where it sends none. */
+  /** The server's own id; empty if it sends none. */
   readonly id: string;
   readonly texts: Map<TextKind, GrowingText>;
   /** A call as `response.output_item.added` announced it. */
   call: Record<string, unknown> | undefined;
-  /** What `….done` reported of its arguments or its input: until then the call is not complete. */
+  /** The arguments or input from the `….done` event. Until then the call is not complete. */
   completed: Record<string, unknown> | undefined;
 }
 
 type Event = Record<string, unknown>;
 
 /**
- * Items as their deltas describe them, until `response.output_item.done` reports them. A server that never does still
- * has its answer kept: at its end, what is left here is the answer.
+ * Builds items from their deltas until `response.output_item.done` reports them. If a server never reports them, the
+ * items left here at the end are the answer.
  */
 export class StreamedItems {
   readonly #items = new Map<string | number, StreamedItem>();
-  /** The text of the last delta: nearly always the next delta belongs to it too. */
+  /** Caches the text of the last delta, because the next delta nearly always extends it too. */
   #key: string | number | undefined;
   #kind: TextKind = "message";
   #text = new GrowingText();
@@ -42,7 +45,7 @@ export class StreamedItems {
     this.#text.add(delta);
   }
 
-  /** Whether anything of the item has come. */
+  /** Whether any part of the item has been received. */
   has(event: Event, itemId: string): boolean {
     return this.#items.has(keyOf(event, itemId));
   }
@@ -59,21 +62,21 @@ export class StreamedItems {
     this.#item(keyOf(event, itemId), event, itemId).completed = { arguments: args, input };
   }
 
-  /** The item was reported as a whole. */
+  /** Drops an item that was reported as a whole. */
   forget(event: Event, itemId: string): void {
     this.#items.delete(keyOf(event, itemId));
     this.#items.delete(itemId);
     this.#key = undefined;
   }
 
-  /** Whether a call was announced whose arguments are not complete. */
+  /** Whether an announced call has incomplete arguments. */
   get hasOpenCall(): boolean {
     return [...this.#items.values()].some((streamed) => streamed.call !== undefined && givenTo(streamed) === undefined);
   }
 
   /**
-   * The items that were never reported, in their order and in the shape in which they would have been. Of an answer that
-   * was cut, only the calls whose arguments were reported as complete.
+   * The items that were never reported, in order and in the shape of a report. For a truncated answer, only the calls
+   * whose arguments were reported as complete.
    */
   unreported(isCut: boolean): { readonly itemId: string; readonly item: Record<string, unknown> }[] {
     return [...this.#items.values()].flatMap((streamed) => {
@@ -93,12 +96,12 @@ export class StreamedItems {
   }
 }
 
-/** The place of an item in the answer; some servers make up a new id for every event. */
+/** Identifies an item by its index in the answer, because some servers make up a new id for every event. */
 function keyOf({ output_index: index }: Event, itemId: string): string | number {
   return typeof index === "number" ? index : itemId;
 }
 
-/** What a call is given: as it was reported, or as its deltas make it if they are complete. */
+/** A call's arguments or input: as reported, or from its deltas if they are complete. */
 function givenTo({ call, completed, texts }: StreamedItem): Record<string, unknown> | undefined {
   if (completed !== undefined) return completed;
   const streamed = texts.get("arguments")?.toString() ?? "";

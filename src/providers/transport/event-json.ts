@@ -2,12 +2,15 @@ import { isRecord } from "../../base/is-record.js";
 import { brace, bracket, comma, endOfString, quote } from "./json-text.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** Events of the wire APIs are some ten deep: arguments of tools travel as text. */
+/** Events of the wire APIs are about ten levels deep: tool arguments travel as text. */
 const maxDepth = 100;
-/** Less text than this cannot be dangerously deep. */
+/** A shorter text cannot be dangerously deep. */
 const maxUncheckedChars = 4_096;
 
-/** The object an event is made of; what is none, or was made to harm, is refused. Parts are brackets and commas. */
+/**
+ * Parses the object in an event. Rejects anything else, and content made to cause harm. `maxParts` limits brackets and
+ * commas.
+ */
 export function eventJson(data: string, maxParts = Infinity): Record<string, unknown> {
   if (data.includes('"__proto__"') && /"__proto__"\s*:/.test(data)) throw refused("names __proto__");
   if (data.length > maxUncheckedChars) {

@@ -1,14 +1,14 @@
 import { eventJson } from "./event-json.js";
 import { filled, fits, type Mold, moldOf } from "./event-template.js";
 
-/** A delta is short; what is longer comes once. */
+/** Deltas are short; longer events are not repeated. */
 const maxChars = 2_048;
-/** So often an event may be unlike the one before it; then it is not worth looking. */
+/** After this many events that do not match the template, no new template is made. */
 const maxMisses = 8;
 
 /**
- * Reads the events of one answer. Most differ from the one before in a text and a number alone; those are compared
- * with it instead of parsed, which takes less time. What it gives is good until the next is read.
+ * Reads the events of one answer. Most differ from the previous one only in a text and a number; comparing them with it
+ * is faster than parsing. The returned object is valid until the next call, which may change it.
  */
 export class AlikeEvents {
   #mold: Mold | undefined;
@@ -29,7 +29,7 @@ export class AlikeEvents {
   }
 }
 
-/** Of others more may be kept than their texts, and what is given here changes. Events of Chat have no type. */
+/** Other events may be stored by the decoder, which must not see their fields change. Chat events have no type. */
 function isDelta({ type }: Record<string, unknown>): boolean {
   return typeof type !== "string" || type.endsWith("delta");
 }

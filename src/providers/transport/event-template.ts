@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/is-record.js";
 
-/** What differs from one delta to the next, by the names the wire APIs have for it. */
+/** The fields that differ from one delta to the next, by their names in the wire APIs. */
 const varying: ReadonlySet<string> = new Set([
   "delta",
   "text",
@@ -12,7 +12,7 @@ const varying: ReadonlySet<string> = new Set([
   "obfuscation",
 ]);
 const maxDepth = 4;
-/** Shorter strings are copied when they are cut out of another. */
+/** V8 copies substrings up to this length instead of referring to the original string. */
 const maxCopiedChars = 12;
 
 interface Hole {
@@ -21,21 +21,21 @@ interface Hole {
   readonly kind: "text" | "count";
 }
 
-/** An event that was parsed: its text but for the holes, of which there is one behind each piece but the last. */
+/** A parsed event as a template: its text without the holes. One hole follows each piece except the last. */
 export interface Mold {
   readonly value: Record<string, unknown>;
   readonly pieces: readonly string[];
   readonly holes: readonly Hole[];
-  /** What a new event has in the holes, until it is known to be alike as a whole. */
+  /** The values that a new event has in the holes. They are used only once the whole event has matched. */
   readonly found: (string | number)[];
 }
 
-/** Every piece stands where it did, so that what fits is JSON of the same shape. */
+/** Every piece must be in its place, so that a matching event is JSON of the same shape. */
 export function fits(data: string, { pieces, holes, found }: Mold): boolean {
   let position = 0;
   for (let index = 0; index < pieces.length; index += 1) {
     const piece = pieces[index] ?? "";
-    // `startsWith` would compare letter by letter, and take as long as to parse.
+    // `startsWith` compares character by character, which takes as long as parsing.
     if (data.slice(position, position + piece.length) !== piece) return false;
     position += piece.length;
     const hole = holes[index];
@@ -58,12 +58,12 @@ export function filled({ value, holes, found }: Mold): Record<string, unknown> {
   return value;
 }
 
-/** A string that was cut out of another keeps the other in memory: a delta would keep all that came with it. */
+/** A substring keeps its original string in memory, so that a delta would keep everything that arrived with it. */
 function copied(text: string): string {
   return text.length > maxCopiedChars ? ` ${text}`.slice(1) : text;
 }
 
-/** The quote that ends a text without escapes; -1 when there is none. */
+/** The offset of the quote that ends a text without escapes; -1 if there is none. */
 function endOfText(data: string, start: number): number {
   for (let index = start; index < data.length; index += 1) {
     const code = data.charCodeAt(index);
@@ -73,7 +73,7 @@ function endOfText(data: string, start: number): number {
   return -1;
 }
 
-/** Where the digits end; -1 when they are no count as JSON has it. */
+/** The offset where the digits end; -1 if they are not a valid JSON count. */
 function endOfCount(data: string, start: number): number {
   let end = start;
   while (isDigit(data.charCodeAt(end))) end += 1;
@@ -82,7 +82,7 @@ function endOfCount(data: string, start: number): number {
   return length > 1 && data.charCodeAt(start) === zero ? -1 : end;
 }
 
-/** Undefined when it is not sure where the holes are. */
+/** Undefined if the position of a hole is ambiguous. */
 export function moldOf(data: string, value: Record<string, unknown>): Mold | undefined {
   const holes = holesIn(value, 0);
   const places = holes.flatMap((hole) => {
@@ -93,7 +93,7 @@ export function moldOf(data: string, value: Record<string, unknown>): Mold | und
   places.sort((a, b) => a.start - b.start);
   const ends = [0, ...places.map(({ end }) => end)];
   const pieces = ends.map((end, index) => copied(data.slice(end, places[index]?.start)));
-  // A name with an escape in it is not found as what it is.
+  // A name that contains an escape would not be found.
   if (pieces.some((piece) => piece.includes("\\"))) return undefined;
   return { value, pieces, holes: places.map(({ hole }) => hole), found: places.map(() => 0) };
 }
@@ -113,7 +113,9 @@ interface Place {
   readonly end: number;
 }
 
-/** Where the value of a hole stands. Undefined unless its name stands once: it could be the name of something else. */
+/**
+ * The range of a hole's value. Undefined unless its name occurs exactly once, because it could also be part of a text.
+ */
 function placeOf(data: string, { parent, key, kind }: Hole): Place | undefined {
   const name = `"${key}"`;
   const at = data.indexOf(name);

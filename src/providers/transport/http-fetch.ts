@@ -10,7 +10,7 @@ interface Proxies {
 
 const variables: ReadonlySet<string> = new Set(["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"]);
 
-/** What of an environment says which proxy to use, for who must not know the rest of it. */
+/** The proxy variables of an environment, for a recipient that must not see the rest of it. */
 export function proxyVariables(env: Readonly<NodeJS.ProcessEnv>): Record<string, string> {
   const known = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && variables.has(entry[0].toUpperCase()),
@@ -19,8 +19,8 @@ export function proxyVariables(env: Readonly<NodeJS.ProcessEnv>): Record<string,
 }
 
 /**
- * A fetch that honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY, which Node 20's own does not. As in undici, HTTP_PROXY
- * also serves https addresses when HTTPS_PROXY is not set.
+ * A fetch that honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY, which the built-in fetch of Node 20 does not. As in
+ * undici, HTTP_PROXY also serves https addresses when HTTPS_PROXY is not set.
  */
 export function createFetch(env: Readonly<NodeJS.ProcessEnv>, connectTimeoutMs = defaultConnectMs): typeof fetch {
   const proxies = proxiesOf(env);
@@ -32,13 +32,13 @@ export function createFetch(env: Readonly<NodeJS.ProcessEnv>, connectTimeoutMs =
   };
 }
 
-/** Empty means none; the agent would look for undefined ones in the environment of the process. */
+/** Empty means none; for undefined, the agent would read the environment of the process. */
 function proxiesOf(env: Readonly<NodeJS.ProcessEnv>): Proxies {
   const value = (name: string): string => env[name.toLowerCase()] || env[name] || "";
   return { httpProxy: value("HTTP_PROXY"), httpsProxy: value("HTTPS_PROXY"), noProxy: value("NO_PROXY") };
 }
 
-/** Loaded on first use, because few need it and it takes time. */
+/** Loads undici on first use, because few users need a proxy and loading takes time. */
 async function loadProxied(proxies: Proxies, connectTimeoutMs: number): Promise<typeof fetch> {
   const undici = await import("undici");
   const dispatcher = new undici.EnvHttpProxyAgent({

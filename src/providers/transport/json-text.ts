@@ -1,4 +1,4 @@
-/** Where the string that begins at `start` ends; what is not closed is no JSON, and ends with the text. */
+/** The offset of the quote that ends the string starting at `start`. An unclosed string ends with the text. */
 export function endOfString(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
@@ -11,7 +11,7 @@ function isEscaped(json: string, index: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Where the value that begins at `start` ends, whatever is in it. */
+/** The offset where the value starting at `start` ends. */
 export function endOfValue(json: string, start: number): number {
   let depth = 0;
   for (let index = start; index < json.length; index += 1) {
@@ -25,7 +25,7 @@ export function endOfValue(json: string, start: number): number {
   return json.length;
 }
 
-/** What JSON is made of; a closing bracket or brace is two further on than its opening one. */
+/** Character codes of JSON syntax. The code of a closing bracket or brace is its opening one plus 2. */
 export const quote = 34;
 export const comma = 44;
 export const colon = 58;

@@ -2,14 +2,14 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
 import { FailureError } from "../../messages/failure.js";
 
-/** Resolves with the answer to a request when the headers are there. */
+/** Resolves with the response once its headers have arrived. */
 export function answerOf(request: ClientRequest, connectTimeoutMs: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     request.on("error", reject);
     request.on("response", resolve);
     request.on("close", () => clearTimeout(timer));
-    // Waiting for a free connection does not count.
+    // The time spent waiting for a free connection does not count.
     request.on("socket", (socket) => {
       if (!socket.connecting) return;
       timer = setTimeout(() => request.destroy(unconnected(request, connectTimeoutMs)), connectTimeoutMs);

@@ -13,10 +13,13 @@ import type { Answer, Transport } from "./transport.js";
 import { webPost } from "./web-post.js";
 import { FailureError } from "../../messages/failure.js";
 
-/** Every conversation has one request under way; more wait for a free connection. All may stay for the next turn. */
+/**
+ * Every conversation has one request in flight; further ones wait for a free connection. All connections may stay open
+ * for the next turn.
+ */
 const maxSocketsPerHost = 1_000;
 
-/** After longer, something between us and the server may have forgotten the connection. */
+/** A connection that has been idle for longer may have been dropped by a device between us and the server. */
 const maxIdleMs = 60_000;
 
 const pool: https.AgentOptions = {
@@ -37,7 +40,10 @@ export interface TransportOptions {
 
 const defaultConnectTimeoutMs = 10_000;
 
-/** Requests over node:http, or through the proxy the environment names. One for a process: it holds the connections. */
+/**
+ * Sends requests over node:http, or through the proxy in the environment. Create one per process, because it owns the
+ * connections.
+ */
 export function createTransport(env: Readonly<NodeJS.ProcessEnv>, options: TransportOptions = {}): Transport {
   const viaProxy = createFetch(env, options.connectTimeoutMs);
   return viaProxy === fetch ? direct(options.connectTimeoutMs ?? defaultConnectTimeoutMs) : proxied(viaProxy);
@@ -55,13 +61,13 @@ function proxied(viaProxy: typeof fetch): Transport {
     await response.body?.cancel();
     throw refusedRedirect(response.status, response.headers.get("location") ?? "");
   };
-  // The agent of the proxy closes what is idle by itself.
+  // The proxy agent closes idle connections itself.
   return { fetch: send, post: webPost(send), events, close: () => undefined };
 }
 
 const events: Transport["events"] = (answer, bounds) => {
   const type = typeOf(answer);
-  // A server that says nothing of what it sends may send events.
+  // A response without a content type may still be an event stream.
   if (/\bjson\b/.test(type)) {
     answer.body.destroy();
     throw new FailureError({ code: "network", message: noStream(type), retryable: true });
@@ -75,7 +81,7 @@ function typeOf({ headers }: Answer): string {
 
 const noStream = (type: string): string => `the server answered with ${type} instead of a stream`;
 
-/** Over node:http, because undici's web streams cost more than parsing what comes through them. */
+/** Uses node:http, because undici's web streams cost more than parsing the data. */
 function nodePost(sender: NodeSender): Transport["post"] {
   return ({ url, headers }, body) => {
     const sent = sender.send({ url, method: "POST", headers, body });
@@ -89,12 +95,12 @@ async function answerIn(message: IncomingMessage): Promise<Answer> {
   if (statusCode >= 400) {
     throw new AnswerError(statusCode, await readText(body, maxErrorBytes), headers["retry-after"]);
   }
-  // Nobody listens between now and the first read; what breaks then is seen by who reads.
+  // Without a listener, an error before the first read would crash the process. The reader detects the failure itself.
   body.on("error", () => undefined);
   return { headers, body };
 }
 
-/** A `fetch` over node:http for short answers: they are read whole before it resolves. */
+/** A `fetch` over node:http for short answers: it resolves after reading the whole body. */
 function nodeFetch(sender: NodeSender): typeof fetch {
   return async (input, init) => {
     const { signal } = init ?? {};
@@ -140,15 +146,15 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** We ask for no encoding, yet some proxies choose one. */
+/** cody requests no encoding, but some proxies choose one. */
 function decoded(source: Readable, encoding: string | null | undefined): Readable {
   const decoder = decoderFor(encoding?.trim().toLowerCase() ?? "");
   if (decoder === undefined) return source;
-  // What breaks is told by the decoder's own error.
+  // The decoder's own error event reports a failure.
   return pipeline(source, decoder, () => undefined);
 }
 
-/** Every piece is passed on as it comes: an event must not wait for the next one. */
+/** Flushes every chunk as it arrives: an event must not wait for the next one. */
 function decoderFor(encoding: string) {
   const { Z_SYNC_FLUSH: flush, BROTLI_OPERATION_FLUSH } = constants;
   if (encoding === "gzip" || encoding === "x-gzip") return createGunzip({ flush });
@@ -160,11 +166,11 @@ interface Sending {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Made when it is sent. */
+  /** Called when the request is sent. */
   readonly body: () => string | Uint8Array | undefined;
 }
 
-/** Requests over node:http, and the connections that are kept for the next ones. */
+/** Sends requests over node:http, and keeps connections open for later ones. */
 class NodeSender {
   readonly #connectTimeoutMs: number;
   readonly #http = new http.Agent(pool);
@@ -183,14 +189,14 @@ class NodeSender {
     this.#https.destroy();
   }
 
-  /** Waits for nothing: whoever waits would keep the body until the answer begins. */
+  /** Not async: an awaiting caller would keep the body in memory until the response begins. */
   #begin({ url, method, headers, body }: Sending, mayReuse: boolean): Begun {
     const made = body();
     const secure = url.protocol === "https:";
-    // `false` is a connection of its own.
+    // `false` opens a new connection.
     const agent = mayReuse && (secure ? this.#https : this.#http);
     const request = (secure ? https : http).request(url, { method, agent });
-    // Not as an option: a connection keeps the options it was opened with as long as it lives, and the key in them.
+    // Not passed as an option: a connection keeps the options it was opened with, including the key, for its lifetime.
     for (const name in headers) request.setHeader(name, headers[name] ?? "");
     if (made !== undefined) request.setHeader("content-length", Buffer.byteLength(made));
     const answer = answerOf(request, this.#connectTimeoutMs);
@@ -204,9 +210,9 @@ interface Begun {
   readonly answer: Promise<http.IncomingMessage>;
 }
 
-/** A request that is under way. */
+/** A request in flight. */
 class Sent {
-  /** Resolves when the headers are there. */
+  /** Resolves once the headers have arrived. */
   readonly answer: Promise<http.IncomingMessage>;
   #request: http.ClientRequest | undefined;
   #reason: Error | undefined;
@@ -215,7 +221,7 @@ class Sent {
     this.answer = this.#send(begin, true);
   }
 
-  /** Ends it, also while the answer comes. */
+  /** Cancels the request, also while the response is being received. */
   cancel(reason: Error): void {
     this.#reason ??= reason;
     this.#request?.destroy(reason);
@@ -228,7 +234,7 @@ class Sent {
       return kept(await answer);
     } catch (error) {
       if (this.#reason !== undefined) throw this.#reason;
-      // The server closed the idle connection just as we took it, so it has not seen the request.
+      // The server closed the idle connection just as it was reused, so it has not seen the request.
       const closed = mayReuse && request.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
       if (!closed) throw error;
       return await this.#send(begin, false);
@@ -243,7 +249,7 @@ function kept(message: http.IncomingMessage): http.IncomingMessage {
   throw refusedRedirect(status, message.headers.location ?? "");
 }
 
-/** A redirect is never followed: the key and the conversation are for the address that was configured, no other. */
+/** Redirects are never followed: the key and the conversation must only go to the configured address. */
 function refusedRedirect(status: number, target: string): FailureError {
   const where = URL.canParse(target) ? ` to ${new URL(target).host}` : "";
   const message = `the server answered ${status}, a redirect${where}, which is not followed: set the base URL to its target`;

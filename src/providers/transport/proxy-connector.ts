@@ -4,14 +4,14 @@ import type { buildConnector } from "undici";
 type Connector = ReturnType<typeof buildConnector>;
 
 /**
- * A connector to a proxy that notices when it takes a connection and says nothing: the client would connect again at
- * once, thousands of times a second, or wait for ever.
+ * Connects to a proxy and detects one that accepts a connection but sends nothing. Otherwise the client would reconnect
+ * thousands of times a second, or wait forever.
  */
 export function proxyConnector(connect: Connector, timeoutMs: number): Connector {
   let failure: Error | undefined;
   return (options, callback) => {
     if (failure !== undefined) {
-      // Told to those who wait; whoever comes later tries anew.
+      // Fail the pending request; later ones try again.
       callback(failure, null);
       failure = undefined;
       return;

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Reads a stream as text, at most so many bytes of it; the rest is thrown away with its connection. */
+/** Reads at most `maxBytes` of a stream as text. The rest is discarded with its connection. */
 export async function readText(source: Readable, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

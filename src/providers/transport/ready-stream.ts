@@ -1,12 +1,12 @@
 /**
- * A stream whose events can also be had without a promise for each: of a thousand small events a second, the promises
- * would cost more than the events. Whoever reads it waits with `next`, or takes what is there and asks to be called.
+ * A stream whose events can be read without a promise for each: with a thousand small events a second, the promises
+ * would cost more than the events. A reader either awaits `next`, or calls `take` and then `onReady`.
  */
 export abstract class ReadyStream<E> implements AsyncIterableIterator<E, undefined> {
-  /** The next event if it is here already, null behind the last. Throws once where `next` would reject. */
+  /** The next event if it is available, null after the last one. Throws once where `next` would reject. */
   abstract take(): E | null | undefined;
 
-  /** Asked when `take` had nothing: calls back once, when it may have something. */
+  /** Called after `take` returned undefined: calls back once, when `take` may return something. */
   abstract onReady(callback: () => void): void;
 
   abstract return(): Promise<IteratorResult<E, undefined>>;

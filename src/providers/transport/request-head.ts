@@ -2,7 +2,7 @@ import { type Credential, secretOf } from "../credential.js";
 import type { WireConnection } from "../wire.js";
 import type { RequestHead } from "./transport.js";
 
-/** What both SDKs' clients can do. */
+/** The part of the interface that both SDKs' clients share. */
 interface Client {
   buildRequest(options: {
     method: "post";
@@ -26,8 +26,8 @@ interface Kept {
 }
 
 /**
- * The head as the SDK makes it, kept until the key or token changes: made for each request, it and the rest of the
- * SDK's way to `fetch` would take longer than everything else that happens until the request has left.
+ * Caches the head that the SDK builds until the credential changes. Building it for each request, with the rest of the
+ * SDK's work before `fetch`, would take longer than everything else before the request is sent.
  */
 export function keptHead(path: string, makeClient: MakeClient): HeadOf {
   const kept = new WeakMap<WireConnection, Kept>();

@@ -5,21 +5,21 @@ import { type Failure, FailureError } from "../../messages/failure.js";
 import { ended, ReadyStream } from "./ready-stream.js";
 import type { ServerEvent, StreamBounds } from "./transport.js";
 
-/** The source is paused while more than this waits to be read. */
+/** The source is paused while more than this is waiting to be read. */
 const maxWaitingChars = 64 * 1024;
-/** The rest of a stream nobody reads any more may pass, so that its connection can be used again. */
+/** The rest of an abandoned stream is drained up to this limit, so that its connection can be reused. */
 const maxRestBytes = 64 * 1024;
 const maxRestMs = 250;
 
 /**
- * The events of one stream of bytes. Written with callbacks because a web stream or an async generator between the
- * socket and the decoder would cost more than the parsing.
+ * Reads the events of a byte stream. Uses callbacks, because a web stream or an async generator between the socket and
+ * the decoder would cost more than the parsing.
  */
 export class EventReader extends ReadyStream<ServerEvent> {
   readonly #source: Readable;
   readonly #bounds: StreamBounds;
   readonly #parser: EventSourceParser;
-  // Not `setEncoding`: what waits in the stream already would be joined and copied once more.
+  // Not `setEncoding`: it would join and copy the data that is already buffered in the stream.
   readonly #decoder = new StringDecoder("utf8");
   #events: ServerEvent[] = [];
   #timer: NodeJS.Timeout;
@@ -28,9 +28,9 @@ export class EventReader extends ReadyStream<ServerEvent> {
   #begun = false;
   #endsInCr = false;
   #finish: Failure | "ended" | undefined;
-  /** Whoever waits for the next event. */
+  /** Called when the next event is available. */
   #waiting: (() => void) | undefined;
-  /** When the reader began to wait for the event that comes next. */
+  /** The time when the reader began to wait for the next event. */
   #waitsSince = 0;
 
   constructor(source: Readable, bounds: StreamBounds) {
@@ -40,7 +40,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
     this.#parser = createParser({
       maxBufferSize: bounds.maxEventBytes,
       onEvent: ({ event, data }) => {
-        // A server that only says it is alive does not answer.
+        // Pings show that a server is alive, but do not count as an answer.
         if (data === "" || event === "ping") return;
         this.#add({ event: event ?? "", data });
       },
@@ -50,7 +50,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
     });
     this.#timer = setTimeout(this.#onTimer, bounds.idleMs);
     source.on("error", this.#onError).on("end", this.#onEnd).on("close", this.#onClose).on("data", this.#onData);
-    // Broken before anybody listened.
+    // The source failed before the listeners were attached.
     if (source.destroyed && !source.readableEnded) this.#close(cut);
   }
 
@@ -84,7 +84,10 @@ export class EventReader extends ReadyStream<ServerEvent> {
     if (this.#events.length > this.#read) this.#tell();
   };
 
-  /** A list that was emptied would get room for many, and mostly one comes at a time. */
+  /**
+   * Makes a new array, because one that was emptied would reserve room for many events, and mostly one arrives at a
+   * time.
+   */
   #add(event: ServerEvent): void {
     this.#waitingChars += event.data.length;
     if (this.#events.length > 0) this.#events.push(event);
@@ -92,7 +95,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
   }
 
   #feed(text: string): void {
-    // The parser knows a byte order mark only as bytes.
+    // The parser recognizes a byte order mark only as bytes.
     const chunk = this.#begun || !text.startsWith("\ufeff") ? text : text.slice(1);
     this.#begun ||= text !== "";
     if (text !== "") this.#endsInCr = text.endsWith("\r");
@@ -100,14 +103,14 @@ export class EventReader extends ReadyStream<ServerEvent> {
   }
 
   readonly #onEnd = (): void => {
-    // The parser waits whether a line feed comes behind the last carriage return, which ends a line by itself.
+    // A carriage return ends a line by itself, but the parser waits to see whether a line feed follows.
     if (this.#endsInCr) this.#feed("\n");
     this.#close("ended");
   };
   readonly #onClose = (): void => this.#close(cut);
   readonly #onError = (): void => this.#close(lost);
 
-  /** Looks whether nothing came for too long; a reader that was busy itself did not wait. */
+  /** Checks for a stalled stream; time during which the reader itself was busy does not count. */
   readonly #onTimer = (): void => {
     const waited = this.#waiting === undefined ? 0 : performance.now() - this.#waitsSince;
     const rest = this.#bounds.idleMs - waited;
@@ -115,7 +118,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
     else this.#timer = setTimeout(this.#onTimer, rest);
   };
 
-  /** What came before the end is still read; a failure is told after it, once. */
+  /** Events received before the end are still read; a failure is reported once, after them. */
   #close(finish: Failure | "ended"): void {
     if (this.#finish !== undefined) return;
     this.#finish = finish;

@@ -1,7 +1,7 @@
-/** As Codex: a model that thinks may say nothing for minutes. */
+/** The same as in Codex: a model that is thinking may be silent for minutes. */
 export const defaultIdleMs = 300_000;
 export const maxEventBytes = 8 * 1024 * 1024;
-/** Of what a server says about an error. */
+/** The maximum size of an error response. */
 export const maxErrorBytes = 64 * 1024;
-/** What an item counts besides its text: it costs lines in the rollout and events, however short it is. */
+/** Counted for each item besides its text, because even a short item costs rollout lines and events. */
 export const itemOverheadBytes = 512;

@@ -1,53 +1,56 @@
 import type { Readable } from "node:stream";
 import type { ReadyStream } from "./ready-stream.js";
 
-/** One event of a server-sent stream. */
+/** An event of a server-sent event stream. */
 export interface ServerEvent {
-  /** The `event:` field; empty when there was none. */
+  /** The `event:` field; empty if there was none. */
   readonly event: string;
   readonly data: string;
 }
 
 export interface StreamBounds {
-  /** Without an event for so long the stream counts as stalled; comments and pings are no events. */
+  /** A stream without an event for this long counts as stalled; comments and pings are not events. */
   readonly idleMs: number;
-  /** A longer event is refused. */
+  /** Longer events are rejected. */
   readonly maxEventBytes: number;
 }
 
-/** By names in small letters. */
+/** By lower-case names. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** An answer whose body has yet to come. */
+/** A response whose body has not been read yet. */
 export interface Answer {
   readonly headers: AnswerHeaders;
   readonly body: Readable;
 }
 
-/** A request that is under way. */
+/** A request in flight. */
 export interface Posted {
-  /** Rejects with an `AnswerError` when the server answers with an error. */
+  /** Rejects with an `AnswerError` if the server responds with an error. */
   readonly answer: Promise<Answer>;
-  /** Ends it, and the answer while it comes. No signal: one for each of a thousand turns costs as much as a request. */
+  /**
+   * Cancels the request and its response. Not an AbortSignal, because one for each of a thousand turns would cost as
+   * much as the request.
+   */
   cancel(reason: Error): void;
 }
 
-/** How requests leave the process. */
+/** Sends requests from this process. */
 export interface Transport {
-  /** For what has a short answer and is no model, such as a login. */
+  /** For requests with short answers that do not go to a model, such as a login. */
   readonly fetch: typeof fetch;
   /**
-   * Asks a model. The body is made when it is sent, and again should it be sent again: kept until the answer begins, it
-   * would outlive a young collection.
+   * Sends a request to a model. The body is built when it is sent, and again if it is sent again: kept until the
+   * response begins, it would be promoted to the old generation by the garbage collector.
    */
   post(head: RequestHead, body: () => string | Uint8Array): Posted;
-  /** The events of an answer; throws a `FailureError` when it has none, breaks, stalls or floods. */
+  /** The events of a response. Throws a `FailureError` if it has none, breaks off, stalls or exceeds the bounds. */
   events(answer: Answer, bounds: StreamBounds): ReadyStream<ServerEvent>;
-  /** Lets go of the connections it keeps; nothing may be fetched any more. */
+  /** Closes idle connections; the transport must not be used afterwards. */
   close(): void;
 }
 
-/** Where a request goes and what stands above its body: the same for all requests of a connection. */
+/** The URL and headers of a request: the same for all requests of a connection. */
 export interface RequestHead {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { readText } from "./read-text.js";
 import { maxErrorBytes } from "./stream-bounds.js";
 import type { Answer, Transport } from "./transport.js";
 
-/** Through a `fetch` of the web, which is how a proxy is reached. */
+/** Posts through a web `fetch`, which is how a proxy is reached. */
 export function webPost(fetchFrom: typeof fetch): Transport["post"] {
   return ({ url, headers }, body) => {
     const controller = new AbortController();
@@ -22,7 +22,7 @@ async function answerIn(response: Response): Promise<Answer> {
     const text = await readText(body, maxErrorBytes);
     throw new AnswerError(response.status, text, response.headers.get("retry-after") ?? undefined);
   }
-  // Nobody listens between now and the first read; what breaks then is seen by who reads.
+  // Without a listener, an error before the first read would crash the process. The reader detects the failure itself.
   body.on("error", () => undefined);
   return { headers: Object.fromEntries(response.headers), body };
 }

@@ -8,10 +8,10 @@ export interface OutputBounds {
 
 const defaultBounds: OutputBounds = { headBytes: 16 * 1024, tailBytes: 16 * 1024 };
 
-/** The beginning and the end of something of any length, in memory that does not grow. */
+/** Keeps the beginning and the end of an output of any length, in constant memory. */
 export class BoundedOutput {
   readonly #head: Buffer;
-  /** A ring: the byte after the newest is the oldest. */
+  /** A ring buffer: the byte after the newest is the oldest. */
   readonly #tail: Buffer;
   #headLength = 0;
   #beyondHead = 0;
@@ -28,12 +28,12 @@ export class BoundedOutput {
     this.#pushTail(bytes.subarray(forHead.length));
   }
 
-  /** Whether something was left out. */
+  /** Whether anything was left out. */
   get isCut(): boolean {
     return this.#beyondHead > this.#tail.length;
   }
 
-  /** What was kept, as text; a line in the middle says how much was not. */
+  /** The kept output as text; a line in the middle says how much is missing. */
   text(): string {
     const head = this.#head.subarray(0, this.#headLength);
     const tail = this.#tailInOrder();

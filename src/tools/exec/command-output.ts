@@ -3,14 +3,16 @@ import { unfinishedBytes } from "../../base/text/utf8-borders.js";
 
 type StreamName = "stdout" | "stderr";
 
-/** What a command wrote, each stream by itself and both in the order in which they came. */
+/** Collects a command's output: each stream separately, and both merged in order of arrival. */
 export class CommandOutput {
   readonly #keep: ((bytes: Uint8Array) => void) | undefined;
   readonly #kept = { stdout: new BoundedOutput(), stderr: new BoundedOutput(), merged: new BoundedOutput() };
-  /** The beginning of a character whose rest has not come: the other stream must not come between. */
+  /**
+   * The first bytes of an incomplete character, held back so that the other stream is not inserted in the middle of it.
+   */
   readonly #unfinished: Record<StreamName, Buffer> = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
 
-  /** `keep` gets all of both, in the order in which they came. */
+  /** `keep` receives the complete output of both streams, in order of arrival. */
   constructor(keep?: (bytes: Uint8Array) => void) {
     this.#keep = keep;
   }
@@ -23,7 +25,7 @@ export class CommandOutput {
     this.#add(stream, bytes.subarray(0, end));
   }
 
-  /** All there is; no more will come. */
+  /** Returns the whole output; call it once no more will arrive. */
   end(): { readonly stdout: string; readonly stderr: string; readonly merged: string; readonly isCut: boolean } {
     this.#add("stdout", this.#unfinished.stdout);
     this.#add("stderr", this.#unfinished.stderr);

@@ -4,12 +4,12 @@ import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { guardDescriptor } from "./guarded.js";
 
-/** A command that runs: the leader of a session and a group of its own, with a guard beside it. */
+/** A running command: the leader of its own session and process group, with a guard process beside it. */
 export class CommandProcess {
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Its exit code; of one that a signal ended, what a shell would say. */
+  /** The exit code; for a command ended by a signal, 128 plus the signal number, as in a shell. */
   readonly exited: Promise<number>;
   readonly #guard: Socket;
   #hasExited = false;
@@ -20,7 +20,7 @@ export class CommandProcess {
     this.stdout = stdout;
     this.stderr = stderr;
     this.#guard = child.stdio[guardDescriptor] as Socket;
-    // A pipe that breaks has ended.
+    // An error on a pipe counts as its end.
     for (const pipe of [stdout, stderr, this.#guard]) pipe.on("error", () => {});
     this.#guard.once("close", () => (this.#isGuarded = false)).resume();
     this.exited = new Promise((resolve) => {
@@ -31,17 +31,19 @@ export class CommandProcess {
     });
   }
 
-  /** To everything in its group. When command and guard are both gone, the id may have been given to someone else. */
+  /**
+   * Signals the whole process group. Once command and guard are both gone, the system may have reused the process id.
+   */
   signalGroup(signal: NodeJS.Signals): void {
     if (this.#hasExited && !this.#isGuarded) return;
     try {
       process.kill(-this.pid, signal);
     } catch {
-      // Nobody is left, or nobody that we may send signals to.
+      // No process is left, or none that we may signal.
     }
   }
 
-  /** Lets go of it; a guard that still lives ends what is left of the group. */
+  /** Closes the pipes; a guard that is still alive then kills the rest of the group. */
   [Symbol.dispose](): void {
     for (const pipe of [this.stdout, this.stderr, this.#guard]) pipe.destroy();
   }

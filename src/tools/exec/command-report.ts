@@ -4,7 +4,7 @@ import { counted } from "../../base/text/counted.js";
 
 const maxNamed = 20;
 
-/** What coreutils' `timeout` and a shell say of commands that were ended so. */
+/** The exit codes of coreutils' `timeout` and of a shell after an interrupt. */
 const codes = { timed_out: 124, interrupted: 130 } as const;
 const unknownCode = -1;
 
@@ -12,7 +12,7 @@ export function exitCodeOf({ cause, exitCode }: CommandEnd): number {
   return cause === "exited" ? (exitCode ?? unknownCode) : codes[cause];
 }
 
-/** The end of a command in words for the model; what cody says stands before what the command wrote. */
+/** Describes the end of a command for the model; cody's notes come before the command's output. */
 export function commandReport(end: CommandEnd, timeoutMs: number, output: string): string {
   return [
     `Exit code: ${exitCodeOf(end)}`,

@@ -1,10 +1,10 @@
 import type { ToolContext } from "../tool.js";
 
-/** How much of one call is told while it runs: enough for a person to watch, not enough to fill a queue. */
+/** How much output of one call is reported while it runs: enough for a person to watch, not enough to fill a queue. */
 export const maxDeltaBytes = 128 * 1024;
 export const maxDeltas = 10_000;
 
-/** Tells how one command goes: its beginning, its output as it comes, its end. */
+/** Emits the events of one command: its beginning, its output as it arrives, and its end. */
 export class ExecEvents {
   readonly #context: Pick<ToolContext, "callId" | "turnId" | "emit">;
   #bytesLeft = maxDeltaBytes;

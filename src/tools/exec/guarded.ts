@@ -1,24 +1,25 @@
-/** The variable by which a command's processes are known, wherever they went. */
+/** The environment variable that identifies a command's processes, even after they leave its group. */
 export const markerName = "CODY_CALL";
 
 /**
- * Shell for the files in /proc of the processes that carry the marker `$1`; nothing where there is no /proc. Its status
- * says little: files of other users cannot be read.
+ * Shell command that lists the `environ` files in /proc of the processes with the marker `$1`; nothing where there is
+ * no /proc. Its exit status is meaningless, because files of other users cannot be read.
  */
 const findMarked = `grep -lsF "${markerName}=$1" /proc/[0-9]*/environ`;
 
-/** The descriptor whose other end only we hold. */
+/** The file descriptor whose other end only this process holds. */
 export const guardDescriptor = 3;
 
-// Signals a command may send to its own group; what cannot be ignored ends the guard with the rest.
+// Signals that a command may send to its own group. A signal that cannot be ignored ends the guard together with the
+// command.
 const ignored = "HUP INT QUIT PIPE ALRM TERM USR1 USR2";
 
 /**
- * Starts a guard in the command's group and becomes the command. The guard reads until the end of a descriptor that
- * ends when our process does, however it dies, and then kills what carries the marker and the whole group. It is forked
- * twice: a command that waits for all its children must not wait for one it never started. It is forked before the
- * marker is exported, so that it does not find itself, and with its signals ignored already, so that there is no moment
- * in which one of them ends it. It never has the command's output: the shell waits for who lets go of it first.
+ * Starts a guard in the command's group and then executes the command in place. The guard reads a descriptor that
+ * closes when our process ends, however it dies; then it kills every process with the marker and the whole group. It is
+ * forked twice, so that a command that waits for all its children does not wait for the guard. It is forked before the
+ * marker is exported, so that it does not find itself, and after its signals are ignored, so that none can end it at
+ * startup. It never holds the command's output open, because the end of that output is what the shell tool waits for.
  */
 const script = `trap '' ${ignored}
 ( exec </dev/null >/dev/null 2>&1
@@ -36,7 +37,7 @@ export ${markerName}="$1"
 shift
 exec "$@" ${guardDescriptor}<&-`;
 
-/** An argument vector with a guard: process id, exit code and signals are the command's own. */
+/** Adds a guard to an argument vector. Process id, exit code and signals are still the command's own. */
 export function guarded(argv: readonly string[], marker: string): { readonly file: string; readonly args: string[] } {
   return { file: "/bin/sh", args: ["-c", script, "cody", marker, ...argv] };
 }

@@ -1,16 +1,16 @@
 import type { Readable } from "node:stream";
 
-/** So much is read as fast as it comes; later there is a pause after each burst. */
+/** This much is read at full speed; afterwards there is a pause after each burst. */
 const freeBytes = 4 * 1024 * 1024;
 const burstBytes = 1024 * 1024;
 const pauseMs = 10;
 
-/** What a chunk counts for at least: many small ones are as much work as a few large ones. */
+/** The minimum that a chunk counts for: many small chunks are as much work as a few large ones. */
 const minChunkBytes = 8 * 1024;
 
 /**
- * Reads to the end; resolves when the stream is closed, however that came. A command that writes without end must not
- * keep this thread from everything else: it waits, as it would for a slow terminal.
+ * Reads to the end; resolves when the stream is closed for any reason. A command with endless output must not block
+ * this thread, so it is slowed down as if by a slow terminal.
  */
 export function readThrottled(stream: Readable, onBytes: (bytes: Buffer) => void): Promise<void> {
   let untilPause = freeBytes;
@@ -23,7 +23,7 @@ export function readThrottled(stream: Readable, onBytes: (bytes: Buffer) => void
     stream.pause();
     pause = setTimeout(() => stream.resume(), pauseMs);
   });
-  // A command that has written nothing may have ended before anybody reads, and closes but once.
+  // A command without output may have ended before it is read, and `close` is emitted only once.
   if (stream.closed) return Promise.resolve();
   return new Promise((resolve) => {
     stream.once("close", () => {

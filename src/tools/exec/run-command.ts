@@ -17,23 +17,23 @@ export interface CommandOrder {
 
 export interface CommandEnd {
   readonly cause: "exited" | "timed_out" | "interrupted";
-  /** Undefined when it could not even be killed: it hangs in the kernel. */
+  /** Undefined if it could not even be killed, because it hangs in the kernel. */
   readonly exitCode: number | undefined;
-  /** Whether processes in the background kept the output open after the command had ended. */
+  /** Whether background processes kept the output open after the command had ended. */
   readonly wasHeldOpen: boolean;
   readonly leftRunning: readonly Survivor[];
   readonly durationMs: number;
 }
 
-/** How long is waited at most for what. */
+/** The maximum time to wait in each phase. */
 export interface CommandPatience {
   /** For the end of the output, after the command has ended. */
   readonly drainMs: number;
-  /** Between asking a command to end and killing it, when its time is over. */
+  /** Between asking a command to end and killing it, after a timeout. */
   readonly timeoutGraceMs: number;
-  /** The same when the turn was interrupted: someone is waiting. */
+  /** The same after an interrupt, where the user is waiting. */
   readonly interruptGraceMs: number;
-  /** For the end of what was killed. */
+  /** For killed processes to end. */
   readonly killMs: number;
   /** For the rest of the output, after everything was ended. */
   readonly restMs: number;
@@ -48,8 +48,8 @@ const defaultPatience: CommandPatience = {
 };
 
 /**
- * Runs a command to its end; when this settles, nothing of its group lives. Undefined when it was interrupted before it
- * was started; rejects with the system's error when it cannot be started.
+ * Runs a command to its end; when this settles, no process of its group is alive. Returns undefined if it was
+ * interrupted before it started; rejects with the system's error if it cannot be started.
  */
 export async function runCommand(order: CommandOrder, patience = defaultPatience): Promise<CommandEnd | undefined> {
   const marker = randomUUID();
@@ -69,7 +69,7 @@ export async function runCommand(order: CommandOrder, patience = defaultPatience
   return { cause, exitCode, wasHeldOpen, leftRunning, durationMs };
 }
 
-/** Resolves when both streams have ended or were let go of. */
+/** Resolves when both streams have ended or were destroyed. */
 async function readOutput({ stdout, stderr }: CommandProcess, order: CommandOrder): Promise<void> {
   await Promise.all([
     readThrottled(stdout, (bytes) => order.onOutput("stdout", bytes)),
@@ -82,7 +82,9 @@ async function causeOfEnd(command: CommandProcess, { timeoutMs, signal }: Comman
   return signal.aborted ? "interrupted" : "timed_out";
 }
 
-/** Gives the whole group time to put things in order, unless someone who interrupts the turn waits for it. */
+/**
+ * Gives the whole group time to clean up. After a timeout, an interrupt cuts this short, because the user is waiting.
+ */
 async function askToEnd(
   command: CommandProcess,
   output: Promise<void>,

@@ -9,7 +9,7 @@ const Program = z
   .min(1)
   .refine(([program = ""]) => program !== "" && !program.startsWith("-"), "must begin with the name of a program");
 
-/** Codex's names. */
+/** Uses the argument names of Codex. */
 export const ShellArguments = z.strictObject({
   command: z.union([ArgumentText.min(1), Program]).describe("A script for sh, or a program and its arguments"),
   workdir: ArgumentText.optional().describe("The folder to run in, relative to the working folder"),

@@ -20,20 +20,20 @@ export interface ProcessOrder {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What its processes are known by. */
+  /** Identifies the command's processes. */
   readonly marker: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts a command with a guard and without input; undefined when the signal is aborted before. Rejects with the
- * system's error when it cannot be started.
+ * Starts a command with a guard and without input; undefined if the signal was aborted before. Rejects with the
+ * system's error if it cannot be started.
  */
 export async function startProcess(order: ProcessOrder): Promise<CommandProcess | undefined> {
   const pipes = await openOutputPipes(order.env);
   let command: CommandProcess | undefined;
   try {
-    // Here and not before: making the pipes takes time.
+    // Checked here, because creating the pipes takes time.
     if (!order.signal.aborted) command = await spawnGuarded(order, pipes);
     return command;
   } finally {
@@ -49,22 +49,22 @@ async function spawnGuarded({ argv, cwd, env, marker }: ProcessOrder, pipes?: Ou
   const child: ChildProcess = spawn(file, args, { cwd, env, detached: true, stdio });
   const failure = new Promise<Error>((resolve) => child.on("error", resolve));
   if (child.pid === undefined) throw await failure;
-  // They are null only where a descriptor was given.
+  // These are null only where a descriptor was passed.
   const readers = pipes?.readers ?? ([child.stdout, child.stderr] as [Readable, Readable]);
   return new CommandProcess(child, child.pid, readers);
 }
 
-/** Pipes for what a command writes: our ends, and the descriptors it gets. */
+/** The pipes for a command's output: our ends, and the descriptors passed to the command. */
 interface OutputPipes {
   readonly readers: readonly [stdout: Readable, stderr: Readable];
   readonly writers: readonly [stdout: number, stderr: number];
-  /** Once the command has them: as long as we hold them too, its output has no end. */
+  /** Call it once the command has the descriptors: as long as we hold them too, its output never ends. */
   closeWriters(): Promise<void>;
 }
 
 /**
- * What Node calls a pipe is a socket, and nobody can open a socket by name: a command that writes to /dev/stderr or
- * /dev/stdout would fail. Undefined where there can be no named pipes.
+ * Node's own pipes are sockets, which cannot be opened by name: a command that writes to /dev/stderr or /dev/stdout
+ * would fail. Returns undefined where named pipes cannot be created.
  */
 async function openOutputPipes(env: Readonly<Record<string, string>>): Promise<OutputPipes | undefined> {
   const folder = await mkdtemp(join(env["TMPDIR"] ?? "/tmp", "cody-pipes-")).catch(() => undefined);
@@ -87,9 +87,10 @@ async function openOutputPipes(env: Readonly<Record<string, string>>): Promise<O
   }
 }
 
-/** Both ends; what was opened is also put on the list, for when a later one fails. */
+/** Opens both ends, and adds them to `opened` so that they are closed if a later step fails. */
 async function openFifo(name: string, opened: number[]): Promise<{ reader: number; writer: number }> {
-  // Without O_NONBLOCK it would wait for a writer; the writer must not have it, since the command would have it too.
+  // Without O_NONBLOCK, opening the reader would block until there is a writer. The writer must not be non-blocking,
+  // because the command inherits it.
   const reader = await openDescriptor(name, constants.O_RDONLY | constants.O_NONBLOCK);
   opened.push(reader);
   const writer = await openDescriptor(name, constants.O_WRONLY);

@@ -1,8 +1,9 @@
 const defaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * Who the user is, how they speak, and where their tools lie. Nothing here can hold a secret or lead to one: no
- * proxies and index addresses (passwords stand in them), no sockets of agents, no runtime folder with such sockets.
+ * Variables for the user's identity, locale and tool locations. None of them can contain a secret or lead to one: no
+ * proxy or package index addresses (which may contain passwords), no agent sockets, no runtime folder with such
+ * sockets.
  */
 const passedOn = [
   ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"],
@@ -12,11 +13,11 @@ const passedOn = [
   ["JAVA_HOME", "ANDROID_HOME", "SDKMAN_DIR", "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME"],
   ["NVM_DIR", "FNM_DIR", "VOLTA_HOME", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR"],
   ["VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "RBENV_ROOT"],
-  // Behind an inspecting proxy nothing can be fetched without its certificate.
+  // Behind an inspecting proxy, downloads fail without its certificate.
   ["SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"],
 ].flat();
 
-/** The environment a tool's processes get: an allow list, and the names the user added. */
+/** The environment for a tool's processes: an allow list, plus the names that the user added. */
 export function toolEnv(
   env: Readonly<Record<string, string | undefined>>,
   extraNames: readonly string[] = [],

@@ -1,13 +1,13 @@
-/** Room in memory that all calls of a process share. */
+/** A memory budget that all calls of a process share. */
 export interface Room {
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
 
-/** What one output may have at most to be kept as a whole; of a longer one its beginning is kept. */
+/** The maximum size of an output that is kept whole; of a longer one, the beginning is kept. */
 export const maxWholeBytes = 10 * 1024 * 1024;
 
-/** All that a call wrote, for as long as there is room for it. Whoever makes it releases it. */
+/** Keeps the whole output of a call as long as the memory budget allows. Its creator must dispose it. */
 export class WholeOutput implements Disposable {
   readonly #room: Room;
   readonly #maxBytes: number;
@@ -33,7 +33,7 @@ export class WholeOutput implements Disposable {
     if (piece.length < bytes.length) this.#status = "beginning";
   }
 
-  /** Undefined when there was no room. */
+  /** Undefined if the memory budget was exhausted. */
   get text(): string | undefined {
     return this.#status === "lost" ? undefined : Buffer.concat(this.#pieces).toString();
   }

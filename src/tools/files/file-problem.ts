@@ -1,14 +1,14 @@
 import type { BigIntStats, Stats } from "node:fs";
 
-/** Why a file is not read or written, in words for the model. */
+/** The reason why a file is not read or written, in words for the model. */
 export class FileProblem extends Error {
   override readonly name = "FileProblem";
 }
 
-/** Why nothing is done where a person did not know of it. */
+/** The error for a path whose target changed after a person approved it. */
 export const leadsElsewhere = "the path leads somewhere else now than when it was asked about";
 
-/** Only regular files hold text; the others wait, act, or are somebody else's business. */
+/** Only regular files hold text; reading others may block or have side effects. */
 export function refuseSpecialFile(stats: Stats | BigIntStats): void {
   if (stats.isFile()) return;
   throw new FileProblem(`it is ${kindOf(stats)}, not a regular file`);

@@ -1,6 +1,6 @@
 import type { BigIntStats } from "node:fs";
 
-/** What tells one content of a file from another without reading it. */
+/** Detects a changed file without reading it. */
 export interface FileStamp {
   readonly device: bigint;
   readonly inode: bigint;
@@ -21,10 +21,10 @@ export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
   );
 }
 
-/** How many files are remembered; the ones used longest ago are forgotten first. */
+/** The maximum number of remembered files; the least recently set are forgotten first. */
 const maxStamps = 1_000;
 
-/** The files a model has seen, by real path: a change by someone else must not be overwritten unseen. */
+/** The files that the model has seen, by real path, so that it does not overwrite a change it has not seen. */
 export class FileStamps {
   readonly #stamps = new Map<string, FileStamp>();
 
@@ -39,7 +39,7 @@ export class FileStamps {
     if (this.#stamps.size > maxStamps && oldest !== undefined) this.#stamps.delete(oldest);
   }
 
-  /** The model was told that the file is gone. */
+  /** Call it once the model knows that the file is gone. */
   forget(path: string): void {
     this.#stamps.delete(path);
   }

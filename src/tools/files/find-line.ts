@@ -5,7 +5,10 @@ import { readAt } from "./read-at.js";
 const newline = 0x0a;
 const chunkBytes = 256 * 1024;
 
-/** Where a line begins, the first being 1. Rejects when the file has fewer; a file that grows is not run after. */
+/**
+ * The offset of a line; the first is 1. Rejects if the file has fewer lines. Reads at most `size` bytes, even if the
+ * file grows.
+ */
 export async function findLine(file: FileHandle, line: number, size: number, signal: AbortSignal): Promise<number> {
   let current = 1;
   let position = 0;

@@ -17,16 +17,16 @@ const readers: Record<ImageType, (bytes: Buffer) => Pixels | undefined> = {
   "image/webp": webpPixels,
 };
 
-/** What every provider takes: in base64 it is a third more. */
+/** Every provider accepts this size; base64 makes it a third larger. */
 export const maxImageBytes = 3_750_000;
 export const maxImageSide = 8_000;
 
-/** An image that a model can be shown, or why it cannot. */
+/** An image that can be shown to a model, or the reason why it cannot. */
 export type FitImage =
   | { readonly ok: true; readonly type: ImageType; readonly url: string }
   | { readonly ok: false; readonly problem: string };
 
-/** A provider refuses what is cut off or too large, and then everything that is said after it. */
+/** Rejects truncated and oversized images: a provider would reject them, and with them every later request. */
 export function fitImage(bytes: Buffer): FitImage {
   if (bytes.length > maxImageBytes) return unfit(`it is larger than ${maxImageBytes} bytes`);
   const image = imageType(bytes);
@@ -48,29 +48,29 @@ interface Pixels {
   readonly height: number;
 }
 
-/** How wide and high an image says it is; undefined when that cannot be read. */
+/** The dimensions in the image's header; undefined if they cannot be read. */
 function imagePixels(bytes: Buffer, type: ImageType): Pixels | undefined {
   try {
     return readers[type](bytes);
   } catch {
-    // It ends before it has said it.
+    // The image ends before its dimensions.
     return undefined;
   }
 }
 
-/** From segment to segment until the one that begins a frame. */
+/** Skips segments until the one that begins a frame. */
 function jpegPixels(bytes: Buffer): Pixels | undefined {
   let at = 2;
   while (bytes[at] === 0xff) {
     const marker = bytes.readUInt8(at + 1);
     if (isFrame(marker)) return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
-    // A marker may be preceded by any number of these.
+    // Any number of fill bytes may precede a marker.
     at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
   }
   return undefined;
 }
 
-/** Of these numbers three are for tables. */
+/** Three markers in this range are for tables or reserved. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
@@ -90,13 +90,13 @@ function webpPixels(bytes: Buffer): Pixels | undefined {
   }
 }
 
-/** What the wire APIs take; a file's name says nothing, so what it holds decides. */
+/** The types that the wire APIs accept. The content decides, because a file's name is not reliable. */
 type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
-/** What kind of image some bytes are, and whether they are all of it: undefined when they are none. */
+/** Detects the type of an image and whether it is complete; undefined if it is not an image. */
 function imageType(bytes: Buffer): { readonly type: ImageType; readonly isWhole: boolean } | undefined {
   if (startsWith(bytes, pngStart)) return { type: "image/png", isWhole: bytes.subarray(-8, -4).equals(pngEnd) };
-  // Cameras write something behind the end.
+  // Cameras append data after the end marker.
   if (startsWith(bytes, jpegStart)) return { type: "image/jpeg", isWhole: bytes.lastIndexOf(jpegEnd) > 0 };
   const head = bytes.toString("latin1", 0, 12);
   if (/^GIF8[79]a/.test(head)) return { type: "image/gif", isWhole: bytes.at(-1) === gifEnd };

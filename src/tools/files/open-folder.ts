@@ -3,10 +3,10 @@ import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { FileProblem } from "./file-problem.js";
 
-/** Linux's O_PATH, which Node has no name for: folders like /home can often be passed through but not be listed. */
+/** Linux's O_PATH, which Node does not export: folders like /home can often be traversed but not listed. */
 const toPass = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
 
-/** An open folder: what is done in it by name happens there, whatever its path leads to by then. */
+/** An open folder: operations by name act inside it, even if its path leads elsewhere by then. */
 export class OpenFolder {
   readonly #handle: FileHandle;
   readonly #path: string;
@@ -18,12 +18,12 @@ export class OpenFolder {
     this.#byHandle = byHandle;
   }
 
-  /** The path of something in it. */
+  /** The path of an entry in the folder. */
   at(name: string): string {
     return join(this.#byHandle ? `/proc/self/fd/${this.#handle.fd}` : this.#path, name);
   }
 
-  /** A folder in it, made if it is not there; never through a symbolic link. */
+  /** Opens a subfolder, created if it does not exist; never follows a symbolic link. */
   async enter(name: string): Promise<OpenFolder> {
     const path = this.at(name);
     const handle = await openDirectory(path).catch(async (error: NodeJS.ErrnoException) => {
@@ -34,19 +34,19 @@ export class OpenFolder {
     return new OpenFolder(handle, join(this.#path, name), this.#byHandle);
   }
 
-  /** Where paths cannot start at a handle, this at least notices that the path has come to lead somewhere else. */
+  /** Where paths cannot start at a handle, this at least detects that the path now leads elsewhere. */
   async verify(): Promise<void> {
     if (this.#byHandle || (await realpath(this.#path)) === this.#path) return;
     throw new FileProblem("its folder was replaced meanwhile");
   }
 
-  /** Nothing is written through the handle, so nothing is lost when the disk complains about its end. */
+  /** Nothing is written through the handle, so an error on closing loses no data. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close().catch(() => undefined);
   }
 }
 
-/** Goes from a trusted folder through others, one after the other, so that none can be swapped for a symbolic link. */
+/** Opens nested folders one after another from a trusted root, so that none can be swapped for a symbolic link. */
 export async function openFolder(
   root: string,
   names: readonly string[],

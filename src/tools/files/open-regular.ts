@@ -4,19 +4,19 @@ import { FileProblem, refuseSpecialFile } from "./file-problem.js";
 import { refusePrivate } from "../policy/refuse-private.js";
 import type { ToolScope } from "../tool.js";
 
-/** The system's own files: they say what this process is and knows, its keys among it. */
+/** System folders, whose files reveal this process's state, including its keys. */
 const systemFolders = ["/proc", "/sys", "/dev"];
 
 export interface OpenedFile {
   readonly file: FileHandle;
   readonly realPath: string;
-  /** From before anything was read: a change that comes later shows. */
+  /** Taken before anything was read, so that a later change is detected. */
   readonly stats: BigIntStats;
 }
 
-/** Opens a regular file for reading; rejects for everything else, and never waits. */
+/** Opens a regular file for reading; rejects for everything else, and never blocks. */
 export async function openRegular(path: string, scope: Pick<ToolScope, "privatePaths">): Promise<OpenedFile> {
-  // Looked at first: some devices act when they are opened.
+  // Checked before opening, because opening some devices has side effects.
   refuseSpecialFile(await stat(path));
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {

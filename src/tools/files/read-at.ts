@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** Bytes of a file from a position on: as many as were asked for, or up to its end. */
+/** Reads `length` bytes from a position, or up to the end of the file. */
 export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;

@@ -13,8 +13,8 @@ export interface Replaced {
 }
 
 /**
- * Replaces a file whole: whoever reads it finds the old content or the new one. `accept` looks at what stands there,
- * before anything is written and again at the last moment, and throws when it must stay.
+ * Replaces a file atomically: a reader sees the old content or the new one. `accept` receives the existing file's stats
+ * before anything is written and again just before the rename, and throws if the file must be kept.
  */
 export async function replaceFile(
   folder: OpenFolder,
@@ -25,7 +25,7 @@ export async function replaceFile(
   const path = folder.at(name);
   const old = await existing(path);
   accept(old);
-  // A rename asks only the folder for permission; a file that may not be written stays as it is.
+  // A rename needs permission only for the folder; a file that is not writable must be kept.
   if (old !== undefined) await access(path, constants.W_OK);
   const temporary = folder.at(`${newStrayName()}.tmp`);
   try {
@@ -43,7 +43,7 @@ export async function replaceFile(
   }
 }
 
-/** What stands in the place of a file: nothing, or a regular file; rejects for everything else. */
+/** Stats of the regular file at a path, undefined if there is none; rejects for everything else. */
 export async function existing(path: string): Promise<BigIntStats | undefined> {
   try {
     const stats = await lstat(path, { bigint: true });
@@ -55,13 +55,16 @@ export async function existing(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
-/** Rejects when what stands there is not what stood there before. */
+/** Rejects if the file at the path is not the one found before. */
 export function refuseChange(old: BigIntStats | undefined, now: BigIntStats | undefined): void {
   const isSame = old === undefined || now === undefined ? old === now : isSameStamp(stampOf(old), stampOf(now));
   if (!isSame) throw new FileProblem("someone else changed it at the same time, and it was left as it is");
 }
 
-/** With the permissions and, where we may, the owner of another file; else with those of any new file. */
+/**
+ * Writes a temporary file with the permissions and, if allowed, the owner of another file; else with those of any new
+ * file.
+ */
 export async function writeTemporary(path: string, content: string, like: BigIntStats | undefined): Promise<FileStamp> {
   const file = await open(path, "wx", like === undefined ? 0o666 : 0o600);
   try {

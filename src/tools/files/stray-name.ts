@@ -4,33 +4,36 @@ import { hostname } from "node:os";
 import { isProcessDead } from "../../base/fs/is-dead.js";
 
 const strayName = /^\.cody-([0-9a-f]{8})-(\d+)-[0-9a-f-]{36}\.(tmp|old)$/;
-/** Of processes that cannot be asked after: what nobody has touched for so long was left. */
+/** For processes of another machine or container: a file that is untouched for this long counts as abandoned. */
 const leftMs = 24 * 60 * 60 * 1000;
 const placeChars = 8;
 
-/** What lies beside a file while it is replaced: what it shall be, or what it was. */
+/** A file beside one that is being replaced: `tmp` is its new content, `old` its previous one. */
 export type StrayKind = "tmp" | "old";
 
 let ownPlace: string | undefined;
 
-/** A name, without its ending, for what this process puts beside a file; it says whose it is. */
+/** A name, without extension, for a file that this process puts beside another; it identifies the process. */
 export function newStrayName(): string {
   return `.cody-${place()}-${process.pid}-${randomUUID()}`;
 }
 
-/** Undefined for the names of other files. */
+/** Undefined for names of other files. */
 export function strayKind(name: string): StrayKind | undefined {
   return strayName.exec(name)?.[3] as StrayKind | undefined;
 }
 
-/** Whether who put it there is gone. */
+/** Whether the process that created it is gone. */
 export function isLeftStray(name: string, touchedMs: number, now: number): boolean {
   const [, where, pid] = strayName.exec(name) ?? [];
   if (pid === undefined) return false;
   return where === place() ? isProcessDead(Number(pid)) : now - touchedMs > leftMs;
 }
 
-/** Where the number of a process means one process: a machine since its start, and what of it a container sees. */
+/**
+ * Identifies the scope in which a process id is unique: the machine since its last boot, and the container's pid
+ * namespace.
+ */
 function place(): string {
   if (ownPlace !== undefined) return ownPlace;
   const boot = textOr(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8"));

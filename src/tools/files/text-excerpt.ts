@@ -11,17 +11,20 @@ const newline = 0x0a;
 export const maxExcerptLines = 2_000;
 export const maxExcerptBytes = 64 * 1024;
 
-/** By so much from its beginning a file is taken for text or not. */
+/** The bytes at the beginning of a file that decide whether it is text. */
 const probeBytes = 8 * 1024;
 const byteOrderMark = "\u{feff}";
 
-/** Which lines are asked for; the first of a file is 1. */
+/** The requested lines; the first of a file is 1. */
 export interface ExcerptRange {
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Lines of a text as they stand in the file, and notes about what is not there. Rejects for what is no text. */
+/**
+ * Reads lines of a text exactly as they are in the file, with notes about what is missing. Rejects for a file that is
+ * not text.
+ */
 export async function readExcerpt(
   file: FileHandle,
   size: number,
@@ -65,13 +68,13 @@ function withNotes(text: string, notes: readonly string[]): string {
 
 interface LineCut {
   readonly bytes: Buffer;
-  /** How many lines it holds; the last may be without its end. */
+  /** The number of lines; the last may have no line break. */
   readonly lines: number;
-  /** Whether the only line was too long to be given whole. */
+  /** Whether the only line was too long to be returned whole. */
   readonly isLineCut: boolean;
 }
 
-/** The first lines of some bytes; `isAll` when nothing comes after them. */
+/** Takes the first lines of some bytes; `isAll` if nothing follows them. */
 function cutLines(bytes: Buffer, maxLines: number, isAll: boolean): LineCut {
   let end = 0;
   let lines = 0;

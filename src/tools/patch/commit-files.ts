@@ -9,11 +9,11 @@ import type { PlannedFile } from "./plan-patch.js";
 import { StagedFile } from "./staged-file.js";
 
 /**
- * Replaces, makes and removes files: all of them, or none. When the process dies meanwhile, each is as it was or as it
- * shall be. `accept` is asked before the first and throws when nothing may be done any more.
+ * Replaces, creates and removes files: all of them, or none. If the process dies meanwhile, each file has its old or
+ * its new content. `accept` is called before the first change and throws to prevent it.
  */
 export async function commitFiles(files: readonly PlannedFile[], accept: () => void): Promise<readonly StagedFile[]> {
-  // What is moved is in two places for a moment, rather than in none.
+  // Writes come before removals, so that a moved file is in two places for a moment, rather than in none.
   const ordered = [...files.filter(isWritten), ...files.filter((file) => !isWritten(file))];
   const folders = new NewFolders();
   const staged: StagedFile[] = [];
@@ -43,7 +43,7 @@ function isWritten({ content }: PlannedFile): boolean {
   return content !== undefined;
 }
 
-/** The last first; gives what could not be put back. */
+/** Rolls back in reverse order; returns the errors of files that could not be restored. */
 async function rollBack(staged: readonly StagedFile[]): Promise<string[]> {
   const lost: string[] = [];
   for (const file of staged.toReversed()) {
@@ -60,15 +60,15 @@ async function named<T>(file: { readonly realPath: string }, work: () => Promise
   }
 }
 
-/** The folders that have to be made for some files, so that they can be removed again. */
+/** The folders to be created for some files, so that they can be removed again. */
 class NewFolders {
   readonly #made: { readonly root: string; readonly folders: readonly string[] }[] = [];
 
-  /** Before they are made. */
+  /** Records missing folders before they are created. */
   async note({ root, folders }: WriteTarget): Promise<void> {
     for (let count = 1; count <= folders.length; count += 1) {
       const path = folders.slice(0, count);
-      // Whatever else goes wrong with looking, an empty folder of somebody is not to be removed.
+      // On any other error, the folder is assumed to exist, so that an empty folder of the user's is never removed.
       const isMissing = await lstat(join(root, ...path)).then(
         () => false,
         (error: unknown) => systemCode(error) === "ENOENT",
@@ -77,7 +77,9 @@ class NewFolders {
     }
   }
 
-  /** The innermost first, and never through a symbolic link; what is not empty, or gone, is nothing of ours. */
+  /**
+   * Removes the innermost first, and never through a symbolic link. A folder that is not empty, or gone, is left alone.
+   */
   async remove(): Promise<void> {
     for (const { root, folders } of this.#made.toReversed()) {
       const name = folders.at(-1) ?? "";
@@ -85,7 +87,7 @@ class NewFolders {
         await using parent = await openFolder(root, folders.slice(0, -1));
         await rmdir(parent.at(name));
       } catch {
-        // Somebody else uses it by now.
+        // Another process uses the folder by now.
       }
     }
   }

@@ -3,9 +3,9 @@ export interface PatchLine {
   readonly text: string;
 }
 
-/** A place in a file, and what becomes of it. */
+/** A place in a file and its changes. */
 export interface Chunk {
-  /** Lines that stand somewhere before it, each after the one before. */
+  /** Lines before the place, each after the previous one. */
   readonly contexts: readonly string[];
   readonly lines: readonly PatchLine[];
   /** Whether its lines are the last of the file. */
@@ -19,7 +19,7 @@ export interface FileUpdate {
   readonly chunks: readonly Chunk[];
 }
 
-/** What a patch says about one file. */
+/** The part of a patch about one file. */
 export type FilePatch =
   | { readonly type: "add"; readonly path: string; readonly content: string }
   | { readonly type: "delete"; readonly path: string }

@@ -1,7 +1,7 @@
 import { FileProblem } from "../files/file-problem.js";
 import type { Chunk, FilePatch, PatchLine } from "./file-patch.js";
 
-/** How a shell would be given a patch; group 2 is the word that ends it. */
+/** A here-document as some models write around a patch; group 2 is the word that ends it. */
 const heredoc = /^(?:apply_patch\s+)?<<-?\s*(["']?)(\w+)\1$/;
 
 const begin = "*** Begin Patch";
@@ -11,11 +11,11 @@ const header = /^\*\*\* (Add|Delete|Update) File: (.+)$/;
 const moveHeader = /^\*\*\* Move to: (.+)$/;
 const contextHeader = /^@@(?: |$)/;
 const anyHeader = /^(?:@@(?: |$)|\*\*\* )/;
-/** Some models write the numbers of a unified diff; they say nothing that is needed. */
+/** Some models write the line numbers of a unified diff; they are not needed. */
 const numbers = /^-\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?/;
 const kinds: Readonly<Record<string, PatchLine["kind"]>> = { " ": "context", "-": "removed", "+": "added" };
 
-/** Reads a patch in Codex's grammar; throws for what is none, and for one whose end is missing. */
+/** Parses a patch in Codex's grammar; throws for anything else, and for a patch without an end. */
 export function parsePatch(input: string): FilePatch[] {
   const lines = unwrapped(input);
   if (lines[0]?.trim() !== begin) throw new FileProblem(`the first line must be '${begin}'`);
@@ -42,7 +42,7 @@ class PatchReader {
     return files;
   }
 
-  /** The last line is a header like others, so nothing is read beyond it. */
+  /** The last line is a header like others, so reading never goes beyond it. */
   get #line(): string {
     return this.#lines[this.#at] ?? end;
   }
@@ -101,7 +101,7 @@ class PatchReader {
       lines.push(this.#patchLine(this.#line));
       this.#at += 1;
     }
-    // Lines with nothing on them, not even a blank, may only part this from what follows.
+    // Completely empty lines at the end may only separate this chunk from the next.
     while (lines.length > 0 && this.#lines[start + lines.length - 1] === "") lines.pop();
     if (lines.length === 0) this.#fail("expected lines that begin with ' ', '-' or '+'");
     return lines;
@@ -125,7 +125,7 @@ class PatchReader {
   }
 }
 
-/** The lines of a patch, without the command that some models write around it. */
+/** The lines of a patch, without the shell command that some models write around it. */
 function unwrapped(input: string): string[] {
   const lines = input.trim().split(/\r?\n/);
   const word = heredoc.exec(lines[0]?.trim() ?? "")?.[2];

@@ -12,25 +12,25 @@ import type { FilePatch, FileUpdate } from "./file-patch.js";
 import { parsePatch } from "./parse-patch.js";
 import { updatedText } from "./updated-text.js";
 
-/** What all files of a patch may have together, as they are and as they shall be. */
+/** The maximum total size of all files of a patch, old and new content together. */
 const maxBytes = 8_000_000;
 const maxFiles = 500;
 
-/** What stands somewhere before a patch and after it. */
+/** The state of one path before and after a patch. */
 export interface PlannedFile {
   readonly target: WriteTarget;
-  /** Absent when nothing stands there. */
+  /** Undefined if there is no file before. */
   readonly old: BigIntStats | undefined;
-  /** Whose permissions it gets. */
+  /** The file whose permissions it gets. */
   readonly like: BigIntStats | undefined;
-  /** Absent when nothing shall stand there. */
+  /** Undefined if there is no file afterwards. */
   readonly content: string | undefined;
 }
 
 export interface PatchPlan {
   readonly files: readonly PlannedFile[];
   readonly changes: FileChanges;
-  /** What the model is told was done, a line for each file. */
+  /** The report for the model, one line per file. */
   readonly done: readonly string[];
 }
 
@@ -40,7 +40,7 @@ interface PlannedPart {
   readonly done: string;
 }
 
-/** All that a patch would do, without doing any of it; rejects when one part of it cannot be done. */
+/** Plans everything that a patch would do, without doing any of it; rejects if any part is impossible. */
 export async function planPatch(input: string, scope: ToolScope): Promise<PatchPlan> {
   const patches = parsePatch(input);
   if (patches.length > maxFiles) throw new FileProblem(`a patch may name at most ${maxFiles} files`);
@@ -136,7 +136,7 @@ function refuseDoubles(files: readonly PlannedFile[]): void {
   }
 }
 
-/** What goes wrong with one of many files must name it. */
+/** Adds the file's path to an error, because a patch may concern many files. */
 async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

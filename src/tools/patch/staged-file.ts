@@ -10,8 +10,8 @@ import { newStrayName } from "../files/stray-name.js";
 import type { PlannedFile } from "./plan-patch.js";
 
 /**
- * A file that is ready to be replaced: its new content lies beside it, and so does a second name for the old one. What
- * takes room on the disk is done by then, so that it can be put back even when the disk is full.
+ * A file that is ready to be replaced: its new content, and a second name for the old content, are already on disk
+ * beside it. Nothing afterwards needs disk space, so a rollback works even on a full disk.
  */
 export class StagedFile {
   readonly #file: PlannedFile;
@@ -43,7 +43,7 @@ export class StagedFile {
     }
   }
 
-  /** What the file is known by now; absent when there is none any more. */
+  /** The stamp of the new file; undefined if the file is removed. */
   get stamp(): FileStamp | undefined {
     return this.#stamp;
   }
@@ -52,7 +52,7 @@ export class StagedFile {
     return this.#file.target.realPath;
   }
 
-  /** Rejects when what stands there is not what the patch was made for. */
+  /** Rejects if the file is no longer the one that the patch was made for. */
   async check(): Promise<void> {
     await this.#folder.verify();
     refuseChange(this.#file.old, await existing(this.#path));
@@ -61,7 +61,7 @@ export class StagedFile {
   async commit(): Promise<void> {
     await this.check();
     const { old, content } = this.#file;
-    // A call may fail and have done its work all the same.
+    // A system call may fail after it has taken effect.
     this.#state = "touched";
     if (content === undefined) await unlink(this.#path);
     else if (old === undefined) await this.#appear();
@@ -70,7 +70,7 @@ export class StagedFile {
     await this.#folder.verify();
   }
 
-  /** Puts back what stood there. */
+  /** Restores the old file. */
   async rollBack(): Promise<void> {
     if (this.#state === "staged") return;
     try {
@@ -86,10 +86,10 @@ export class StagedFile {
     }
   }
 
-  /** Removes what lies beside the file. */
+  /** Removes the temporary files. */
   async release(): Promise<void> {
     const left = this.#isLost ? [this.#temporary] : [this.#temporary, this.#backup];
-    // What cannot be removed does no harm.
+    // A temporary file that cannot be removed does no harm.
     await Promise.all(left.map((path) => rm(path, { force: true }).catch(() => undefined)));
     await this.#folder[Symbol.asyncDispose]();
   }
@@ -101,15 +101,15 @@ export class StagedFile {
   async #prepare(): Promise<void> {
     const { old, like, content } = this.#file;
     await this.check();
-    // A rename asks only the folder for permission; a file that may not be written stays as it is.
+    // A rename needs permission only for the folder; a file that is not writable must be kept.
     if (old !== undefined) await access(this.#path, constants.W_OK);
     if (content !== undefined) this.#stamp = await writeTemporary(this.#temporary, content, like);
     if (old === undefined) return;
-    // Not every file system knows second names.
+    // Not every file system supports hard links.
     await link(this.#path, this.#backup).catch(() => copyFile(this.#path, this.#backup, constants.COPYFILE_EXCL));
   }
 
-  /** Unlike a rename, a second name takes no place that somebody else has taken meanwhile. */
+  /** Unlike a rename, a hard link never overwrites a file that somebody else created meanwhile. */
   async #appear(): Promise<void> {
     try {
       await link(this.#temporary, this.#path);
@@ -119,7 +119,7 @@ export class StagedFile {
     }
   }
 
-  /** Whether there is what the patch was to put there, or nothing where it was to put nothing. */
+  /** Whether the path is in the state that the patch should produce. */
   async #isOurs(): Promise<boolean> {
     const now = await existing(this.#path);
     if (this.#file.content === undefined) return now === undefined;

@@ -1,7 +1,7 @@
 import { FileProblem } from "../files/file-problem.js";
 import type { Chunk, PatchLine } from "./file-patch.js";
 
-/** Typographic characters that models write plainly, or the other way round. */
+/** Typographic characters that models replace with plain ones, or the other way round. */
 const plainForms: readonly (readonly [RegExp, string])[] = [
   [/[\u2010-\u2015\u2212]/g, "-"],
   [/[\u2018-\u201b]/g, "'"],
@@ -9,7 +9,7 @@ const plainForms: readonly (readonly [RegExp, string])[] = [
   [/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, " "],
 ];
 
-/** How lines are compared, the strictest first. */
+/** The ways to compare lines, strictest first. */
 const forms: readonly ((line: string) => string)[] = [
   (line) => line,
   (line) => line.trimEnd(),
@@ -17,7 +17,7 @@ const forms: readonly ((line: string) => string)[] = [
   (line) => plainForms.reduce((text, [odd, plain]) => text.replaceAll(odd, plain), line).trim(),
 ];
 
-/** How many characters are compared at most for one file: hostile lines could be compared for hours. */
+/** The maximum number of characters compared for one file: comparing hostile lines could take hours. */
 const maxWork = 50_000_000;
 
 const maxQuotedChars = 1_000;
@@ -27,11 +27,13 @@ const noEnd = "\n\\ No newline at end of file\n";
 
 export interface UpdatedText {
   readonly text: string;
-  /** Hunks without headers; their context is what the patch named, as it stands in the file. */
+  /** Hunks without file headers; their context is the patch's context as it is in the file. */
   readonly unifiedDiff: string;
 }
 
-/** A text with chunks of a patch done to it. What the patch does not replace stays as it is, byte for byte. */
+/**
+ * Applies the chunks of a patch to a text. Everything that the patch does not replace stays the same, byte for byte.
+ */
 export function updatedText(old: string, chunks: readonly Chunk[]): UpdatedText {
   const mark = old.startsWith(byteOrderMark) ? byteOrderMark : "";
   const lines = textLines(old.slice(mark.length));
@@ -54,7 +56,7 @@ export function updatedText(old: string, chunks: readonly Chunk[]): UpdatedText 
     next = index;
   }
 
-  /** Does what one line of the patch says; gives what the diff says of it. */
+  /** Applies one line of the patch; returns the matching lines of the diff. */
   function changedLine({ kind, text }: PatchLine, isLast: boolean): string {
     if (kind === "added") {
       made.push({ text, end: ownEnd });
@@ -63,7 +65,7 @@ export function updatedText(old: string, chunks: readonly Chunk[]): UpdatedText 
     const line = lines[next] ?? { text, end: ownEnd };
     next += 1;
     if (kind === "removed") return `-${shown(line)}`;
-    // Only the last line of a file has no end, and it gets one when something is added behind it.
+    // Only the last line of a file can lack a line break, and it gets one if lines are added after it.
     const kept = line.end === "" && !isLast ? { text: line.text, end: ownEnd } : line;
     made.push(kept);
     return kept === line ? ` ${shown(line)}` : `-${shown(line)}+${shown(kept)}`;
@@ -79,13 +81,13 @@ function range(start: number, count: number): string {
   return count === 1 ? `${start + 1}` : `${start + 1},${count}`;
 }
 
-/** Where a chunk's lines begin in the file. */
+/** The position of a chunk's lines in the file. */
 interface Place {
   readonly at: number;
   readonly lines: readonly PatchLine[];
 }
 
-/** The places of chunks, in the order of the file; each is looked for behind the one before. */
+/** The positions of the chunks, in file order; the search for each starts after the previous one. */
 function placesOf(lines: readonly TextLine[], chunks: readonly Chunk[]): Place[] {
   const finder = new LineFinder(lines.map(({ text }) => text));
   let from = 0;
@@ -97,7 +99,7 @@ function placesOf(lines: readonly TextLine[], chunks: readonly Chunk[]): Place[]
     if (wanted.length === 0) return insertion(lines, chunk, from);
     const at =
       finder.find(wanted, from, chunk.atEnd) ??
-      // Some models say the line above a place and then begin with it.
+      // Some models name the line above a place and then repeat it as the first line.
       (chunk.contexts.length > 0 ? finder.find(wanted, from - 1, chunk.atEnd) : undefined) ??
       notFound(wanted, from);
     from = at + wanted.length;
@@ -106,12 +108,12 @@ function placesOf(lines: readonly TextLine[], chunks: readonly Chunk[]): Place[]
   return places.toSorted((one, other) => one.at - other.at);
 }
 
-/** Lines that replace none: behind the line that was named, else at the end. */
+/** Lines that replace none go after the named context line, else at the end. */
 function insertion(lines: readonly TextLine[], { contexts, lines: added, atEnd }: Chunk, from: number): Place {
   const at = contexts.length > 0 && !atEnd ? from : lines.length;
   const before = lines[at - 1];
   if (before?.end !== "") return { at, lines: added };
-  // A line that gets its end by this is changed too.
+  // A line that gets a line break by this is changed too.
   return { at: at - 1, lines: [{ kind: "context", text: before.text }, ...added] };
 }
 
@@ -122,10 +124,9 @@ function notFound(wanted: readonly string[], from: number): never {
   throw new FileProblem(`these lines are not in it${where}:\n${quoted}`);
 }
 
-/** Finds lines in a file. */
 class LineFinder {
   readonly #lines: readonly string[];
-  /** The lines in each form, made when it is first needed. */
+  /** The lines in each form, computed on first use. */
   readonly #inForm: (readonly string[] | undefined)[] = [];
   #workLeft = maxWork;
 
@@ -133,7 +134,7 @@ class LineFinder {
     this.#lines = lines;
   }
 
-  /** Where these lines stand for the first time from an index on, or, `atEnd`, as the last ones. */
+  /** The index of the first match from `from` on or, with `atEnd`, of a match at the end of the file. */
   find(wanted: readonly string[], from: number, atEnd: boolean): number | undefined {
     const last = this.#lines.length - wanted.length;
     const start = atEnd ? Math.max(from, last) : from;
@@ -158,7 +159,7 @@ class LineFinder {
   }
 }
 
-/** A line of a file and what ends it: the last one may have no end. */
+/** A line of a file and its line break, which the last line may lack. */
 interface TextLine {
   readonly text: string;
   readonly end: "" | "\n" | "\r\n";

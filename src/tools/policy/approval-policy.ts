@@ -1,6 +1,6 @@
 import type { ApprovalPolicy, SandboxMode } from "../../messages/policy.js";
 
-/** What becomes of a call before a person is asked: it runs, waits for an answer, or is refused. */
+/** The decision about a call: it runs, needs approval, or is refused. */
 export type Verdict =
   | { readonly type: "run" }
   | { readonly type: "ask"; readonly reason: string }
@@ -12,22 +12,22 @@ export interface Judged {
   readonly sandbox: SandboxMode;
 }
 
-/** There is no sandbox yet, so what changes something runs unasked only when the user has given full access. */
+/** There is no sandbox yet, so a call that changes something runs without approval only with full access. */
 export function judge({ readOnly, policy, sandbox }: Judged): Verdict {
   if (readOnly) return run;
   return (sandbox === "danger-full-access" ? fullAccess : noSandbox)[policy];
 }
 
 export interface JudgedKnowledge extends Omit<Judged, "readOnly"> {
-  /** Whether the user trusts the project the knowledge is saved in. */
+  /** Whether the user trusts the project that the knowledge is saved in. */
   readonly isTrusted: boolean;
-  /** What the turn has read that comes from outside the project; undefined when it has read nothing such. */
+  /** Describes content from outside the project that the turn has read; undefined if there is none. */
   readonly outside: string | undefined;
 }
 
 /**
- * Judges saving knowledge, which every later conversation of the project is told. Full access lets a command write the
- * same file, so that asking would protect nothing there.
+ * Judges saving knowledge, which is shown to every later conversation of the project. With full access, a command could
+ * write the same file, so that asking would protect nothing.
  */
 export function judgeKnowledge({ policy, sandbox, isTrusted, outside }: JudgedKnowledge): Verdict {
   if (sandbox === "danger-full-access" || policy === "untrusted") return judge({ readOnly: false, policy, sandbox });

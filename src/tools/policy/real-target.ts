@@ -2,7 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FileProblem } from "../files/file-problem.js";
 
-/** Of a path whose last parts need not be there: what is there of it is real, the rest is added. */
+/** Resolves a path whose last parts need not exist: the existing part is made real, and the rest is appended. */
 export async function realTarget(path: string): Promise<string> {
   return await realpath(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" || path === dirname(path)) throw error;

@@ -6,7 +6,7 @@ import { refusePrivate } from "./refuse-private.js";
 import { existing } from "../files/replace-file.js";
 import type { ToolScope } from "../tool.js";
 
-/** Where a write will go: from a folder that is trusted, through folders that may have to be made. */
+/** The destination of a write: a trusted root, then folders that may have to be created. */
 export interface WriteTarget {
   readonly realPath: string;
   readonly root: string;
@@ -14,7 +14,7 @@ export interface WriteTarget {
   readonly name: string;
 }
 
-/** Follows every symbolic link, so that what is judged is what will be written; rejects for what must not be. */
+/** Follows every symbolic link, so that the judged path is the one that is written; rejects forbidden paths. */
 export async function writeTarget(path: string, scope: ToolScope): Promise<WriteTarget> {
   const { cwd, sandbox } = scope;
   const workspace = await realpath(cwd);

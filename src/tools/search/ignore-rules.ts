@@ -3,22 +3,24 @@ import { dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
 import { rulesIn } from "./rules-in.js";
 
-/** Never tracked, also where no file says that they are ignored. */
+/** Always ignored, even if no `.gitignore` lists them. */
 const alwaysIgnored: ReadonlySet<string> = new Set([".git", ".hg", ".svn", "node_modules"]);
 
-/** The rules of one `.gitignore`, and how its own paths are had from those of the workspace. */
+/** The rules of one `.gitignore`, and the conversion from workspace paths to paths relative to it. */
 interface Rules {
   readonly text: string;
   readonly rules: Ignore;
   readonly relative: (path: string) => string;
 }
 
-/** What a file with rules says; empty where there is none. */
+/** Returns the text of a file with rules; empty if there is none. */
 export type ReadRules = (file: string) => string;
 
-/** What git ignores in a folder and those above it; a folder below gets its own with `within`. */
+/**
+ * The rules that git applies in a folder, including those from the folders above; `within` adds those of a subfolder.
+ */
 export class IgnoreRules {
-  /** The nearest last: it counts before the others. */
+  /** Nearest last; the nearest wins. */
   readonly #stack: readonly Rules[];
   readonly #read: ReadRules;
 
@@ -27,7 +29,10 @@ export class IgnoreRules {
     this.#read = read;
   }
 
-  /** The rules for a workspace: also those of the repository around it, after those that stand in no folder of it. */
+  /**
+   * The rules for a workspace, including those of the repository around it. `excludes` are rules from outside the
+   * folders and come first.
+   */
   static of(root: string, read: ReadRules = rulesIn, excludes: readonly string[] = []): IgnoreRules {
     const repository = repositoryOf(root);
     if (repository === undefined) {
@@ -44,7 +49,7 @@ export class IgnoreRules {
     return new IgnoreRules(stack, read);
   }
 
-  /** The same with what a folder of the workspace adds; `path` is relative to the workspace. */
+  /** Adds the rules of a subfolder; `path` is relative to the workspace. */
   within(root: string, path: string): IgnoreRules {
     const own = rulesOf(this.#read(join(root, path, ".gitignore")), (inner) => inner.slice(path.length + 1));
     const stack = this.#stack.map((rules) => entered(rules, path));
@@ -67,18 +72,18 @@ function rulesOf(text: string, own: (path: string) => string): Rules[] {
 }
 
 /**
- * Rules that ignore a folder say nothing but that of all that is in it. Where others, that count before them, have
- * brought the folder back, each file in it is looked at anew.
+ * Rules that ignore a folder also ignore everything in it. If stronger rules have re-included the folder, its files
+ * must be tested individually.
  */
 function entered(rules: Rules, folder: string): Rules {
   const path = rules.relative(folder);
-  // A rule has no way to name a line break.
+  // A rule cannot express a line break.
   if (/[\r\n]/.test(path) || !rules.rules.test(`${path}/`).ignored) return rules;
   const [own] = rulesOf(`${rules.text}\n!/${path.replaceAll(/[\\*?[\]!# ]/g, "\\$&")}/`, rules.relative);
   return own ?? rules;
 }
 
-/** The nearest folder upwards that git keeps. */
+/** The nearest ancestor folder that is a git repository. */
 export function repositoryOf(root: string): string | undefined {
   for (let folder = root; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;

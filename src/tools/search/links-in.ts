@@ -7,18 +7,18 @@ import type { ToolContext } from "../tool.js";
 import type { IgnoreRules as Rules } from "./ignore-rules.js";
 import { searchStart } from "./search-start.js";
 
-/** After so many files and folders no more links are looked for. */
+/** After this many files and folders, the search for links stops. */
 const maxEntries = 20_000;
 const maxTargetChars = 200;
 
 export interface FoundLink {
-  /** As it is seen from the working folder. */
+  /** Relative to the working folder. */
   readonly path: string;
-  /** The path, and where it leads. */
+  /** The path and its target. */
   readonly line: string;
 }
 
-/** The symbolic links in a folder and those in it, which ripgrep passes over; none of them is followed. */
+/** The symbolic links in a folder and its subfolders, which ripgrep skips; none of them is followed. */
 export async function linksIn(path: string, glob: string | undefined, context: ToolContext): Promise<FoundLink[]> {
   const { cwd, start } = await searchStart(path, context);
   const root = resolve(cwd, start);
@@ -53,7 +53,7 @@ async function entriesIn(folder: string): Promise<Dirent[]> {
   return await readdir(folder, { withFileTypes: true }).catch(() => []);
 }
 
-/** Globs are those of a `.gitignore`. */
+/** Globs use the syntax of `.gitignore`. */
 async function matcher(glob: string | undefined): Promise<(path: string) => boolean> {
   if (glob === undefined) return () => true;
   const { default: ignore } = await import("ignore");

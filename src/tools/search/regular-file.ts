@@ -2,13 +2,13 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "n
 
 interface ReadOptions {
   readonly maxBytes?: number;
-  /** A link is followed only where somebody keeps their own files. */
+  /** Links are followed only for the user's own files. */
   readonly links?: "refuse" | "follow";
 }
 
-/** What a file holds, never waiting for a pipe. Throws when it is something else, or larger. */
+/** Reads a file without ever blocking on a pipe. Throws if it is not a regular file, or is too large. */
 export function readRegularFile(path: string, { maxBytes = Infinity, links = "refuse" }: ReadOptions = {}): Buffer {
-  // Looked at first: some devices act when they are opened.
+  // Checked before opening, because opening some devices has side effects.
   if (links === "follow" && !statSync(path).isFile()) throw new Error(`${path} is no regular file`);
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const file = openSync(path, links === "refuse" ? flags | constants.O_NOFOLLOW : flags);

@@ -12,25 +12,25 @@ const newline = 0x0a;
 const timeoutMs = 30_000;
 const errorBounds = { headBytes: 1_500, tailBytes: 500 };
 
-/** Nothing that stands in a file of the user's or the project's changes what is looked for; the result has an order. */
+/** No configuration file of the user or the project changes the search, and the results are sorted. */
 const always = ["--no-config", "--color=never", "--no-messages", "--hidden", "--no-require-git", "--sort=path"];
 
 export interface RipgrepOrder {
   readonly path: string;
-  /** Which files are looked at; all unless said. */
+  /** Restricts the files; undefined for all. */
   readonly glob: string | undefined;
   readonly args: readonly string[];
   readonly maxLines: number;
 }
 
 export interface RipgrepLines {
-  /** At most as many as were asked for; paths begin at the working folder, or are absolute. */
+  /** At most `maxLines`; paths are relative to the working folder, or absolute. */
   readonly lines: readonly string[];
   /** Whether there were more. */
   readonly isCut: boolean;
 }
 
-/** Lines that ripgrep finds; rejects with a problem for the model when it cannot. */
+/** Runs ripgrep and returns its lines; rejects with an explanation for the model if it fails. */
 export async function ripgrepLines(order: RipgrepOrder, context: ToolContext): Promise<RipgrepLines> {
   const { signal, env } = context;
   const program = await ripgrepPath();
@@ -53,7 +53,7 @@ export async function ripgrepLines(order: RipgrepOrder, context: ToolContext): P
   if (end.cause === "timed_out")
     throw new FileProblem(`it took more than ${timeoutMs / 1_000} seconds; look in fewer files`);
   const isFailure = end.exitCode !== 0 && end.exitCode !== noMatch;
-  // Files that cannot be read are passed over.
+  // Unreadable files are skipped.
   if (isFailure && result.lines.length === 0 && errors.text() !== "") throw new FileProblem(errors.text().trim());
   return result;
 }
@@ -61,8 +61,8 @@ export async function ripgrepLines(order: RipgrepOrder, context: ToolContext): P
 const noMatch = 1;
 
 /**
- * A glob for names is a type of files to ripgrep, since it would take a plain glob for a wish to see ignored files too.
- * Types know no folders. The last glob counts, so that nothing brings back what belongs to git.
+ * A glob for file names is passed as a file type, because with a plain glob ripgrep would also show ignored files.
+ * Types cannot match folders. The last glob wins, so nothing can re-include git's own files.
  */
 function globFlags(glob: string | undefined): string[] {
   const git = "--glob=!**/.git";
@@ -79,7 +79,7 @@ async function ripgrepPath(): Promise<string> {
   }
 }
 
-/** The first lines of something of any length; says when there are enough of them. */
+/** Keeps the first lines of an output of any length; reports when there are enough. */
 class FirstLines {
   readonly #maxLines: number;
   readonly #onEnough: () => void;
@@ -103,16 +103,16 @@ class FirstLines {
     this.#onEnough();
   }
 
-  /** The lines that are whole, without a dot and a slash at their start. */
+  /** The complete lines, without a leading `./`. */
   end(): { readonly lines: readonly string[]; readonly isCut: boolean } {
     const lines = Buffer.concat(this.#pieces).toString().split("\n");
-    // Behind the last line end there is nothing, or a part of a line.
+    // After the last line break there is nothing, or an incomplete line.
     const last = lines.pop() ?? "";
     if (last !== "" && !this.#isCut) lines.push(last);
     return { lines: lines.map((line) => line.replace(/^\.\//, "")), isCut: this.#isCut };
   }
 
-  /** How many of the bytes there is room for; a byte more than that means that there are more lines. */
+  /** How many of the bytes still fit; any byte beyond means that there are more lines. */
   #endOfRoom(bytes: Buffer): number {
     const room = Math.min(bytes.length, maxBytes - this.#bytes);
     for (let at = bytes.indexOf(newline); at !== -1 && at < room; at = bytes.indexOf(newline, at + 1)) {

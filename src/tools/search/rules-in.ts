@@ -2,12 +2,15 @@ import { readRegularFile } from "./regular-file.js";
 
 const maxBytes = 1_000_000;
 
-/** What a `.gitignore` says. A link, a pipe or what is too large says nothing: a clone may bring any of them. */
+/**
+ * The text of a `.gitignore`. A link, a pipe or an oversized file counts as empty, because a cloned repository may
+ * contain any of them.
+ */
 export function rulesIn(file: string): string {
   return textOr(() => readRegularFile(file, { maxBytes }));
 }
 
-/** The same of what is git's or its user's, which may be a link, as git has it. */
+/** The same for a file of git itself or of its user, which may be a link, as in git. */
 export function gitTextIn(file: string): string {
   return textOr(() => readRegularFile(file, { maxBytes, links: "follow" }));
 }

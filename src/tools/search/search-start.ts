@@ -5,16 +5,16 @@ import { refuseSystemFile } from "../files/open-regular.js";
 import { realPrivatePaths, refusePrivate } from "../policy/refuse-private.js";
 import type { ToolScope } from "../tool.js";
 
-/** Where a search begins: a path as seen from the folder it is run in, and what it needs there. */
+/** The start of a search: the folder to run in, a path relative to it, and additional flags. */
 export interface SearchStart {
   readonly cwd: string;
   readonly start: string;
   readonly flags: readonly string[];
-  /** Globs for what must not be found, which count more than any other. */
+  /** Globs that exclude private files; they win over all others. */
   readonly hidden: readonly string[];
 }
 
-/** Rejects for what is neither a folder nor a regular file, for the system's own, and for what holds keys. */
+/** Rejects anything but a folder or a regular file, and rejects system files and files with keys. */
 export async function searchStart(path: string, scope: ToolScope): Promise<SearchStart> {
   const cwd = await realpath(scope.cwd);
   const real = await realpath(resolve(cwd, path));
@@ -26,17 +26,17 @@ export async function searchStart(path: string, scope: ToolScope): Promise<Searc
   const start = inside === undefined ? real : inside === "" ? "." : `./${inside}`;
   const globs = (await realPrivatePaths(scope)).map((found) => globOf(found, cwd));
   const hidden = globs.flatMap((glob) => [`--glob=!${glob}`, `--glob=!${glob}.*`]);
-  // From the root the system's own files would be found, which are other file systems.
+  // Starting at the root would include system files, which are on other file systems.
   return { cwd, start, flags: real === "/" ? ["--one-file-system"] : [], hidden };
 }
 
-/** A path as seen from a folder it lies in. */
+/** The relative path from a folder to a path inside it; undefined if it is outside. */
 function pathInside(folder: string, path: string): string | undefined {
   const inside = relative(folder, path);
   return inside === ".." || inside.startsWith("../") ? undefined : inside;
 }
 
-/** ripgrep compares with paths as they are seen from its folder, and with whole ones outside of it. */
+/** ripgrep matches paths relative to its folder, and absolute paths outside of it. */
 function globOf(path: string, cwd: string): string {
   const inside = pathInside(cwd, path);
   const literal = (inside ?? path).replaceAll(/[*?[\]{}\\]/g, "\\$&");

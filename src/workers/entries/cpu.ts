@@ -18,7 +18,7 @@ export default serveJobs<CpuJobs>({
     return { ...condensed, shown: condensed.shown.map(pack), pieces: condensed.pieces.map(pack) };
   },
   extract_summary: async ({ items, previousSummary }) => {
-    // It comes with the schemas, which take longer to load than most jobs to run.
+    // Imported on demand, because its schemas take longer to load than most jobs take to run.
     const { extractSummary } = await import("../../compaction/summary/extract-summary.js");
     return { text: extractSummary(items, previousSummary) };
   },
