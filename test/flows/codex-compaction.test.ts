@@ -4,7 +4,7 @@ import { openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, says, scripted, user } from "../support/scripted-provider.js";
 
-// What Codex's own tests ask of a compaction, as far as it holds here; DECISIONS.md has the rest.
+// The parts of Codex's own compaction tests that hold here; docs/decisions/compaction.md lists the differences.
 
 const summaryItem = expect.stringMatching(/^Summary of earlier conversation:\n\n/);
 
