@@ -9,8 +9,8 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** What the programs of a page print, one after another. */
 const printed: readonly (readonly [page: string, outputs: readonly string[]])[] = [
-  ["README.md", ["2+2 = 4", ""]],
-  ["docs/library.md", ["", "2+2 = 4\n"]],
+  ["README.md", ["2+2 = 4"]],
+  ["docs/library.md", ["", "2+2 = 4\n", ""]],
   ["docs/mock-llm.md", [""]],
 ];
 
