@@ -30,6 +30,7 @@ export async function newWorld(): Promise<World> {
 export function openManager({ home, runtimeDirectory }: World): ConversationManager {
   return new ConversationManager({
     home,
+    cwd: home,
     env: { XDG_RUNTIME_DIR: runtimeDirectory },
     providers: [variedProvider],
   });

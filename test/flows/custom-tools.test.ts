@@ -30,7 +30,7 @@ async function open(replies: readonly MockReply[], spoken = responses, home?: st
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "a.txt"), "old\n");
   const opened = await wireManager(mock, spoken, { cwd, ...(home === undefined ? {} : { home }) });
-  return { mock, cwd, ...opened };
+  return { mock, ...opened };
 }
 
 test("a patch that comes as plain text is asked about, applied and answered, and goes back after a resume", async () => {

@@ -168,7 +168,7 @@ test("a manager and a conversation are shut down where their block ends", async 
   let kept: Conversation;
   let closed: Conversation;
   {
-    await using manager = new ConversationManager({ home });
+    await using manager = new ConversationManager({ home, cwd: home });
     ({ conversation: kept } = await manager.newConversation());
     {
       await using conversation = (await manager.newConversation()).conversation;

@@ -53,13 +53,13 @@ test("replaceHistory changes what the model sees and nothing else", async () => 
 
 test("the initial context is the system prompt with where and when", async () => {
   const provider = scripted([says("one")]);
-  const { conversation } = await openConversation({ provider, now: () => new Date("2026-11-16T12:00:00Z") });
+  const { conversation, cwd } = await openConversation({ provider, now: () => new Date("2026-11-16T12:00:00Z") });
   await conversation.processMessage("first");
   const instructions = provider.requests[0]?.instructions ?? "";
   expect(conversation.getInitialContext()).toEqual([
     { type: "message", role: "developer", content: [{ type: "input_text", text: instructions }] },
   ]);
-  expect(instructions).toContain(`Current working directory: ${process.cwd()}`);
+  expect(instructions).toContain(`Current working directory: ${cwd}`);
   expect(instructions).toContain(`Platform: ${process.platform}`);
   expect(instructions).toContain("Date: 2026-11-16");
 });
@@ -261,7 +261,7 @@ test("a UUID given as an id is shown and saved like every other", async () => {
 
 test("without a home given the environment says where it is", async () => {
   const home = await temporaryFolder();
-  const manager = new ConversationManager({ env: { CODY_HOME: home } });
+  const manager = new ConversationManager({ env: { CODY_HOME: home }, cwd: home });
   const { conversation } = await manager.newConversation();
   expect(conversation.rolloutPath?.startsWith(home)).toBe(true);
   await manager.shutdown();

@@ -314,7 +314,12 @@ test("a token of a login is renewed when its time is over, and stands nowhere bu
 test("a program that forgets to shut down ends all the same, and its servers with it", async () => {
   const { entry, mark } = markedEntry();
   const home = await temporaryFolder();
-  const options = { home, env: { ...env, XDG_RUNTIME_DIR: home }, config: { mcp_servers: { one: entry } } };
+  const options = {
+    home,
+    cwd: home,
+    env: { ...env, XDG_RUNTIME_DIR: home },
+    config: { mcp_servers: { one: entry } },
+  };
   const entryPoint = new URL("../../dist/index.js", import.meta.url).href;
   const source = `import { ConversationManager } from ${JSON.stringify(entryPoint)};
     const manager = new ConversationManager(${JSON.stringify(options)});

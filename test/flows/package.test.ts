@@ -10,7 +10,7 @@ const entry = new URL("../../dist/index.js", import.meta.url).href;
 /** Runs a script that uses the built package as a program would. */
 async function runScript(script: string, flags: readonly string[] = []) {
   const home = await temporaryFolder();
-  const options = { home, env: { XDG_RUNTIME_DIR: home } };
+  const options = { home, cwd: home, env: { XDG_RUNTIME_DIR: home } };
   const source = `import { ConversationManager } from ${JSON.stringify(entry)};
     const manager = new ConversationManager(${JSON.stringify(options)});
     ${script}`;

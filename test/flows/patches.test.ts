@@ -14,7 +14,7 @@ async function open(config: Config = {}) {
   const file = join(cwd, "a.txt");
   await writeFile(file, "old\n");
   const provider = scripted([calls("apply_patch", "c1", { input }), says("ok")]);
-  return { cwd, file, provider, ...(await openConversation({ provider, config, cwd })) };
+  return { file, provider, ...(await openConversation({ provider, config, cwd })) };
 }
 
 test("a patch is asked about with what would become of the files, and applied when it is approved", async () => {

@@ -16,7 +16,7 @@ async function open(replies: Iterable<Reply>, options: Partial<Parameters<typeof
   await writeFile(join(cwd, "gone.txt"), "gone\n");
   const provider = scripted(replies);
   const env = { PATH: process.env["PATH"] };
-  return { provider, cwd, ...(await openConversation({ provider, config, env, ...options, cwd })) };
+  return { provider, ...(await openConversation({ provider, config, env, ...options, cwd })) };
 }
 
 function shell(callId: string, script: string): Reply {

@@ -36,26 +36,40 @@ export class EventLog {
   }
 }
 
-/** A manager that is shut down when the test is over, in an empty home unless one is given. */
+/**
+ * A manager that is shut down when the test is over. Without a home or a working folder it gets empty temporary ones:
+ * the folder the tests run in changes under them, for example when their output goes to a file in it.
+ */
 export async function openManager(
   options: ManagerOptions = {},
-): Promise<{ manager: ConversationManager; home: string }> {
+): Promise<{ manager: ConversationManager; home: string; cwd: string }> {
   const home = options.home ?? (await temporaryFolder());
+  const cwd = options.cwd ?? (await workspaceOf(home));
   const manager = new ConversationManager({
     retry: { maxRetries: 2, baseDelayMs: 1, maxDelayMs: 5 },
     ...options,
     home,
+    cwd,
   });
   onTestFinished(() => manager.shutdown());
-  return { manager, home };
+  return { manager, home, cwd };
+}
+
+const workspaces = new Map<string, Promise<string>>();
+
+/** The default working folder. Managers of one home share it, so that a resumed conversation is where it was recorded. */
+function workspaceOf(home: string): Promise<string> {
+  const workspace = workspaces.get(home) ?? temporaryFolder();
+  workspaces.set(home, workspace);
+  return workspace;
 }
 
 /** A new conversation with a scripted model. */
 export async function openConversation({ provider, ...options }: ManagerOptions & { provider: Provider }) {
-  const { manager, home } = await openManager({ ...options, providers: [provider] });
+  const { manager, home, cwd } = await openManager({ ...options, providers: [provider] });
   const { conversation, conversationId } = await manager.newConversation({
     provider: provider.name,
     model: "scripted",
   });
-  return { manager, home, conversation, conversationId, events: new EventLog(conversation) };
+  return { manager, home, cwd, conversation, conversationId, events: new EventLog(conversation) };
 }

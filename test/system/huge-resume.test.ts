@@ -19,7 +19,7 @@ const resume = `
   import { readFileSync } from "node:fs";
   import { ConversationManager } from ${JSON.stringify(built)};
   const [home] = process.argv.slice(1);
-  const manager = new ConversationManager({ home, env: { XDG_RUNTIME_DIR: home } });
+  const manager = new ConversationManager({ home, cwd: home, env: { XDG_RUNTIME_DIR: home } });
   const conversation = await manager.resumeConversation("${id}");
   const texts = conversation.getHistory().map((item) => item.content[0].text.slice(0, 20));
   const [, peakKb] = /VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"));

@@ -22,6 +22,7 @@ const order = JSON.parse(process.argv[2] ?? "") as AskerOrder;
 let { nowMs } = order;
 const manager = new ConversationManager({
   home: order.home,
+  cwd: order.home,
   env: { CODEX_HOME: order.codexHome },
   config: {
     auth: "chatgpt-oauth",

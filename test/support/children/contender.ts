@@ -30,6 +30,7 @@ const {
 } = JSON.parse(process.argv[2] ?? "") as ContenderOrder;
 const manager = new ConversationManager({
   home,
+  cwd: home,
   env: { XDG_RUNTIME_DIR: runtimeDirectory },
   providers: [variedProvider],
 });

@@ -20,6 +20,7 @@ export interface PlayerOrder {
 const order = JSON.parse(process.argv[2] ?? "") as PlayerOrder;
 const manager = new ConversationManager({
   home: order.home,
+  cwd: order.home,
   env: { XDG_RUNTIME_DIR: order.runtimeDirectory },
   providers: [variedProvider],
 });
