@@ -20,7 +20,9 @@ export type ProbeOp =
   | { type: "abort_work" }
   | { type: "answer_oddly"; how: "unclonable" | "deep"; levels: number }
   | { type: "publish_unclonable" }
-  | { type: "thread_fault"; how: "exit" | "exit_soon" | "out_of_memory" | "throw_outside" | "close_port" | "spin" }
+  | { type: "thread_fault"; how: "exit" | "exit_soon" | "out_of_memory" | "throw_outside" | "close_port" }
+  /** Hangs the thread's event loop; `isSpinning` is shared memory, since nothing else leaves the thread then. */
+  | { type: "spin"; isSpinning: Int32Array }
   | { type: "answer_later"; afterMs: number };
 
 export interface ProbeAnswers {
@@ -125,6 +127,10 @@ export function createProbe(): Probe {
         answer_oddly: ({ how, levels }) => (how === "unclonable" ? () => undefined : nested(levels)),
         publish_unclonable: () => publish({ type: "published", value: () => undefined }),
         thread_fault: ({ how }) => faults[how](),
+        spin: ({ isSpinning }) => {
+          Atomics.store(isSpinning, 0, 1);
+          for (;;);
+        },
         answer_later: ({ afterMs }) => new Promise((resolve) => setTimeout(resolve, afterMs, "later")),
         [Symbol.asyncDispose]: async () => {
           publish({ type: "disposed" });
@@ -161,8 +167,5 @@ const faults = {
     // The thread itself goes on, so nothing but the closed port tells of it.
     setInterval(() => undefined, 60_000);
     if (data.control instanceof MessagePort) data.control.close();
-  },
-  spin: () => {
-    for (;;);
   },
 };

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { spawnThread, type ThreadSpawnOptions } from "../../src/actors/runtime/spawn-thread.js";
 import type { Failure } from "../../src/messages/failure.js";
 import { actorSuite } from "../support/actor-suite.js";
@@ -83,15 +83,16 @@ describe("an actor in a thread of its own", () => {
     test.each(["exit", "out_of_memory", "throw_outside", "close_port", "spin"] as const)(
       "%s: pending calls reject, and a new thread takes its place",
       async (how) => {
-        const { ref, until, restarts, failures } = host(
-          {},
-          { deadlineMs: how === "spin" ? 500 : 30_000, resourceLimits: { maxOldGenerationSizeMb: 32 } },
-        );
+        if (how === "spin") stopTime();
+        const resourceLimits = { maxOldGenerationSizeMb: 32 };
+        const { ref, until, restarts, failures } = host({}, { deadlineMs, resourceLimits });
         await ref.tell({ type: "note", value: "forgotten" });
         const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }));
         await until("holding");
-        const fault = threadFault(ref, how);
+        const { fault, hasBegun } = how === "spin" ? spin(ref) : { fault: threadFault(ref, how) };
         const behind = failureOf(ref.ask({ type: "hold", key: "b", manner: "gentle" }));
+        await hasBegun;
+        if (how === "spin") vi.advanceTimersByTime(deadlineMs);
         const died = { code: "thread_died", retryable: true };
         expect(await Promise.all([held, fault, behind])).toMatchObject([died, died, died]);
         expect(await restarts.until(() => true)).toMatchObject(died);
@@ -153,11 +154,15 @@ describe("an actor in a thread of its own", () => {
     });
 
     test("a thread that hangs can be stopped", async () => {
-      const { ref, until } = host({}, { deadlineMs: 500 });
+      stopTime();
+      const { ref, until } = host({}, { deadlineMs });
       const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }));
       await until("holding");
-      const spinning = failureOf(ref.ask({ type: "thread_fault", how: "spin" }));
-      await ref.stop();
+      const { fault: spinning, hasBegun } = spin(ref);
+      await hasBegun;
+      const stopped = ref.stop();
+      await vi.advanceTimersByTimeAsync(deadlineMs);
+      await stopped;
       expect(["thread_died", "actor_stopped"]).toContain((await held).code);
       expect(["thread_died", "actor_stopped"]).toContain((await spinning).code);
     });
@@ -195,6 +200,23 @@ describe("an actor in a thread of its own", () => {
     expect(await readFile(testThread("probe"), "utf8")).not.toMatch(/node_modules\/zod\//);
   });
 });
+
+const deadlineMs = 30_000;
+
+/** The deadlines of a thread are over when the test says so: a busy machine may take long to start a thread. */
+function stopTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+/** Lets the event loop of the thread hang; `fault` is how the call failed that was pending then. */
+function spin(ref: ProbeRef): { fault: Promise<Failure>; hasBegun: Promise<void> } {
+  const isSpinning = new Int32Array(new SharedArrayBuffer(4));
+  const hasBegun = async (): Promise<void> => {
+    while (Atomics.load(isSpinning, 0) === 0) await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { fault: failureOf(ref.ask({ type: "spin", isSpinning })), hasBegun: hasBegun() };
+}
 
 type Fault = Extract<ProbeOp, { type: "thread_fault" }>["how"];
 

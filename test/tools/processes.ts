@@ -5,15 +5,24 @@ import { Watch } from "../support/watch.js";
 
 /** Waits until none of the processes runs; a zombie that nobody has asked for yet does not run. */
 export async function expectGone(...pids: readonly number[]): Promise<void> {
-  await expect.poll(() => pids.filter(isRunning), { timeout: 2_000, interval: 5 }).toEqual([]);
+  await expect.poll(() => pids.filter(isRunning), { timeout: 20_000, interval: 5 }).toEqual([]);
 }
 
 export function isRunning(pid: number): boolean {
+  return !["Z", "X", undefined].includes(stateOf(pid));
+}
+
+export function isStopped(pid: number): boolean {
+  return stateOf(pid) === "T";
+}
+
+/** The letter /proc has for the state of a process; undefined when there is no such process. */
+function stateOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+    return stat.at(stat.lastIndexOf(")") + 2);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

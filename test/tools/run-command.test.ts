@@ -1,15 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type CommandEnd, runCommand } from "../../src/tools/exec/run-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Watch } from "../support/watch.js";
-import { expectGone, isRunning, numbersIn } from "./processes.js";
+import { expectGone, isRunning, isStopped, numbersIn } from "./processes.js";
 
 /** Long enough that a test which waited for it would fail. */
 const never = 60_000;
 const patience = { drainMs: never, timeoutGraceMs: never, interruptGraceMs: never, killMs: never, restMs: 100 };
 const soon = 50;
-/** Time enough for a shell to have begun, also on a busy machine. */
-const timeoutMs = 400;
 
 interface Running {
   readonly end: Promise<CommandEnd>;
@@ -17,7 +15,24 @@ interface Running {
   interrupt(): void;
 }
 
-async function run(script: string, given: Partial<typeof patience & { timeoutMs: number }> = {}): Promise<Running> {
+interface RunningOnTime extends Running {
+  /** Lets the command's time be over now. */
+  timeOut(): void;
+}
+
+/** Runs a script whose time is over when the test says so, and not before the script has come as far as it should. */
+async function runOnTime(script: string, given: Partial<typeof patience> = {}): Promise<RunningOnTime> {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const timeOut = (): void => {
+    vi.advanceTimersByTime(never);
+    // The graces that begin now are real.
+    vi.useRealTimers();
+  };
+  return { ...(await run(script, given)), timeOut };
+}
+
+async function run(script: string, given: Partial<typeof patience> = {}): Promise<Running> {
   const controller = new AbortController();
   const output = new Watch<string>();
   let text = "";
@@ -25,7 +40,7 @@ async function run(script: string, given: Partial<typeof patience & { timeoutMs:
     argv: ["sh", "-c", script],
     cwd: await temporaryFolder(),
     env: { PATH: process.env["PATH"] ?? "" },
-    timeoutMs: given.timeoutMs ?? never,
+    timeoutMs: never,
     signal: controller.signal,
     onOutput: (_: string, bytes: Buffer) => output.push((text += bytes.toString())),
   };
@@ -45,24 +60,26 @@ async function lines({ output }: Running, count: number): Promise<string> {
 
 describe("a command that does not end", () => {
   test("is asked to end when its time is over", async () => {
-    const running = await run("trap 'echo bye; exit 0' TERM; while :; do sleep 0.02; done", {
-      timeoutMs,
-    });
+    const running = await runOnTime("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.02; done");
+    await lines(running, 1);
+    running.timeOut();
     expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 0, leftRunning: [] });
     expect(running.output.seen.at(-1)).toMatch(/bye\n$/);
   });
 
   test("is killed after the grace when it ignores that", async () => {
-    const running = await run("trap '' TERM; echo $$; sleep 60 & wait; sleep 60", {
-      timeoutMs,
-      timeoutGraceMs: soon,
-    });
+    const running = await runOnTime("trap '' TERM; echo $$; sleep 60 & wait; sleep 60", { timeoutGraceMs: soon });
+    const [pid = 0] = numbersIn(await lines(running, 1));
+    running.timeOut();
     expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 137 });
-    expect(isRunning(numbersIn(await lines(running, 1))[0] ?? 0)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
   test("is killed after the grace when it was stopped", async () => {
-    const running = await run("echo $$; kill -STOP $$", { timeoutMs, timeoutGraceMs: soon });
+    const running = await runOnTime("echo $$; kill -STOP $$", { timeoutGraceMs: soon });
+    const [pid = 0] = numbersIn(await lines(running, 1));
+    await expect.poll(() => isStopped(pid), { timeout: never, interval: 5 }).toBe(true);
+    running.timeOut();
     expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 137 });
   });
 
@@ -82,12 +99,17 @@ describe("a command that does not end", () => {
   });
 
   test("has no grace left when the turn is interrupted while it has its time to end", async () => {
-    const running = await run("trap 'echo asked' TERM; while :; do sleep 0.02; done", { timeoutMs });
+    const running = await runOnTime("trap 'echo asked' TERM; echo ready; while :; do sleep 0.02; done");
     await lines(running, 1);
+    running.timeOut();
+    await lines(running, 2);
     running.interrupt();
     expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 137 });
   });
 });
+
+/** Shell that waits until the last process in the background has become `sleep`. */
+const untilSleeping = 'until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done';
 
 describe("what a command leaves behind", () => {
   test("ends with the command, although it holds the output", async () => {
@@ -109,7 +131,7 @@ describe("what a command leaves behind", () => {
   });
 
   test("is named when it left the group", async () => {
-    const running = await run("setsid sleep 60 >/dev/null 2>&1 & sleep 0.1; echo $!");
+    const running = await run(`setsid sleep 60 >/dev/null 2>&1 & ${untilSleeping}; echo $!`);
     const [pid = 0] = numbersIn(await lines(running, 1));
     expect(await running.end).toMatchObject({ exitCode: 0, leftRunning: [{ pid, name: "sleep" }] });
     expect(isRunning(pid)).toBe(true);
@@ -118,7 +140,7 @@ describe("what a command leaves behind", () => {
   });
 
   test("is named when it left the group and holds the output, which is let go of", async () => {
-    const running = await run("(setsid sleep 60 &) ; echo first", { drainMs: soon });
+    const running = await run(`(setsid sleep 60 & ${untilSleeping}) ; echo first`, { drainMs: soon });
     const { leftRunning, ...rest } = await running.end;
     expect(rest).toMatchObject({ cause: "exited", exitCode: 0, wasHeldOpen: true });
     expect(leftRunning).toEqual([{ pid: expect.any(Number) as number, name: "sleep" }]);
@@ -128,7 +150,9 @@ describe("what a command leaves behind", () => {
 
   test("is killed with the command after a timeout or an interruption, although it left the group", async () => {
     const script = "setsid sh -c 'echo $$; (setsid sleep 60 & echo $!) ; exec sleep 60' & echo $!; sleep 60";
-    const timedOut = await run(script, { timeoutMs, timeoutGraceMs: soon });
+    const timedOut = await runOnTime(script, { timeoutGraceMs: soon });
+    await lines(timedOut, 3);
+    timedOut.timeOut();
     expect(await timedOut.end).toMatchObject({ cause: "timed_out", leftRunning: [] });
     const interrupted = await run(script, { interruptGraceMs: soon });
     const pids = numbersIn(await lines(interrupted, 3));
