@@ -1,16 +1,44 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+
+/** The tests of each project: `npm test` runs all of them, `npx vitest run --project cli` one. */
+const folders = {
+  flows: ["test/flows", "test/examples.test.ts"],
+  cli: ["test/cli", "test/manual"],
+  threads: ["test/threads", "test/workers"],
+  crash: ["test/crash"],
+};
+
+// Most tests wait for processes, threads and disks rather than compute.
+const maxWorkers = 4;
+
+/** Projects inherit nothing: what the root has runs once for all of them. */
+function project(name: string, include: string[], exclude: string[] = []): TestProjectInlineConfiguration {
+  return {
+    test: {
+      name,
+      include,
+      exclude,
+      maxWorkers,
+      isolate: false,
+      // Node 20 reads these at every start, and the tests start hundreds of processes.
+      env: { NODE_EXTRA_CA_CERTS: "" },
+      testTimeout: 30_000,
+      hookTimeout: 30_000,
+    },
+  };
+}
+
+function filesIn(places: readonly string[]): string[] {
+  return places.map((place) => (place.endsWith(".ts") ? place : `${place}/**/*.test.ts`));
+}
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/system/**"],
     globalSetup: "test/support/build.ts",
-    // Most tests wait for processes, threads and disks rather than compute.
-    maxWorkers: 4,
-    isolate: false,
-    // Node 20 reads these at every start, and the tests start hundreds of processes.
-    env: { NODE_EXTRA_CA_CERTS: "" },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    maxWorkers,
+    projects: [
+      project("unit", ["test/**/*.test.ts"], [...Object.values(folders).flatMap(filesIn), "test/system/**"]),
+      ...Object.entries(folders).map(([name, places]) => project(name, filesIn(places))),
+    ],
   },
 });
