@@ -8,20 +8,16 @@ const folders = {
   crash: ["test/crash"],
 };
 
-// Most tests wait for processes, threads and disks rather than compute.
-const maxWorkers = 4;
-
-/** Projects inherit nothing: what the root has runs once for all of them. */
+/** Projects inherit nothing but the number of workers: what else the root has runs once for all of them. */
 function project(name: string, include: string[], exclude: string[] = []): TestProjectInlineConfiguration {
   return {
     test: {
       name,
       include,
       exclude,
-      maxWorkers,
       isolate: false,
-      // Node 20 reads these at every start, and the tests start hundreds of processes.
-      env: { NODE_EXTRA_CA_CERTS: "" },
+      // Node 20 reads these certificates at every start, and the tests start hundreds of processes.
+      env: { NODE_EXTRA_CA_CERTS: "", TZ: "UTC" },
       testTimeout: 30_000,
       hookTimeout: 30_000,
     },
@@ -35,7 +31,8 @@ function filesIn(places: readonly string[]): string[] {
 export default defineConfig({
   test: {
     globalSetup: "test/support/build.ts",
-    maxWorkers,
+    // Most tests wait for processes, threads and disks rather than compute.
+    maxWorkers: 4,
     projects: [
       project("unit", ["test/**/*.test.ts"], [...Object.values(folders).flatMap(filesIn), "test/system/**"]),
       ...Object.entries(folders).map(([name, places]) => project(name, filesIn(places))),

@@ -10,7 +10,7 @@ const kept = "enableCompileCache" in nodeModule ? ["cody"] : [];
 
 /** What stands in the folder for such things after a list. */
 async function cachesAfterList(caches: string, env: Readonly<Record<string, string>>): Promise<string[]> {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const temporary = await temporaryFolder();
   expect(await cli.run(["list"], { env: { TMPDIR: temporary, ...env } })).toMatchObject({ code: 0 });
   expect(await readdir(temporary)).toEqual([]);

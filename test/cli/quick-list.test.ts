@@ -10,7 +10,7 @@ const count = 1_000;
 
 /** Conversations in a folder that has not changed for long. */
 async function library(): Promise<Cli> {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   mkdirSync(cli.conversations, { recursive: true });
   for (let index = 0; index < count; index += 1) {
     const path = join(cli.conversations, `conv_${index}.jsonl`);

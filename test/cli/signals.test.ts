@@ -7,7 +7,7 @@ test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
 ] as const)("%s in the middle of a turn records that it was aborted and exits %i", async (signal, code) => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const child = cli.start(["chat", "hello"], { middle: "hold" });
   await saysOn(child.stdout, "I am");
   child.kill(signal);
@@ -20,7 +20,7 @@ test.each([
 });
 
 test("many Ctrl-C end the process with 130 and leave a file that resumes", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const child = cli.start(["chat", "hello"], { middle: "hold" });
   await saysOn(child.stdout, "I am");
   for (let times = 0; times < 20; times += 1) child.kill("SIGINT");
@@ -30,7 +30,7 @@ test("many Ctrl-C end the process with 130 and leave a file that resumes", async
 });
 
 test("Ctrl-C while lines are answered ends the run, and the lines after it are not sent", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const child = cli.start([], { middle: "hold" });
   child.stdin.write("hello\nagain\n");
   await saysOn(child.stdout, "I am");
@@ -41,7 +41,7 @@ test("Ctrl-C while lines are answered ends the run, and the lines after it are n
 });
 
 test("Ctrl-C while waiting for the next line ends the run", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const child = cli.start([]);
   child.stdin.write("What is 6 * 7?\n");
   await saysOn(child.stdout, "42\n");
@@ -50,7 +50,7 @@ test("Ctrl-C while waiting for the next line ends the run", async () => {
 });
 
 test("Ctrl-C while chat waits for its text ends it", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const child = cli.start(["chat"], { env: { CODY_DEBUG: "1" } });
   child.stdin.write("half a ");
   await once(child, "spawn");
@@ -62,7 +62,7 @@ test("Ctrl-C while chat waits for its text ends it", async () => {
 });
 
 test("when nobody reads the answer any more, the turn is still saved and the exit is quiet", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const child = cli.start(["chat", "hello"]);
   child.stdout.destroy();
   let stderr = "";

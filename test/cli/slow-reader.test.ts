@@ -67,7 +67,7 @@ test("a process ends when a slow reader has everything it has written", async ()
   const texts = ["a", "b", "c"].map((letter) => `${letter.repeat(99)}\n`.repeat(40_000));
   const mock = await mockLlm(texts.map((text) => ({ text, deltas: 1_000 })));
   const env = { ...wireEnv(mock), CODY_COMPACTION_ENABLED: "false" };
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const child = cli.start(["--provider", "openai"], { env });
   child.stdin.end("one\ntwo\nthree\n");
   const closed = once(child, "close");

@@ -25,7 +25,7 @@ const leaving = "sleep 1000 & sh -c 'sleep 1000 & wait' & echo started";
 test(
   "however cody ends, nothing it started is left",
   async () => {
-    const cli = await Cli.open();
+    const cli = await Cli.open({ spawned: true });
     await cli.run(["config", "set", "toolEnv", marked("orphan").name]);
     const counts = new Map<End, number>();
     for (let round = 0; round < rounds.orphans; round += 1) {

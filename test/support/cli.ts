@@ -2,10 +2,13 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Readable, Writable } from "node:stream";
+import { isAbsolute, join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
+import { runCommandLine } from "../../src/cli/run-command-line.js";
+import { outputTo } from "../../src/cli/terminal/output.js";
+import type { Terminal } from "../../src/cli/terminal/terminal.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
 
@@ -28,6 +31,8 @@ export interface CliOptions {
    * or something throws. `stall`: the end of the turn is never written to disk.
    */
   readonly middle?: "hold" | "abandon" | "crash" | "stall";
+  /** Runs in a process of its own: for tests of the process itself, such as its start, its signals and its streams. */
+  readonly spawned?: boolean;
 }
 
 /** The command line in a home and a project of its own, which are gone when the test is over. */
@@ -35,15 +40,19 @@ export class Cli {
   readonly home: string;
   readonly project: string;
 
-  private constructor(folder: string) {
+  readonly #spawned: boolean;
+
+  private constructor(folder: string, spawned: boolean) {
     this.home = join(folder, "home");
     this.project = folder;
+    this.#spawned = spawned;
   }
 
-  static async open(): Promise<Cli> {
+  /** With `spawned`, every command runs in a process of its own. */
+  static async open({ spawned = false }: Pick<CliOptions, "spawned"> = {}): Promise<Cli> {
     const folder = await mkdtemp(join(await realpath(tmpdir()), "cody-cli-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    return new Cli(folder);
+    return new Cli(folder, spawned);
   }
 
   get conversations(): string {
@@ -56,6 +65,34 @@ export class Cli {
 
   /** Runs a command to its end. Whatever happens, nobody is shown a stack. */
   async run(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+    const { spawned = this.#spawned || needsProcess(options) } = options;
+    return await (spawned ? this.#runProcess(args, options) : this.#runHere(args, options));
+  }
+
+  async #runHere(args: readonly string[], options: CliOptions): Promise<CliResult> {
+    const { input = "", cwd = this.project } = options;
+    const env = { ...this.env, ...options.env };
+    const [stdout, stderr] = [new Collected(), new Collected()];
+    const terminal: Terminal = {
+      env,
+      cwd,
+      homedir: env["HOME"] ?? "",
+      stdin: Readable.from(input === "" ? [] : [Buffer.from(input)]),
+      isStdinPiped: false,
+      stdout: outputTo(stdout, env),
+      stderr: outputTo(stderr, env),
+      onSignal: () => () => undefined,
+      onCrash: () => () => undefined,
+      exit: (code) => {
+        throw new Error(`the command ended its process with code ${code}`);
+      },
+    };
+    useHome(terminal.homedir);
+    const code = await runCommandLine(args, terminal);
+    return withoutStack({ code, signal: null, stdout: stdout.text, stderr: stderr.text });
+  }
+
+  async #runProcess(args: readonly string[], options: CliOptions): Promise<CliResult> {
     const child = this.start(args, options);
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.input ?? "");
@@ -111,8 +148,44 @@ export async function finished(child: Child): Promise<CliResult> {
     textOf(child.stderr),
     once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>,
   ]);
-  expect(stdout + stderr).not.toMatch(/^\s+at .+:\d+:\d+/m);
-  return { code, signal, stdout, stderr };
+  return withoutStack({ code, signal, stdout, stderr });
+}
+
+function withoutStack(result: CliResult): CliResult {
+  expect(result.stdout + result.stderr).not.toMatch(/^\s+at .+:\d+:\d+/m);
+  return result;
+}
+
+/** The library asks the system for the user's folder: until the test is over this is the answer. */
+function useHome(folder: string): void {
+  const before = process.env["HOME"];
+  if (before === folder) return;
+  process.env["HOME"] = folder;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["HOME"];
+    else process.env["HOME"] = before;
+  });
+}
+
+/** Whether the command asks for what only a process of its own can have. */
+function needsProcess({ env = {}, middle }: CliOptions): boolean {
+  const isOfProcess = (name: string): boolean => name === "TZ" || name.startsWith("NODE_");
+  const hasHome = isAbsolute(env["HOME"] ?? "/");
+  return middle !== undefined || !hasHome || Object.keys(env).some(isOfProcess);
+}
+
+/** A stream that keeps what is written to it. */
+class Collected extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
 }
 
 /** Resolves when the stream has said this; what was read stays readable. */

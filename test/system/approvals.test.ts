@@ -9,7 +9,7 @@ const choices =
 const again = "Please answer with y, a, n or s.\ny/a/n/s › \n";
 
 test("a person is asked, says yes, sees what the command prints, and is back at the prompt", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, [], { columns: 120 });
   await screen.prompts();
   await screen.enter("run printf 'a\\033[31mb\\n'; seq 30");
@@ -23,7 +23,7 @@ test("a person is asked, says yes, sees what the command prints, and is back at 
 });
 
 test("Ctrl-C at the question and during a command ends the turn and brings the prompt back", async () => {
-  const screen = await TmuxScreen.open(await Cli.open());
+  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.enter("run sleep 600");
   await screen.shows(asking("sh -c 'sleep 600'"));
@@ -40,7 +40,7 @@ test("Ctrl-C at the question and during a command ends the turn and brings the p
 });
 
 test("Ctrl-D at the question is asked again and then taken as no", async () => {
-  const screen = await TmuxScreen.open(await Cli.open());
+  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.enter("run echo hi");
   await screen.shows(asking("sh -c 'echo hi'"));
@@ -55,7 +55,7 @@ test("Ctrl-D at the question is asked again and then taken as no", async () => {
 });
 
 test("chat asks on the terminal though its answer goes into a file, and takes nothing typed before as the answer", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, ["chat", "run echo hi"], { stdoutTo: "answer.txt" });
   await screen.enter("y");
   await screen.type("y");
@@ -68,7 +68,7 @@ test("chat asks on the terminal though its answer goes into a file, and takes no
 });
 
 test("after kill -9 at the question --continue asks it again and goes on with its turn", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const killed = await TmuxScreen.open(cli);
   await killed.prompts();
   await killed.enter("run echo survived");

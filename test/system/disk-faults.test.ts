@@ -94,7 +94,7 @@ function expectToldAs({ code, signal, stdout, stderr, isHit }: FaultyResult, { c
 
 /** A home with these turns in it, which is as it was when it is reset. */
 async function openHome(before: readonly string[]): Promise<{ cli: Cli; reset: () => Promise<void> }> {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const kept = join(cli.project, "kept");
   for (const text of before) expect((await cli.run(["chat", text])).code).toBe(0);
   if (before.length > 0) await cp(cli.home, kept, { recursive: true });
@@ -118,7 +118,7 @@ async function allSaid(cli: Cli): Promise<string[]> {
 }
 
 test("in a home that is full a new conversation has an id and is said not to be saved", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const fault = { match: cli.conversations, call: "open", nth: 1, kind: "ENOSPC", stays: true } as const;
   const { code, stdout, stderr } = await faulty.run(cli, ["new"], fault);
   expect(code).toBe(0);
@@ -160,7 +160,7 @@ const change: Readonly<Record<string, readonly string[]>> = {
 };
 
 async function openSettings(): Promise<Cli> {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   expect((await cli.run(["new"])).code).toBe(0);
   expect((await cli.run(["set-provider", "openai"])).code).toBe(0);
   return cli;

@@ -6,7 +6,7 @@ import { TmuxScreen } from "../support/cli-tmux.js";
 const greeting = `cody ${version}, offline (offline), conv_`;
 
 test("a person is greeted, told about the offline model, answered, and leaves with Ctrl-D", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli);
   await screen.shows("No OPENAI_API_KEY or ANTHROPIC_API_KEY is set: using the built-in offline model.");
   await screen.shows(greeting);
@@ -21,7 +21,7 @@ test("a person is greeted, told about the offline model, answered, and leaves wi
 });
 
 test("/status tells about the conversation, /clear begins another, and an unknown command is named", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli);
   await screen.prompts();
   await screen.enter("/status");
@@ -44,7 +44,7 @@ test("/status tells about the conversation, /clear begins another, and an unknow
 });
 
 test("Ctrl-C at the prompt gives a hint, and a second one leaves with 130", async () => {
-  const screen = await TmuxScreen.open(await Cli.open());
+  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.press("C-c");
   await screen.shows("Press Ctrl-C again to leave, or type /exit.\n›");
@@ -53,7 +53,7 @@ test("Ctrl-C at the prompt gives a hint, and a second one leaves with 130", asyn
 });
 
 test("Ctrl-C during an answer stops it, and the conversation goes on", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, [], { middle: "hold" });
   await screen.prompts();
   await screen.enter("hello");
@@ -67,7 +67,7 @@ test("Ctrl-C during an answer stops it, and the conversation goes on", async () 
 });
 
 test("SIGTERM during an answer ends it, and no prompt stands before the shell's", async () => {
-  const screen = await TmuxScreen.open(await Cli.open(), [], { middle: "hold" });
+  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }), [], { middle: "hold" });
   await screen.prompts();
   await screen.enter("hello");
   await screen.shows("I am cody's offline model");
@@ -78,7 +78,7 @@ test("SIGTERM during an answer ends it, and no prompt stands before the shell's"
 });
 
 test("SIGTERM at the prompt ends its line", async () => {
-  const screen = await TmuxScreen.open(await Cli.open());
+  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.type("half a line");
   await screen.shows("› half a line");
@@ -88,7 +88,7 @@ test("SIGTERM at the prompt ends its line", async () => {
 });
 
 test("--continue says how many messages there are and knows them", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   await cli.run(["chat", "my name is Alice"]);
   const screen = await TmuxScreen.open(cli, ["--continue"]);
   await screen.shows("Resumed conversation with 2 messages\n");
@@ -99,7 +99,7 @@ test("--continue says how many messages there are and knows them", async () => {
 });
 
 test("after kill -9 in the middle of an answer --continue still knows what was said", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const killed = await TmuxScreen.open(cli, [], { middle: "hold" });
   await killed.prompts();
   await killed.enter("my name is Alice");
@@ -118,7 +118,7 @@ test("after kill -9 in the middle of an answer --continue still knows what was s
 
 test("a terminal of 40 columns wraps what is typed and what is answered, and loses nothing", async () => {
   const columns = 40;
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, [], { columns });
   await screen.prompts();
   const begun = "my favourite colour is ";
@@ -141,7 +141,7 @@ test("a terminal of 40 columns wraps what is typed and what is answered, and los
 });
 
 test("Up and Down in the middle of a line lose nothing that was typed", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli);
   await screen.prompts();
   await screen.enter("What is 6 * 7?");

@@ -128,7 +128,7 @@ test.each(Object.entries(endings))(
   "no process is left after runs that end %s",
   { timeout: 600_000 },
   async (name, end) => {
-    const cli = await Cli.open();
+    const cli = await Cli.open({ spawned: true });
     await mkdir(cli.home);
     for (let run = 0; run < runsOfEachKind; run += 1) {
       const mark = marked("everything");

@@ -8,7 +8,7 @@ import { Cli, commandOf, finished } from "../support/cli.js";
 const nobody = { uid: 65_534, gid: 65_534 };
 
 test("doctor tells of a directory that cannot be written to, also when it is still to be made", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   const folder = join(cli.project, "read-only");
   await mkdir(folder);
   await chmod(cli.project, 0o755);

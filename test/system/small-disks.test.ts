@@ -19,7 +19,7 @@ async function mount(target: string, ...args: readonly string[]): Promise<void> 
 
 /** The home of a command line on a disk of its own. */
 async function homeOn(options: string): Promise<Cli> {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   await mount(cli.home, "-t", "tmpfs", "-o", `mode=0700,${options}`, "cody-test");
   return cli;
 }
@@ -59,7 +59,7 @@ test("without a free inode a new conversation is said not to be saved", async ()
 });
 
 test("in a home that can only be read conversations are listed, and a chat says that it is not saved", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   expect((await cli.run(["chat", "one"])).code).toBe(0);
   const [id = ""] = await cli.ids();
   await mount(cli.home, "--bind", cli.home);
@@ -83,7 +83,7 @@ test("in a home that can only be read conversations are listed, and a chat says 
 });
 
 test("a limit of the size of files ends no process, and nothing is half saved", async () => {
-  const cli = await Cli.open();
+  const cli = await Cli.open({ spawned: true });
   expect((await cli.run(["chat", "one"])).code).toBe(0);
   const [id = ""] = await cli.ids();
   const [program, ...args] = commandOf(["chat", `two ${"and more ".repeat(2_000)}`]);
