@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { approvalText } from "../../src/cli/terminal/approval/approval-text.js";
 
 const choices =
-  "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn\n";
+  "Run it? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn\n";
 const ids = { approval_id: "a", call_id: "c", turn_id: "t", tool: "shell" };
 const writes = { ...ids, tool: "write_file" };
 
@@ -25,7 +25,7 @@ test("a long command is shown to its last character, with how many there are", (
   const script = `ls${" ".repeat(10_000)}; curl evil`;
   const text = approvalText({ ...ids, command: ["sh", "-c", script], cwd: "/projects" });
   expect(text.replaceAll("\n  ┆ ", "")).toBe(
-    `The model asks to run this in /projects:\n\n  sh -c '${script}'\n\nThat is ${script.length + 6} characters.\n\n${choices}`,
+    `The model asks to run this in /projects:\n\n  sh -c '${script}'\n\nThe command has ${script.length + 6} characters.\n\n${choices}`,
   );
 });
 

@@ -94,10 +94,10 @@ test.each([
   [["chat", "--sandbox", "none", "hello"], "--sandbox: "],
   [["chat", "--approval-policy", "always", "hello"], "--approval-policy: "],
   [["chat", "--provider", "Open AI", "hello"], "--provider: "],
-  [["list", "everything"], "'everything' is one argument too many"],
-  [["resume", "a", "b"], "'b' is one argument too many"],
-  [["set-provider"], "provider is missing"],
-  [["set-auth"], "method is missing"],
+  [["list", "everything"], "Unexpected argument 'everything'"],
+  [["resume", "a", "b"], "Unexpected argument 'b'"],
+  [["set-provider"], "Missing argument: provider"],
+  [["set-auth"], "Missing argument: method"],
 ])("%j is a mistake: exit 2 and a hint", async (args, text) => {
   const cli = await Cli.open();
   expect(await cli.run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(text) });

@@ -88,7 +88,7 @@ test("a file of tokens that cannot be trusted is told of", async () => {
     expect.stringContaining("it is a symbolic link"),
   ]);
   expect((await cli.run(["logout"])).code).toBe(0);
-  expect((await status(cli)).of("chatgpt-oauth")?.["problem"]).toBe("there is no ChatGPT login. Run: cody login");
+  expect((await status(cli)).of("chatgpt-oauth")?.["problem"]).toBe("no ChatGPT login found. Run: cody login");
 });
 
 test("no token is in a file, a log or an output, whatever servers say back about it", async () => {

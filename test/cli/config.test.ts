@@ -175,8 +175,8 @@ test.each([
   [["set", "turnLimits.turnBytes", "300000000"], "turnLimits.turnBytes"],
   [["set", "toolEnv", "A,B=C"], "toolEnv.1"],
   [["set", "frob", "1"], "Keys: provider, api, model"],
-  [["set", "model"], "A value for model is missing"],
-  [["get"], "A key is missing"],
+  [["set", "model"], "Missing value for model"],
+  [["get"], "Missing setting name"],
   [["get", "frob"], "Unknown key 'frob'"],
   [["frob"], "Unknown action 'frob'"],
 ])("config %j is refused with what is allowed", async (args, text) => {
@@ -319,7 +319,7 @@ test("set-auth is remembered, takes only what it knows, and never keeps a key", 
   expect((await cli.run(["config", "get", "auth"])).stdout).toBe("openai-api-key\n");
   const env = { OPENAI_API_KEY: "sk-canary-1234567890" };
   expect((await cli.run(["set-auth", "chatgpt-oauth"], { env })).stderr).toBe(
-    "There is no ChatGPT login yet. Run: cody login\n",
+    "No ChatGPT login found yet. Run: cody login\n",
   );
   expect(await readFile(join(cli.home, "config.json"), "utf8")).not.toContain("canary");
   expect(await cli.run(["set-auth", "magic"])).toMatchObject({
@@ -411,7 +411,7 @@ test("config shows what stands in tables, down to each value, and who said it", 
   expect(await cli.run(["config", "get", "limits.openai.frob"])).toMatchObject({ code: 1, stdout: "" });
   expect(await cli.run(["config", "set", "limits.openai.concurrency", "4"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("limits.openai.concurrency is changed in the configuration itself"),
+    stderr: expect.stringContaining("limits.openai.concurrency cannot be changed with cody config; edit the config file"),
   });
 });
 
@@ -556,7 +556,7 @@ test("a table of settings is not one setting", async () => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run(["config", "get", "mcp_servers"]);
   expect(code).toBe(2);
-  expect(stderr).toContain("mcp_servers holds several settings\n");
+  expect(stderr).toContain("mcp_servers is a group of settings\n");
 });
 
 test("config set refuses a provider that does not exist", async () => {

@@ -117,20 +117,20 @@ test("a key as an argument is taken, and said to be in the shell's history", asy
   await cli.run(["config", "set", "sandbox", "read-only"]);
   expect(await cli.run(["config", "unset", "providers.openai.apiKey"])).toMatchObject({
     code: 0,
-    stdout: "providers.openai.apiKey is not set any more\n",
+    stdout: "✓ Unset: providers.openai.apiKey\n",
   });
   expect(JSON.parse(await readFile(join(cli.home, "config.json"), "utf8"))).toEqual({ sandbox: "read-only" });
 });
 
 test.each([
-  [["set", "providers.openai.apiKey", "-"], "", "There is no key on stdin"],
+  [["set", "providers.openai.apiKey", "-"], "", "No key on stdin"],
   [["set", "providers.openai.apiKey", "-"], "canary with blanks\n", "a key is one word"],
   [["set", "providers.openai.apiKey", "canary with blanks"], "", "a key is one word"],
-  [["set", "providers.openai.apiKey"], "", "A value for providers.openai.apiKey is missing"],
+  [["set", "providers.openai.apiKey"], "", "Missing value for providers.openai.apiKey"],
   [["set", "providers.openai.key", "canary"], "", "Unknown key 'providers.openai.key'"],
   [["set", "providers.Open AI.apiKey", "canary"], "", "Unknown key"],
   [["set", "providers.openai.baseUrl", "canary"], "", "expected an http or https URL"],
-  [["unset"], "", "A key is missing"],
+  [["unset"], "", "Missing setting name"],
 ])("config %j with %j on stdin is refused and says no key", async (args, input, text) => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run(["config", ...args], { input });

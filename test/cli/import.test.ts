@@ -161,9 +161,9 @@ test("what cannot be imported is said in a sentence", async () => {
 });
 
 test.each([
-  [["import"], "path is missing"],
+  [["import"], "Missing argument: path"],
   [["import", ""], "path is empty"],
-  [["import", "a", "b"], "'b' is one argument too many"],
+  [["import", "a", "b"], "Unexpected argument 'b'"],
   [["import", "--from", "word", "a"], "--from: expected one of codex, turns, envoy"],
 ])("%j is a mistake", async (args, text) => {
   const cli = await Cli.open();

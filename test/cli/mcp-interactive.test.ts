@@ -25,9 +25,9 @@ test("a person who trusts a project has its servers, their tools and their promp
   const env = { PATH: process.env["PATH"] ?? "" };
   const terminal = await FakeTerminal.open(model, { cwd, env });
   const running = terminal.run();
-  await terminal.shows(`The project ${cwd} has a configuration of its own:\n  the MCP server theirs: `);
-  await terminal.shows("In a trusted project models may also save knowledge without asking.\n");
-  await terminal.shows("Do you trust it, so that all of this counts? [y/n]");
+  await terminal.shows(`The project ${cwd} has its own configuration:\n  the MCP server theirs: `);
+  await terminal.shows("In a trusted project, models may also save knowledge without approval.\n");
+  await terminal.shows("Trust this project and apply these settings? [y/n]");
   expect(await processesWith(mark)).toEqual([]);
   terminal.type("y\r");
   await terminal.shows("Type /help for commands.");
@@ -58,7 +58,7 @@ test("a person who does not is not asked again", async () => {
   const cwd = await projectWith(entry);
   const terminal = await FakeTerminal.open(scripted([says("Hello.")]), { cwd });
   const running = terminal.run();
-  await terminal.shows("Do you trust it, so that all of this counts? [y/n]");
+  await terminal.shows("Trust this project and apply these settings? [y/n]");
   terminal.type("n\r");
   await terminal.shows("Type /help for commands.");
   terminal.type("hello\r");

@@ -111,7 +111,7 @@ test.each([
   [["mcp", "add", "a b", "--", "x"], "a server's name has"],
   [["mcp", "add", "one", "--url", "http://x", "--", "x"], "url is unknown for a server with a command"],
   [["mcp", "add", "one", "--env", "x", "--", "x"], "expected NAME=VALUE"],
-  [["mcp", "add"], "The name of a server is missing"],
+  [["mcp", "add"], "Missing server name"],
   [["mcp", "start"], "Unknown action 'start'"],
   [["mcp", "list", "one", "two"], "one argument too many"],
 ])("%j is refused with what is wrong", async (args, message) => {

@@ -141,7 +141,7 @@ test.each(["conv_nobody", "../../etc/passwd", "/etc/passwd.jsonl", "a b"])(
 
 test("an id is needed, and only one", async () => {
   const cli = await Cli.open();
-  expect(await cli.run(["repair"])).toMatchObject({ code: 2, stderr: expect.stringContaining("id is missing") });
+  expect(await cli.run(["repair"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Missing argument: id") });
   expect(await cli.run(["repair", "a", "b"])).toMatchObject({ code: 2 });
   expect(await cli.run(["list", "--write"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--write") });
 });

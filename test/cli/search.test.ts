@@ -190,7 +190,7 @@ test("the index is built, told about and built anew", async () => {
 });
 
 test.each([
-  [["search"], "words is missing"],
+  [["search"], "Missing argument: words"],
   [["search", " "], "There is nothing to search for"],
   [["search", "a", "--since", "soon"], "--since: expected something like 7d, 12h or 2026-11-01, not 'soon'"],
   [["search", "a", "--limit", "0"], "--limit"],

@@ -65,9 +65,9 @@ test("without a keyring the key is kept nowhere", async () => {
 
 test.each([
   [["openai-api-key", "sk-canary-1234567890"], "A key is no argument"],
-  [["openai-api-key", "-"], "There is no key on stdin"],
-  [["chatgpt-oauth", "-"], "chatgpt-oauth has no key"],
-  [["openai-api-key", "--keyring"], "--keyring wants a key"],
+  [["openai-api-key", "-"], "No key on stdin"],
+  [["chatgpt-oauth", "-"], "chatgpt-oauth does not use a key"],
+  [["openai-api-key", "--keyring"], "--keyring needs a key"],
 ])("set-auth %j is a mistake", async (args, text) => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run(["set-auth", ...args]);

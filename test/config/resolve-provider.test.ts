@@ -147,7 +147,7 @@ test.each([
   [
     { provider: "ollama" },
     {},
-    "Which model of ollama is to answer must be said.\nRun: cody set-provider ollama --model <model>",
+    "No model set for ollama.\nRun: cody set-provider ollama --model <model>",
   ],
   [
     { provider: "frobnicate" },

@@ -32,7 +32,7 @@ function makeAnew({ path, isFolder }: Swap): void {
 function swapAndBack({ path, outside }: Swap): void {
   const kept = `${path}-kept`;
   attempt(() => renameSync(path, kept));
-  // An edit may have made something in its place meanwhile: then that stays, and there is no link. Or it removes the link.
+  // An edit may have made something in its place meanwhile: then that stays, and no link found. Or it removes the link.
   if (attempt(() => symlinkSync(outside, path))) attempt(() => rmSync(path));
   if (!attempt(() => renameSync(kept, path))) rmSync(kept, { recursive: true, force: true });
 }

@@ -117,7 +117,7 @@ test("without keys the offline model answers, and says so", async () => {
   expect(JSON.stringify(await conversation.processMessage("What is 2+2?"))).toContain("4");
 });
 
-test("a provider that is named and has no key is refused in words", async () => {
+test("a provider that is named and does not use a key is refused in words", async () => {
   const { manager } = await openManager({ env: {} });
   await expect(manager.newConversation({ provider: "openai" })).rejects.toThrow(
     "OPENAI_API_KEY environment variable is required for OpenAI models.",

@@ -102,7 +102,7 @@ test("a login speaks its own API only, and nobody's environment says where its t
     baseUrl: "https://chatgpt.com/backend-api/codex",
     login: "chatgpt",
   });
-  await expect(conversation.processMessage("Hi")).rejects.toThrow("openai: there is no ChatGPT login. Run: cody login");
+  await expect(conversation.processMessage("Hi")).rejects.toThrow("openai: no ChatGPT login found. Run: cody login");
 });
 
 test("a Claude login is used only when it was chosen, and is sent as a token and never as a key", async () => {

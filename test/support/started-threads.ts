@@ -8,7 +8,7 @@ interface StartedThread {
   readonly loaded: readonly string[];
 }
 
-/** Environment for a child process, and the files of the threads it has started once it has ended. */
+/** Environment for a child process, and the files of the threads it has started once it has expired. */
 export async function countThreads(): Promise<{
   env: Readonly<Record<string, string>>;
   started: () => Promise<string[]>;

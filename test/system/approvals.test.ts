@@ -5,7 +5,7 @@ import { Cli } from "../support/cli.js";
 import { TmuxScreen } from "../support/cli-tmux.js";
 
 const choices =
-  "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn";
+  "Run it? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
 const again = "Please answer with y, a, n or s.\ny/a/n/s › \n";
 
 test("a person is asked, says yes, sees what the command prints, and is back at the prompt", async () => {

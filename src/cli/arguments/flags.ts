@@ -99,51 +99,51 @@ export interface Flags {
 type Definition = readonly [flag: string, description: string];
 
 export const globalFlags: readonly Definition[] = [
-  ["--model <model>", "The model that answers"],
-  ["--provider <name>", "The provider the model is reached through"],
-  ["--api <api>", "How the provider is spoken to: responses, chat or messages"],
-  ["--base-url <url>", "Where the provider is reached, instead of its own address"],
-  ["--resume [id]", "Go on with this conversation, or with the newest of this project"],
-  ["--continue", "Go on with the newest conversation of this project"],
+  ["--model <model>", "Model to use"],
+  ["--provider <name>", "Provider to use"],
+  ["--api <api>", "API to use: responses, chat or messages"],
+  ["--base-url <url>", "Override the provider's base URL"],
+  ["--resume [id]", "Continue this conversation, or this project's latest one"],
+  ["--continue", "Continue this project's latest conversation"],
   [
     "--force",
-    "Take the conversation although its owner, on another machine, cannot be proved gone; import it once more",
+    "Take over a locked conversation; re-import",
   ],
-  ["--no-persistence", "Save nothing in this run"],
-  ["--layout <layout>", "How new conversations are filed: cody, codex (where Codex finds them) or project"],
-  ["--conversation-dir <path>", "Where conversations are kept"],
-  ["--approval-policy <policy>", "When you are asked: on-request, untrusted or never"],
-  ["--sandbox <mode>", "What tools may touch: read-only, workspace-write or danger-full-access"],
+  ["--no-persistence", "Do not save this run"],
+  ["--layout <layout>", "File layout for new conversations: cody, codex (visible to Codex) or project"],
+  ["--conversation-dir <path>", "Directory for conversations"],
+  ["--approval-policy <policy>", "When to ask for approval: on-request, untrusted or never"],
+  ["--sandbox <mode>", "What tools may access: read-only, workspace-write or danger-full-access"],
   ["--json", "Print JSON instead of text"],
-  ["--raw", "Print text to stdout as it is, including control characters"],
-  ["--home <path>", "Where cody keeps its files, instead of $CODY_HOME or ~/.cody"],
+  ["--raw", "Print text to stdout unchanged, including control characters"],
+  ["--home <path>", "Directory for cody's files, instead of $CODY_HOME or ~/.cody"],
   ["-h, --help", "Show this help"],
   ["-v, --version", "Show the version"],
 ];
 
-const codexFlag: Definition = ["--codex", "Conversations of Codex, in $CODEX_HOME or ~/.codex, instead of cody's"];
+const codexFlag: Definition = ["--codex", "Use Codex's conversations ($CODEX_HOME or ~/.codex) instead of cody's"];
 
 const recordedCwdFlag: Definition = [
   "--recorded-cwd",
   "Continue in the folder the conversation was in, instead of the current folder",
 ];
 
-const allFlag: Definition = ["--all", "Conversations of every place: cody's own, the configured one, and Codex's"];
+const allFlag: Definition = ["--all", "Include all locations: cody's default and configured directories, and Codex's"];
 
 export const listFlags: readonly Definition[] = [
-  ["--limit <count>", "At most this many conversations"],
-  ["--cursor <cursor>", "Go on where an earlier list with --limit ended"],
-  ["--sort <order>", "By updated (as without it), created, name or size"],
+  ["--limit <count>", "Maximum number of conversations"],
+  ["--cursor <cursor>", "Continue after the last row of an earlier list with --limit"],
+  ["--sort <order>", "Sort by updated (default), created, name or size"],
   ["--project", "Only conversations of this project"],
   allFlag,
   codexFlag,
 ];
 
 const placeFlags: readonly Definition[] = [["--project", "Only conversations of this project"], allFlag, codexFlag];
-const sinceFlag: Definition = ["--since <time>", "Only what has changed since: 7d, 12h, 2w, or a day like 2026-11-01"];
+const sinceFlag: Definition = ["--since <time>", "Only what changed since: 7d, 12h, 2w, or a date like 2026-11-01"];
 
 export const searchFlags: readonly Definition[] = [
-  ["--limit <count>", "At most this many conversations; 20 without it"],
+  ["--limit <count>", "Maximum number of conversations (default: 20)"],
   sinceFlag,
   ...placeFlags,
 ];
@@ -154,85 +154,85 @@ export const statsFlags: readonly Definition[] = [sinceFlag, ...placeFlags];
 
 export const resumeFlags: readonly Definition[] = [
   codexFlag,
-  ["--last", "The newest conversation of this project, as without an id"],
-  ["--fork", "Go on in a copy, and leave the conversation as it is"],
+  ["--last", "Use this project's latest conversation (default if no id is given)"],
+  ["--fork", "Continue in a copy and leave the original unchanged"],
   recordedCwdFlag,
 ];
 
 export const forkFlags: readonly Definition[] = [
-  ["--after-turn <n>", "Take over this many turns, counted from the first; without it all of them"],
-  ["--name <name>", "Call the copy so: 1 to 100 printable characters"],
+  ["--after-turn <n>", "Number of turns to copy, from the first (default: all)"],
+  ["--name <name>", "Name of the copy: 1 to 100 printable characters"],
   recordedCwdFlag,
   codexFlag,
 ];
 
-export const configFlags: readonly Definition[] = [["--explain", "Show for each setting all who say something of it"]];
+export const configFlags: readonly Definition[] = [["--explain", "Show every source of each setting"]];
 
 export const compactFlags: readonly Definition[] = [
-  ["--dry-run", "Say what would be kept and dropped; spends nothing and changes nothing"],
-  ["--strategy <name>", "What is kept: codex, recent-turns, recent-tokens or user-only"],
-  ["--undo", "Go back to the history before the last compaction"],
+  ["--dry-run", "Show what would be kept and dropped, without a model call or a change"],
+  ["--strategy <name>", "Compaction strategy: codex, recent-turns, recent-tokens or user-only"],
+  ["--undo", "Restore the history from before the last compaction"],
 ];
 
 export const diffFlags: readonly Definition[] = [
-  ["--turn <n>", "Only what this turn changed, counted from the first; without it all of them together"],
-  ["--stat", "Only which files, and how many lines"],
+  ["--turn <n>", "Only the changes of this turn, counted from 1 (default: all turns together)"],
+  ["--stat", "Show only file names and line counts"],
 ];
 
 export const undoFlags: readonly Definition[] = [
-  ["--turn <n>", "Take back this turn, counted from the first, instead of the last that changed files"],
-  ["--undo", "Take back the last undo"],
-  ["--overwrite", "Restore also files that have changed since; what they have now is kept"],
-  ["--yes", "Really do it"],
+  ["--turn <n>", "Revert this turn, counted from 1, instead of the last one that changed files"],
+  ["--undo", "Revert the last undo"],
+  ["--overwrite", "Also restore files that changed since; their current content is backed up"],
+  ["--yes", "Apply the changes"],
 ];
 
 export const exportFlags: readonly Definition[] = [
-  ["--format <format>", "What to write: markdown (default), html, json, codex, envoy or diligent"],
+  ["--format <format>", "Output format: markdown (default), html, json, codex, envoy or diligent"],
   [
     "--output <file>",
-    "Write this one file, or with - (and without --json) to stdout, instead of one in export.directory",
+    "Output file, or - for stdout (not with --json), instead of a file in export.directory",
   ],
-  ["--all", "Every conversation of this project"],
+  ["--all", "Export all conversations of this project"],
   codexFlag,
 ];
 
 export const importFlags: readonly Definition[] = [
-  ["--from <format>", "What it is: codex, turns, envoy, diligent, json, claude-code or pi; found out without it"],
-  ["--dry-run", "Say what would be imported, and what could not be carried over; writes nothing"],
+  ["--from <format>", "Input format: codex, turns, envoy, diligent, json, claude-code or pi (default: detect)"],
+  ["--dry-run", "Show what would be imported and what would be lost, without writing anything"],
 ];
 
 export const checkFlags: readonly Definition[] = [
-  ["--wire <api>", "Only for this API: responses, chat or messages"],
+  ["--wire <api>", "Check only this API: responses, chat or messages"],
   codexFlag,
 ];
 
 export const repairFlags: readonly Definition[] = [
-  ["--write", "Repair it, and keep the original beside it; without this it is only said what would be done"],
+  ["--write", "Repair the file and keep the original next to it (default: preview only)"],
   codexFlag,
 ];
 
 export const scrubFlags: readonly Definition[] = [
-  ["--write", "Take them out, and keep nothing of the old file; without this it is only said what would be done"],
-  ["--dry-run", "Only say what would be done, as without --write"],
-  ["--pattern <names>", "Also the values of these names, separated by commas"],
-  ["--stdin", "Also what stands in the lines of stdin, whatever it looks like"],
-  ["--no-shapes", "Only known keys and values of names, not what only looks like a key"],
+  ["--write", "Remove the secrets without keeping a copy of the old file (default: preview only)"],
+  ["--dry-run", "Preview only (the default without --write)"],
+  ["--pattern <names>", "Also remove the values of these names (comma-separated)"],
+  ["--stdin", "Also remove the text of each line of stdin"],
+  ["--no-shapes", "Do not remove text that only looks like a key; only known keys and named values"],
   codexFlag,
 ];
 
 export const nameFlags: readonly Definition[] = [
-  ["--name <name>", "Begin a conversation of this name: 1 to 100 printable characters"],
+  ["--name <name>", "Start a conversation with this name: 1 to 100 printable characters"],
 ];
 
 export const chatFlags: readonly Definition[] = [
   ...nameFlags,
-  ["--output-schema <file>", "Let the answer be JSON that fits the JSON Schema in this file"],
-  ["--no-stdin", "Do not read stdin, as for cron, CI and while-read loops"],
+  ["--output-schema <file>", "Require a JSON answer that matches the JSON Schema in this file"],
+  ["--no-stdin", "Do not append piped stdin to the message (for cron, CI and while-read loops)"],
   recordedCwdFlag,
 ];
 
 export const interactiveFlags: readonly Definition[] = [
-  ["--list", "The same as: cody list"],
+  ["--list", "Same as: cody list"],
   recordedCwdFlag,
   ...listFlags,
 ];
@@ -242,56 +242,56 @@ export const renameFlags: readonly Definition[] = [codexFlag];
 export const pinFlags: readonly Definition[] = [codexFlag];
 
 export const cleanFlags: readonly Definition[] = [
-  ["--older-than <age>", "Those nothing was said in for so long: 12h, 7d (default) or 2w"],
-  ["--all", "All of this project; with --trash, all that is in the trash"],
+  ["--older-than <age>", "Only conversations without activity for this long: 12h, 7d (default) or 2w"],
+  ["--all", "All conversations of this project; with --trash, everything in the trash"],
   ["--project", "Only conversations of this project"],
-  ["--dry-run", "Only say what would be moved"],
-  ["--trash", "Remove for good what has been in the trash for 30 days; says what without --yes"],
-  ["--yes", "Really remove it for good"],
+  ["--dry-run", "Show what would be moved, without moving it"],
+  ["--trash", "Permanently delete what has been in the trash for 30 days (preview unless --yes)"],
+  ["--yes", "Confirm permanent deletion"],
 ];
 
 export const knowledgeFlags: readonly Definition[] = [
   ["--type <type>", "With add: pattern (default), decision, discovery, preference or correction"],
-  ["--confidence <number>", "With add: how sure it is, from 0 to 1; 0.8 without it"],
-  ["--tags <tags>", "With add: words it can be found by, separated by commas"],
-  ["--supersedes <id>", "With add: what it replaces, by its id or its text"],
-  ["--older-than <age>", "With prune: also what is older than 12h, 7d or 2w"],
-  ["--dry-run", "With prune: only say what would be removed"],
-  ["--output <file>", "With export: write this file instead of stdout"],
-  ["--all", "With list: also what was replaced"],
+  ["--confidence <number>", "With add: confidence from 0 to 1 (default: 0.8)"],
+  ["--tags <tags>", "With add: comma-separated tags"],
+  ["--supersedes <id>", "With add: the entry it replaces, by id or text"],
+  ["--older-than <age>", "With prune: also remove entries older than 12h, 7d or 2w"],
+  ["--dry-run", "With prune: show what would be removed, without removing it"],
+  ["--output <file>", "With export: write to this file instead of stdout"],
+  ["--all", "With list: include replaced entries"],
 ];
 
-export const undeleteFlags: readonly Definition[] = [["--list", "Show what is in the trash, as without an id"]];
+export const undeleteFlags: readonly Definition[] = [["--list", "List the trash (default if no id is given)"]];
 
 export const setAuthFlags: readonly Definition[] = [
-  ["--keyring", "Keep the key in the keyring of the operating system instead of in the configuration"],
+  ["--keyring", "Store the key in the operating system's keyring instead of the config file"],
 ];
 
 export const loginFlags: readonly Definition[] = [
-  ["--port <port>", "Where the browser comes back to; 1455 without it, which is what ChatGPT knows"],
+  ["--port <port>", "Port for the browser's callback (default: 1455, the one ChatGPT accepts)"],
 ];
 
 export const doctorFlags: readonly Definition[] = [codexFlag];
 
 export const mcpFlags: readonly Definition[] = [
-  ["--url <url>", "With add: a server that is reached there, by streamable HTTP"],
-  ["--bearer-token-env-var <name>", "With add --url: the environment variable that has the token for it"],
+  ["--url <url>", "With add: URL of a streamable HTTP server"],
+  ["--bearer-token-env-var <name>", "With add --url: environment variable that holds the server's token"],
   [
     "--env <NAME=VALUE>",
-    "With add: a variable for the server's process; may be given more than once. NAME=- takes the value from stdin",
+    "With add: environment variable for the server (repeatable); NAME=- reads the value from stdin",
   ],
-  ["--port <port>", "With login: where the browser comes back to; any that is free without it"],
-  ["--replace", "With add: in the place of the server that has this name"],
+  ["--port <port>", "With login: port for the browser's callback (default: any free port)"],
+  ["--replace", "With add: replace the existing server of this name"],
 ];
 
 export const trustFlags: readonly Definition[] = [
-  ["--undo", "Trust it no longer"],
-  ["--list", "Show the projects something was said about"],
+  ["--undo", "Stop trusting the project"],
+  ["--list", "List trusted and untrusted projects"],
 ];
 
 export const mockLlmFlags: readonly Definition[] = [
-  ["--port <port>", "Where to listen; without it a free port is taken"],
-  ["--script <file>", "What to answer, as JSON; without it the offline model answers"],
-  ["--no-strict", "Answer also what the real API would refuse"],
-  ["--log <file>", "Append every request as a line of JSON, without keys"],
+  ["--port <port>", "Port to listen on (default: any free port)"],
+  ["--script <file>", "JSON file with scripted answers (default: the offline model answers)"],
+  ["--no-strict", "Also accept requests the real API would reject"],
+  ["--log <file>", "Append every request as a JSON line, without keys"],
 ];

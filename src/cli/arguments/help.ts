@@ -18,18 +18,18 @@ export function helpText(cli: CAC, command: Command, columns: number | undefined
     ...(isBare
       ? [
           `Approvals:\n${indented(noSandbox, columns)}\n${table(policies)}`,
-          `Without a command cody talks interactively.\nFor one command: cody <command> --help`,
+          `Without a command, cody starts an interactive conversation.\nHelp for one command: cody <command> --help`,
         ]
       : []),
   ].join("\n\n");
 }
 
 const noSandbox =
-  "This version has no sandbox, so by default you are asked before a command runs and before a file is written.";
+  "This version has no sandbox: by default, every command and every file change needs your approval.";
 const policies: readonly HelpRow[] = [
-  ["--approval-policy on-request", "asks; nothing is asked with --sandbox danger-full-access  (default)"],
-  ["--approval-policy untrusted", "asks, whatever the sandbox is"],
-  ["--approval-policy never", "asks nothing: only reading runs; with --sandbox danger-full-access everything does"],
+  ["--approval-policy on-request", "ask, except with --sandbox danger-full-access  (default)"],
+  ["--approval-policy untrusted", "always ask, whatever the sandbox"],
+  ["--approval-policy never", "never ask: only read-only tools run; with --sandbox danger-full-access, everything runs"],
 ];
 
 function rowOf({ rawName, description }: { rawName: string; description: string }): HelpRow {

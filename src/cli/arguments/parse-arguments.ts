@@ -23,7 +23,7 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
   const cli = defineCommands();
   const { args: marked, options } = cli.parse(["node", "cody", ...mark(argv)], { run: false });
   const command = cli.matchedCommand;
-  if (command === undefined) throw usageError("There is no such command");
+  if (command === undefined) throw usageError("Unknown command");
   const known = [...cli.globalCommand.options, ...command.options];
   checkFlags(argv, known);
   const args = [...marked.map(unmark), ...textsBehindDashes(argv)];
@@ -109,9 +109,9 @@ function checkCount(cli: CAC, command: CacCommand, args: readonly string[]): voi
   if (command.name === "" && args[0] !== undefined) throw unknownCommand(cli, args[0]);
   const required = command.args.filter((argument) => argument.required);
   const usage = `Usage: cody ${command.rawName}`;
-  if (args.length < required.length) throw usageError(`${required.at(args.length)?.value} is missing`, usage);
+  if (args.length < required.length) throw usageError(`Missing argument: ${required.at(args.length)?.value}`, usage);
   const excess = command.args.some((argument) => argument.variadic) ? undefined : args[command.args.length];
-  if (excess !== undefined) throw usageError(`'${excess}' is one argument too many`, usage);
+  if (excess !== undefined) throw usageError(`Unexpected argument '${excess}'`, usage);
 }
 
 function unknownCommand(cli: CAC, typed: string): CommandError {
@@ -170,7 +170,7 @@ function checkFlag(argument: string, known: readonly KnownFlag[]): void {
   const spellings = known.flatMap(spellingsOf);
   if (!spellings.some(({ spelling }) => spelling === flag)) {
     const near = spellings.find(({ spelling }) => isNear(spelling, flag))?.spelling;
-    const text = 'For a text that begins with a dash: cody chat -- "-…"';
+    const text = 'For text that starts with a dash: cody chat -- "-…"';
     throw usageError(`Unknown option ${flag}`, near === undefined ? text : `Did you mean ${near}?`, "See: cody --help");
   }
   const takesNoValue = spellings.some(({ spelling, isBoolean }) => spelling === flag && isBoolean);

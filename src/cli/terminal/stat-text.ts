@@ -20,6 +20,6 @@ export function totalText(additions: number, deletions: number): string {
 }
 
 export function noChanges(turn: number | undefined, isTakenBack = false): string {
-  if (isTakenBack && turn === undefined) return "No changes are left to show.";
+  if (isTakenBack && turn === undefined) return "All file changes have been reverted.";
   return `No changes are known of ${turn === undefined ? "this conversation" : `turn ${turn}`}.`;
 }

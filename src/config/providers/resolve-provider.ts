@@ -110,7 +110,7 @@ function reached(
     config.model === undefined ? (login?.model ?? vendor.model) : ownName(config.model, provider, config.models);
   if (model === undefined) {
     return refused(
-      `Which model of ${provider} is to answer must be said.\nRun: cody set-provider ${provider} --model <model>`,
+      `No model set for ${provider}.\nRun: cody set-provider ${provider} --model <model>`,
     );
   }
   return {

@@ -165,7 +165,7 @@ test.each([
 ])("a file of Codex with %s is no login, and stays as it is; without a file there is none either", async (_, text) => {
   const { keeper, authFile } = await open();
   await writeFile(authFile, text);
-  await expect(keeper.tokens()).rejects.toThrow("there is no ChatGPT login. Run: cody login");
+  await expect(keeper.tokens()).rejects.toThrow("no ChatGPT login found. Run: cody login");
   expect(await readFile(authFile, "utf8")).toBe(text);
   await rm(authFile);
   await expect(keeper.tokens()).rejects.toThrow("there is no ChatGPT login");

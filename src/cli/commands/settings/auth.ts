@@ -29,8 +29,8 @@ function statusText({ method, methods }: AuthStatus): string {
   const inUse = methods.find((each) => each.method === method);
   const others = methods.filter((each) => each !== inUse && each.source !== null);
   return [
-    ...(inUse === undefined ? ["Nothing proves who you are: there is no key, and no login was chosen"] : told(inUse)),
-    ...(others.length === 0 ? [] : ["", "Not in use:", ...others.map((other) => `  ${lineOf(other)}`)]),
+    ...(inUse === undefined ? ["Not authenticated: no API key or login found"] : told(inUse)),
+    ...(others.length === 0 ? [] : ["", "Other credentials (not in use):", ...others.map((other) => `  ${lineOf(other)}`)]),
   ].join("\n");
 }
 
@@ -40,8 +40,8 @@ function told(status: MethodStatus): string[] {
   return [
     `Method: ${method} (${provider})`,
     ...(account === null ? [] : [`Account: ${account}${plan === null ? "" : ` (${plan})`}`]),
-    ...(ends === undefined ? [] : [`Token ends: ${ends}${renewable ? ", and is then renewed" : ""}`]),
-    ...(source === null ? [] : [`From: ${source}`]),
+    ...(ends === undefined ? [] : [`Token expires: ${ends}${renewable ? " (renewed automatically)" : ""}`]),
+    ...(source === null ? [] : [`Source: ${source}`]),
     ...(problem === null ? [] : [`✗ ${problem}`]),
   ];
 }
@@ -111,7 +111,7 @@ async function loginStatus(context: CommandContext, facts: LoginFacts): Promise<
       new TokenStore(context.home),
       borrowedPlaces(env, () => homedir),
     );
-    if (found === undefined) return { ...none, problem: `there is no ${title}. ${remedy}` };
+    if (found === undefined) return { ...none, problem: `no ${title} found. ${remedy}` };
     const { tokens, source } = found;
     const { expiresAt, refreshToken, email = null, plan = null } = tokens;
     const renewable = refreshToken !== undefined;
@@ -124,7 +124,7 @@ async function loginStatus(context: CommandContext, facts: LoginFacts): Promise<
       plan,
       expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
       renewable,
-      problem: hasEnded ? `the ${title} has ended. ${remedy}` : null,
+      problem: hasEnded ? `the ${title} has expired. ${remedy}` : null,
     };
   } catch (error) {
     if (!(error instanceof FailureError)) throw error;

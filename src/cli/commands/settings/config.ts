@@ -84,7 +84,7 @@ async function explain(context: CommandContext): Promise<number> {
     `${visible(key)} = ${textOf(value)}`,
     ...places.map((one) => `  ${placeOf(context, one.source, key)} says ${visible(one.value)}`),
   ]);
-  const text = lines.length === 0 ? "Everything is as it is by default." : lines.join("\n");
+  const text = lines.length === 0 ? "All settings have their default values." : lines.join("\n");
   await printResult(context, { text, json: explained });
   return 0;
 }
@@ -115,7 +115,7 @@ async function showOne(context: CommandContext, key: string): Promise<number> {
 }
 
 async function change(context: CommandContext, key: SettingKey, text: string | undefined): Promise<number> {
-  if (text === undefined) throw usageError(`A value for ${key} is missing`, usage);
+  if (text === undefined) throw usageError(`Missing value for ${key}`, usage);
   if (isSecret(key)) return await changeSecret(context, key, text);
   const value = valueOf(key, text);
   if (key === "provider" && ProviderName.safeParse(text).success) await checkKnownProvider(context, text);
@@ -129,17 +129,17 @@ async function changeSecret(context: CommandContext, key: SettingKey, text: stri
   using interruption = watchSignals(context.terminal);
   const secret = text === "-" ? await readSecret(context, key, interruption) : text;
   if (interruption.exitCode !== undefined) return interruption.exitCode;
-  if (secret === "") throw usageError("There is no key on stdin");
+  if (secret === "") throw usageError("No key on stdin");
   context.hide([secret]);
   await changeConfig(context, changeOf(key, secret));
   await printResult(context, { text: `${key} = ${hiddenValue}`, json: { [key]: hiddenValue } });
-  if (text !== "-") await context.tell(`Your shell may remember the key. To type it instead: cody config set ${key} -`);
+  if (text !== "-") await context.tell(`The key may be stored in your shell history. To type it instead: cody config set ${key} -`);
   return 0;
 }
 
 async function takeOut(context: CommandContext, key: SettingKey): Promise<number> {
   await changeConfig(context, changeOf(key, undefined));
-  await printResult(context, { text: `${key} is not set any more`, json: { [key]: null } });
+  await printResult(context, { text: `✓ Unset: ${key}`, json: { [key]: null } });
   return 0;
 }
 
@@ -157,12 +157,12 @@ function checkedKey(text: string | undefined): SettingKey {
   if (key !== undefined) return key;
   const known = [...configKeys, ...["apiKey", "baseUrl", "keyring"].map((field) => `providers.<name>.${field}`)];
   const keys = `Keys: ${known.join(", ")}`;
-  if (text === undefined) throw usageError("A key is missing", keys);
+  if (text === undefined) throw usageError("Missing setting name", keys);
   if (inTable.test(text))
-    throw usageError(`${text} is changed in the configuration itself`, "It is here: cody config path");
+    throw usageError(`${text} cannot be changed with cody config; edit the config file`, "Show its path: cody config path");
   const near = nearestSetting(text);
   if (near === text)
-    throw usageError(`${text} holds several settings`, "To see and change them: cody config path", keys);
+    throw usageError(`${text} is a group of settings`, "Set one of them, or edit the config file: cody config path", keys);
   throw usageError(`Unknown key '${text}'`, ...(near === undefined ? [] : [`Did you mean ${near}?`]), keys);
 }
 

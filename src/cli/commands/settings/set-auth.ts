@@ -21,8 +21,8 @@ export async function setAuthCommand(context: CommandContext): Promise<number> {
   const provider = providerOfAuth[auth];
   const login = chosenLogin(auth, provider);
   const isKept = given !== undefined;
-  if (isKept && login !== undefined) throw usageError(`${auth} has no key`);
-  if (context.flags.keyring && !isKept) throw usageError("--keyring wants a key", usage(auth));
+  if (isKept && login !== undefined) throw usageError(`${auth} does not use a key`);
+  if (context.flags.keyring && !isKept) throw usageError("--keyring needs a key", usage(auth));
   using interruption = watchSignals(context.terminal);
   const key = isKept ? await keyFrom(context, auth, interruption) : undefined;
   if (interruption.exitCode !== undefined) return interruption.exitCode;
@@ -35,20 +35,20 @@ export async function setAuthCommand(context: CommandContext): Promise<number> {
 }
 
 function usage(auth: AuthMethod): string {
-  return `To type a key: cody set-auth ${auth} -`;
+  return `To enter a key: cody set-auth ${auth} -`;
 }
 
 /** Only from stdin: arguments are visible in the shell's history and in the process list. */
 async function keyFrom(context: CommandContext, auth: AuthMethod, interruption: Interruption): Promise<string> {
   const [, given = ""] = context.args;
   context.hide([given]);
-  if (given !== "-") throw usageError("A key is no argument: others could read it", usage(auth));
+  if (given !== "-") throw usageError("Don't pass keys as arguments; other users can see them", usage(auth));
   const key = await readSecret(context, auth, interruption);
   if (interruption.exitCode !== undefined) return "";
-  if (key === "") throw usageError("There is no key on stdin");
+  if (key === "") throw usageError("No key on stdin");
   context.hide([key]);
   const { error } = ApiKey.safeParse(key);
-  if (error !== undefined) throw usageError(error.issues[0]?.message ?? "That is no key");
+  if (error !== undefined) throw usageError(error.issues[0]?.message ?? "Invalid key");
   return key;
 }
 
@@ -73,12 +73,12 @@ async function tellOfLogin(context: CommandContext, { name, title, remedy }: Log
     new TokenStore(context.home),
     borrowedPlaces(env, () => homedir),
   );
-  if (found === undefined) await context.tell(`There is no ${title} yet. ${remedy}`);
+  if (found === undefined) await context.tell(`No ${title} found yet. ${remedy}`);
   if (name === "claude") await context.tell(restriction);
 }
 
 /** A warning, so that nobody learns about the restriction by losing their account. */
 const restriction = [
-  "Anthropic allows the tokens of a subscription in Claude Code and on claude.ai only, and may refuse them here",
-  "or close the account. It is your choice; for programs there are keys: cody set-auth anthropic-api-key",
+  "Anthropic allows subscription tokens only in Claude Code and on claude.ai, and may reject them here",
+  "or close the account. The supported way is an API key: cody set-auth anthropic-api-key",
 ].join("\n");

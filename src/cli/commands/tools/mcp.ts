@@ -7,7 +7,7 @@ const usage =
 /** Each action imports its own module, so that listing does not load the code that talks to servers. */
 export async function mcpCommand(context: CommandContext): Promise<number> {
   const [action = "list", name, ...command] = context.args;
-  if (action !== "add" && command.length > 0) throw usageError(`'${command[0]}' is one argument too many`, usage);
+  if (action !== "add" && command.length > 0) throw usageError(`Unexpected argument '${command[0]}'`, usage);
   switch (action) {
     case "list":
       return await (await import("./mcp/list-servers.js")).listServers(context);
@@ -27,6 +27,6 @@ export async function mcpCommand(context: CommandContext): Promise<number> {
 }
 
 function needed(name: string | undefined): string {
-  if (name === undefined) throw usageError("The name of a server is missing", usage);
+  if (name === undefined) throw usageError("Missing server name", usage);
   return name;
 }

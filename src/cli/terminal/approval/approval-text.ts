@@ -30,12 +30,12 @@ export function approvalText(request: ApprovalRequest, columns?: number): string
   const shown = commandLines(request).map((line) => `  ${line}`);
   const rows = [...head, "", ...shown, ""].flatMap((line) => brokenRows(line, columns));
   const chars = command.join(" ").length;
-  const count = chars > manyChars ? [`That is ${chars} characters.`, ""] : [];
+  const count = chars > manyChars ? [`The command has ${chars} characters.`, ""] : [];
   return [...rows, ...count, choices, ""].join("\n");
 }
 
 const choices =
-  "Run it? [y] yes, once  [a] yes, and the same again in this conversation  [n] no  [s] no, and stop the turn";
+  "Run it? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
 
 function commandLines({ tool, command, changes }: ApprovalRequest): string[] {
   if (changes !== undefined) return ["apply_patch", ...Object.entries(changes).flatMap(patchLines)];
@@ -48,9 +48,9 @@ function commandLines({ tool, command, changes }: ApprovalRequest): string[] {
 
 /** Placed behind a bar, so that no content can pass for one of our questions. */
 function contentLines(content: string): string[] {
-  if (content === "") return ["(an empty file)"];
+  if (content === "") return ["(empty file)"];
   const lines = content.split("\n");
-  const end = lines.at(-1) === "" ? [] : ["(no line break at the end)"];
+  const end = lines.at(-1) === "" ? [] : ["(no newline at end of file)"];
   if (end.length === 0) lines.pop();
   return [...lines.map((line) => `│ ${contentLine(line)}`), ...end];
 }

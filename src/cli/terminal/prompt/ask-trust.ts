@@ -19,13 +19,13 @@ export async function askTrust(context: CommandContext): Promise<void> {
   const rows = [
     ...named.map(([name, entry]) => `  the MCP server ${name}: ${serverText(entry)}`),
     ...(settings.length === 0 ? [] : [`  settings: ${settings.map(visible).join(", ")}`]),
-    "In a trusted project models may also save knowledge without asking.",
+    "In a trusted project, models may also save knowledge without approval.",
   ];
-  await printLine(context, [`The project ${visible(root)} has a configuration of its own:`, ...rows].join("\n"));
-  const answer = await ask(context, "Do you trust it, so that all of this counts? [y/n] › ");
+  await printLine(context, [`The project ${visible(root)} has its own configuration:`, ...rows].join("\n"));
+  const answer = await ask(context, "Trust this project and apply these settings? [y/n] › ");
   if (answer === "y" || answer === "yes") await setTrust(home, root, "trusted");
   else if (answer === "n" || answer === "no") await setTrust(home, root, "untrusted");
-  else await printLine(context, "Nothing of it counts. To trust it later: cody trust");
+  else await printLine(context, "Project config ignored. To trust it later: cody trust");
 }
 
 /** Shows the complete entry, because the user agrees only to what is shown. */
