@@ -108,15 +108,26 @@ export type { PlainItem } from "./messages/codex-parts.js";
 export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
 export * from "./messages/diff.js";
 export * from "./base/errors.js";
-export * from "./messages/event.js";
+export { ErrorInfo, Event, EventMsg, PersistedEventMsg } from "./messages/event.js";
 export * from "./messages/failure.js";
+export { FailureError } from "./messages/failure-error.js";
 export * from "./messages/file-change.js";
 export * from "./messages/knowledge.js";
 export * from "./messages/model.js";
 export { OutputSchema } from "./messages/output-schema.js";
 export * from "./messages/plan.js";
 export * from "./messages/policy.js";
-export * from "./messages/response-item.js";
+export {
+  ContentPart,
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  ItemOrigin,
+  MessageItem,
+  ReasoningItem,
+  ResponseItem,
+  ToolOutputContent,
+  messageText,
+} from "./messages/response-item.js";
 export { OpenOutcome, SaveOutcome } from "./messages/rollout-command.js";
 export * from "./messages/rollout-line.js";
 export * from "./messages/session-source.js";

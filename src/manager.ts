@@ -39,7 +39,7 @@ import type { ExportedConversation } from "./rollouts/formats/export/export-line
 import { countTokens } from "./workers/count-tokens.js";
 import { openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
-import { FailureError } from "./messages/failure.js";
+import { FailureError } from "./messages/failure-error.js";
 
 /** Connects conversations, their store and the configuration. */
 export class ConversationManager implements AsyncDisposable {

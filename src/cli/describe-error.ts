@@ -11,7 +11,7 @@ import { CommandError, exitCodes } from "./command-error.js";
 import { shortened } from "../base/text/shortened.js";
 import { systemProblem } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
-import { FailureError } from "../messages/failure.js";
+import { FailureError } from "../messages/failure-error.js";
 
 export interface ErrorDescription {
   readonly exitCode: number;

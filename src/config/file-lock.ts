@@ -7,7 +7,7 @@ import { isProcessDead } from "../base/fs/is-dead.js";
 import { systemCode } from "../base/system-error.js";
 import { sweepStrays } from "../base/fs/sweep-strays.js";
 import { writeNew } from "../base/fs/write-atomic.js";
-import { FailureError } from "../messages/failure.js";
+import { FailureError } from "../messages/failure-error.js";
 
 const retryMs = 25;
 /**

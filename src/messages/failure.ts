@@ -36,18 +36,3 @@ export const Failure = z.object({
   retryAfterMs: z.number().nonnegative().optional(),
 });
 export type Failure = z.infer<typeof Failure>;
-
-/** Carries a `Failure` to code that awaits a promise; the only error class that holds one. */
-export class FailureError extends Error {
-  override readonly name = "FailureError";
-  readonly failure: Failure;
-
-  constructor(failure: Failure, options?: ErrorOptions) {
-    super(failure.message, options);
-    this.failure = failure;
-  }
-
-  get code(): Failure["code"] {
-    return this.failure.code;
-  }
-}

@@ -1,5 +1,6 @@
 import { withCodexParts } from "../messages/codex-parts.js";
-import { type Failure, type FailureCode, FailureError } from "../messages/failure.js";
+import type { Failure, FailureCode } from "../messages/failure.js";
+import { FailureError } from "../messages/failure-error.js";
 import { isRecord } from "../base/is-record.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import { check } from "../base/parse.js";

@@ -1,5 +1,6 @@
 import { memoizeByObject } from "../base/memoize.js";
-import { type Failure, FailureError } from "../messages/failure.js";
+import type { Failure } from "../messages/failure.js";
+import { FailureError } from "../messages/failure-error.js";
 import type { ModelEvent } from "../messages/model.js";
 import { type Credential, secretOf, sentWithCredential } from "./credential.js";
 import { EventBuffer } from "./event-buffer.js";

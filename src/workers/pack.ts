@@ -1,5 +1,5 @@
 import { deserialize, serialize } from "node:v8";
-import { FailureError } from "../messages/failure.js";
+import { FailureError } from "../messages/failure-error.js";
 
 const maxReasonChars = 200;
 

@@ -1,5 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
-import { type Failure, FailureError } from "../messages/failure.js";
+import type { Failure } from "../messages/failure.js";
+import { FailureError } from "../messages/failure-error.js";
 import { jobFailed, type JobOutcome, type JobTable, type Task } from "./job.js";
 import { type ThreadOptions, openPiscina, type OpenPiscina } from "./open-piscina.js";
 import { pack, unpack } from "./pack.js";

@@ -1,6 +1,6 @@
 import { type JobBodies, jobFailed, type JobTable, type Task, type TaskOutcome } from "./job.js";
 import { pack, unpack } from "./pack.js";
-import { FailureError } from "../messages/failure.js";
+import { FailureError } from "../messages/failure-error.js";
 
 /** Runs a pool's jobs in a thread: the result is the default export of the thread's entry file. */
 export function serveJobs<Jobs extends JobTable>(bodies: JobBodies<Jobs>): (task: Task) => Promise<TaskOutcome> {

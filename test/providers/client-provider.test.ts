@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
 import { type ClientRequest, clientProvider, type ModelClient } from "../../src/providers/client-provider.js";
 import { assistant, collect, requestOf, user } from "./requests.js";
-import { FailureError } from "../../src/messages/failure.js";
+import { FailureError } from "../../src/messages/failure-error.js";
 
 const live = new AbortController().signal;
 const request = requestOf([user("my name is Alice"), assistant("Hello"), user("What's my name?")]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AnswerError } from "../../src/providers/failures/answer-error.js";
 import { failureText } from "../../src/providers/failures/failure-text.js";
 import { retryAfterMs, errorIn, serverFailure, wireFailure } from "../../src/providers/failures/wire-failure.js";
-import { FailureError } from "../../src/messages/failure.js";
+import { FailureError } from "../../src/messages/failure-error.js";
 
 const apiKey = "sk-test-0123456789";
 const context = { provider: "acme", apiKey };

@@ -1,6 +1,6 @@
 import { estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
 import { failed, messageOf } from "../runtime/failures.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Counts tokens. Without a tokenizer, token counts are estimates. */
 export interface Tokenizer {

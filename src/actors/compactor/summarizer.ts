@@ -9,7 +9,7 @@ import { ioPoolLimits, type IoPool } from "../../workers/open-io-pool.js";
 import { summarizeInThread } from "../../workers/summarize-in-thread.js";
 import type { RequestGate } from "../limits/request-gate.js";
 import { summarize, type SummaryOutcome, type SummaryRequest } from "../../workers/summarize.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 export type { SummaryOutcome, SummaryRequest };
 

@@ -32,7 +32,7 @@ import type { Settings } from "./state/settings.js";
 import { ended, refused, turnItems } from "./state/turn-items.js";
 import type { ActiveTurn } from "./turn/active-turn.js";
 import type { UndoReport } from "./turn/undo-changes.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Decides on approval requests; if it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;

@@ -5,7 +5,7 @@ import type { Access, LoginToken } from "../../providers/credential.js";
 import type { TokenReply } from "./credentials.js";
 import type { OpenCredentials } from "./open-credentials.js";
 import type { AccessOptions } from "./access-options.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Resolves the credentials of requests, for all conversations of a manager. */
 export class CredentialResolver {

@@ -1,6 +1,7 @@
 import { type LoginName, loginFacts } from "../../config/providers/logins.js";
 import type { Config } from "../../messages/config.js";
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import type { LoginToken } from "../../providers/credential.js";
 import type { Actor } from "../runtime/actor.js";

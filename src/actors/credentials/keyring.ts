@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 type Env = Readonly<NodeJS.ProcessEnv>;
 

@@ -6,7 +6,7 @@ import { endedLogin, noLogin, refreshTokens } from "./token-endpoint.js";
 import { answeredTokens, fingerprint } from "./token-claims.js";
 import type { TokenStore } from "./token-file.js";
 import { systemReason } from "../../base/system-error.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Tokens are renewed this long before they expire, so that none expires in transit. */
 const marginMs = 5 * 60_000;

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Far above the few thousand bytes of a token file. */
 const maxBytes = 1024 * 1024;

@@ -1,5 +1,6 @@
 import type { LoginFacts } from "../../config/providers/logins.js";
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import { TokenAnswer } from "../../messages/tokens.js";
 import { codeOfStatus, isPassing } from "../../providers/failures/retryable.js";
 import { wireFailure } from "../../providers/failures/wire-failure.js";

@@ -8,7 +8,7 @@ import { McpLogin, TokenFile, type TokenSet } from "../../messages/tokens.js";
 import { readPrivate } from "./read-private.js";
 import { jsonOrUndefined } from "../../base/parse.js";
 import { systemReason } from "../../base/system-error.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** A live process may hold the lock this long, because it renews tokens over the network. */
 const holdMs = 60_000;

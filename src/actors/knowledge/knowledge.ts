@@ -5,7 +5,7 @@ import type { Actor } from "../runtime/actor.js";
 import { KnownKnowledge } from "./known-knowledge.js";
 import { ProjectStore, type ProjectStoreParts } from "./project-store.js";
 import type { ReadKnowledge } from "./read-knowledge.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 export type KnowledgeOp =
   | { readonly type: "section"; readonly budgetTokens: number }

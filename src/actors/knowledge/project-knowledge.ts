@@ -10,7 +10,7 @@ import {
   type KnowledgeSection,
 } from "./knowledge.js";
 import type { ProjectStoreParts } from "./project-store.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Maximum number of projects kept in memory; beyond it, the least recently used idle ones are dropped. */
 const maxProjects = 64;

@@ -1,4 +1,5 @@
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { RequestLimits } from "../../messages/config.js";
 import type { Ref } from "../runtime/actor.js";
 import { spawn } from "../runtime/spawn.js";

@@ -20,7 +20,7 @@ import { TrashBin } from "../retention/trash-bin.js";
 import { openOutbox } from "../rollout-writer/open-outbox.js";
 import type { RolloutOutbox } from "../rollout-writer/outbox.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 export interface PersistenceOptions {
   /** cody's home directory; by default `CODY_HOME` of `env`, else `~/.cody`. */

@@ -21,7 +21,7 @@ import { openOwnerSocket, type OwnerSocket } from "../rollout-writer/owner-socke
 import { saveFailureReason } from "../rollout-writer/reason.js";
 import { appendAudit } from "./audit.js";
 import { forgetCopies } from "./forget-copies.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 export interface TrashBinParts {
   readonly places: ConversationPlaces;

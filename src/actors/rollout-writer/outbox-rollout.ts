@@ -13,7 +13,7 @@ import { Deferred } from "../runtime/deferred.js";
 import { messageOf } from "../runtime/failures.js";
 import type { Rollout } from "./rollout.js";
 import { UnsavedLines } from "./unsaved-lines.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 export type RolloutWriterRef = Ref<RolloutCommand, RolloutAnswers>;
 

@@ -23,7 +23,7 @@ import type { RolloutOutbox } from "./outbox.js";
 import { RecorderRollout } from "./recorder-rollout.js";
 import type { Rollout } from "./rollout.js";
 import type { CompactionRecord, TurnRecorder } from "./turn-recorder.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Maximum number of refused turns remembered per conversation; the oldest is forgotten first. */
 const maxRefused = 1_000;

@@ -1,4 +1,5 @@
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { Delivery } from "./thread-protocol.js";
 
 /** A call on its way to a thread and back. */

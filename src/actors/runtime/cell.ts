@@ -1,4 +1,5 @@
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { ActorEvent, SpawnOptions } from "./actor.js";
 import type { Envelope } from "./envelope.js";
 import { failed } from "./failures.js";

@@ -1,6 +1,6 @@
 import type { Message } from "./actor.js";
 import type { Linked } from "./linked-list.js";
-import type { FailureError } from "../../messages/failure.js";
+import type { FailureError } from "../../messages/failure-error.js";
 
 /** The sender of a message, notified of its outcome. */
 export interface Caller {

@@ -1,4 +1,5 @@
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 export function failed(code: Failure["code"], message: string, retryable = false): Failure {
   return { code, message, retryable };

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { Context, Message, Run } from "./actor.js";
 import { Deferred } from "./deferred.js";
 import { Envelope } from "./envelope.js";

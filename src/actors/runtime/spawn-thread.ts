@@ -7,7 +7,7 @@ import { defaultCapacity } from "./cell.js";
 import { failed } from "./failures.js";
 import { whenAborted } from "./spawn.js";
 import { ThreadCell } from "./thread-cell.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 const defaultDeadlineMs = 30_000;
 

@@ -4,7 +4,7 @@ import { Cell } from "./cell.js";
 import { Envelope } from "./envelope.js";
 import { failed } from "./failures.js";
 import type { Blueprint } from "./incarnation.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Starts an actor in this thread. */
 export function spawn<

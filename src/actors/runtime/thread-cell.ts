@@ -1,4 +1,5 @@
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { ActorEvent } from "./actor.js";
 import { Calls, type Call } from "./calls.js";
 import { Deferred } from "./deferred.js";

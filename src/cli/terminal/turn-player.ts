@@ -6,7 +6,7 @@ import type { Approver } from "./approval/approver.js";
 import { isKnowledgeRequest } from "./approval/refuse-approval.js";
 import { whenRequestIsOver } from "./approval/request-over.js";
 import type { Renderer } from "./render.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /**
  * `refused`: the turn completed, but a request was refused because nobody could be asked. `truncated`: the answer is

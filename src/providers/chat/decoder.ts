@@ -11,7 +11,7 @@ import { AlikeEvents } from "../transport/event-parser.js";
 import { itemOverheadBytes } from "../transport/stream-bounds.js";
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Chat Completions has no item events: the items are assembled from the deltas at the end of the answer. */
 export class ChatDecoder implements WireDecoder {

@@ -1,5 +1,6 @@
 import { isRecord } from "../../base/is-record.js";
-import { type Failure, type FailureCode, FailureError } from "../../messages/failure.js";
+import type { Failure, FailureCode } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import { AnswerError } from "./answer-error.js";
 import { failureText, type Hidden } from "./failure-text.js";
 import { codeOfStatus, isPassing } from "./retryable.js";

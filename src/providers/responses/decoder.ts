@@ -13,7 +13,7 @@ import { brace, bracket, colon, comma, endOfString, endOfValue, quote } from "..
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
 import { StreamedItems, type TextKind } from "./streamed-items.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 const summaryText = (text: string) => ({ type: "summary_text" as const, text });
 

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/is-record.js";
 import { brace, bracket, comma, endOfString, quote } from "./json-text.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Events of the wire APIs are about ten levels deep: tool arguments travel as text. */
 const maxDepth = 100;

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Resolves with the response once its headers have arrived. */
 export function answerOf(request: ClientRequest, connectTimeoutMs: number): Promise<IncomingMessage> {

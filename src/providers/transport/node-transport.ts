@@ -11,7 +11,7 @@ import { EventReader } from "./sse-reader.js";
 import { maxErrorBytes } from "./stream-bounds.js";
 import type { Answer, Transport } from "./transport.js";
 import { webPost } from "./web-post.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /**
  * Every conversation has one request in flight; further ones wait for a free connection. All connections may stay open

@@ -1,7 +1,8 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceParser } from "eventsource-parser";
-import { type Failure, FailureError } from "../../messages/failure.js";
+import type { Failure } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 import { ended, ReadyStream } from "./ready-stream.js";
 import type { ServerEvent, StreamBounds } from "./transport.js";
 

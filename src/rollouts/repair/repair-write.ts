@@ -9,7 +9,7 @@ import type { RepairFiles } from "./repair-files.js";
 import { allLines, type FileLine } from "./repair-lines.js";
 import { needsRepair, type RolloutPlace, type RolloutScan, scanFile } from "./repair-scan.js";
 import { judged, type Rescued, type Verdict } from "./repair-verdict.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 const newline = Buffer.from("\n");
 

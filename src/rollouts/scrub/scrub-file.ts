@@ -10,7 +10,7 @@ import { isUnchanged, writeReplacement } from "../file/replacement.js";
 import { redactLine } from "../redact-line.js";
 import type { RepairFiles } from "../repair/repair-files.js";
 import { allLines } from "../repair/repair-lines.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 const nothing: ScrubbedLine["found"] = { known: 0, named: 0, shaped: 0 };
 

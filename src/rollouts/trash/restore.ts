@@ -5,7 +5,7 @@ import { isSameFile, moveFile, partialEnding } from "./move-file.js";
 import { entryName, placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 import { releaseLock, takeLock } from "../file/lock.js";
-import { FailureError } from "../../messages/failure.js";
+import { FailureError } from "../../messages/failure-error.js";
 
 /** Restores a conversation to its old place byte for byte; fails if another file is there now. */
 export async function restore(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<void> {

@@ -21,7 +21,7 @@ import {
 } from "../../../src/base/errors.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { RolloutTurn } from "../../../src/rollouts/turns.js";
-import { FailureError } from "../../../src/messages/failure.js";
+import { FailureError } from "../../../src/messages/failure-error.js";
 
 let directory = "";
 let base = "";

@@ -1,7 +1,7 @@
 import type { Conversation } from "../../../src/actors/conversation/handle.js";
 import type { ExecApprovalRequest, ReviewDecision } from "../../../src/messages/approval.js";
 import type { EventMsg } from "../../../src/messages/event.js";
-import { FailureError } from "../../../src/messages/failure.js";
+import { FailureError } from "../../../src/messages/failure-error.js";
 
 export type TurnEnd = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { BroadcastChannel, threadId } from "node:worker_threads";
 import { serveJobs } from "../../../src/workers/serve-jobs.js";
 import { type FaultyJobs, nested } from "../faulty-jobs.js";
-import { FailureError } from "../../../src/messages/failure.js";
+import { FailureError } from "../../../src/messages/failure-error.js";
 
 function began(name: string): BroadcastChannel {
   const channel = new BroadcastChannel(name);

@@ -16,7 +16,7 @@ import type { Store } from "../store/store.js";
 import type { ImportOptions, ImportResult } from "./import-options.js";
 import { Carrying, folderOf } from "./imported-lines.js";
 import { namedLine } from "./rename-saved.js";
-import { FailureError } from "../../../messages/failure.js";
+import { FailureError } from "../../../messages/failure-error.js";
 
 export interface ImporterParts extends ImportIds {
   readonly store: Store;

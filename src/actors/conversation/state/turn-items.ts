@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from "../../../messages/approval.js";
 import { type Event, isApprovalMsg } from "../../../messages/event.js";
-import { FailureCode, FailureError } from "../../../messages/failure.js";
+import { FailureCode } from "../../../messages/failure.js";
+import { FailureError } from "../../../messages/failure-error.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { isPassing } from "../../../providers/failures/retryable.js";
 

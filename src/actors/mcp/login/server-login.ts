@@ -5,7 +5,7 @@ import { TokenStore } from "../../credentials/token-file.js";
 import { within } from "../../../base/time/waiting.js";
 import { authFetch } from "./auth-fetch.js";
 import { loginOf } from "./login-of.js";
-import { FailureError } from "../../../messages/failure.js";
+import { FailureError } from "../../../messages/failure-error.js";
 
 export interface ServerLoginParts {
   /** The server's configured name. */

@@ -8,7 +8,7 @@ import { type CommandContext, printResult } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
 import { localTime } from "../../format/local-time.js";
 import { nowOf } from "../../terminal/now.js";
-import { FailureError } from "../../../messages/failure.js";
+import { FailureError } from "../../../messages/failure-error.js";
 
 /** Restores a conversation from the trash; without an id lists the trash. */
 export async function undeleteCommand(context: CommandContext): Promise<number> {

@@ -11,7 +11,7 @@ import { type CommandContext, printResult } from "../../context.js";
 import { localTime } from "../../format/local-time.js";
 import { loadSettings } from "../../load-settings.js";
 import { nowOf } from "../../terminal/now.js";
-import { FailureError } from "../../../messages/failure.js";
+import { FailureError } from "../../../messages/failure-error.js";
 
 const unknown = { account: null, plan: null, expiresAt: null, renewable: false, problem: null } as const;
 
@@ -30,7 +30,9 @@ function statusText({ method, methods }: AuthStatus): string {
   const others = methods.filter((each) => each !== inUse && each.source !== null);
   return [
     ...(inUse === undefined ? ["Not authenticated: no API key or login found"] : told(inUse)),
-    ...(others.length === 0 ? [] : ["", "Other credentials (not in use):", ...others.map((other) => `  ${lineOf(other)}`)]),
+    ...(others.length === 0
+      ? []
+      : ["", "Other credentials (not in use):", ...others.map((other) => `  ${lineOf(other)}`)]),
   ].join("\n");
 }
 

@@ -8,7 +8,7 @@ import { CommandError, exitCodes } from "../../../command-error.js";
 import type { CommandContext } from "../../../context.js";
 import { loadSettings } from "../../../load-settings.js";
 import { nowOf } from "../../../terminal/now.js";
-import { FailureError } from "../../../../messages/failure.js";
+import { FailureError } from "../../../../messages/failure-error.js";
 
 /** The knowledge store of the current project. */
 export async function openProjectStore(context: CommandContext): Promise<ProjectStore> {
