@@ -167,9 +167,12 @@ function useHome(folder: string): void {
   });
 }
 
+function isOfProcess(name: string): boolean {
+  return name === "TZ" || name.startsWith("NODE_");
+}
+
 /** Whether the command asks for what only a process of its own can have. */
 function needsProcess({ env = {}, middle }: CliOptions): boolean {
-  const isOfProcess = (name: string): boolean => name === "TZ" || name.startsWith("NODE_");
   const hasHome = isAbsolute(env["HOME"] ?? "/");
   return middle !== undefined || !hasHome || Object.keys(env).some(isOfProcess);
 }

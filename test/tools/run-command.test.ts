@@ -20,15 +20,16 @@ interface RunningOnTime extends Running {
   timeOut(): void;
 }
 
+function timeOut(): void {
+  vi.advanceTimersByTime(never);
+  // The graces that begin now are real.
+  vi.useRealTimers();
+}
+
 /** Runs a script whose time is over when the test says so, and not before the script has come as far as it should. */
 async function runOnTime(script: string, given: Partial<typeof patience> = {}): Promise<RunningOnTime> {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const timeOut = (): void => {
-    vi.advanceTimersByTime(never);
-    // The graces that begin now are real.
-    vi.useRealTimers();
-  };
   return { ...(await run(script, given)), timeOut };
 }
 
