@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -93,9 +94,14 @@ async function leaveCrash({ directory, runtimeDirectory }: Scene): Promise<void>
   const path = join(directory, "a.jsonl");
   writeFileSync(path, Buffer.concat([numberedLines("a", upTo(3)), tornTail]));
   const [dead, taker] = [await openOwnerSocket(runtimeDirectory), await openOwnerSocket(runtimeDirectory)];
-  // This process lives: a start time that is not its own says that its pid was another's before.
-  writeFileSync(`${path}.lock`, JSON.stringify({ ...dead.owner, startTime: "0" }));
-  writeFileSync(`${path}.lock.after.${dead.owner.token}`, JSON.stringify({ ...taker.owner, startTime: "0" }));
+  // Owners of a process that had the pid of this one before.
+  const [first, second] = [dead.owner, taker.owner].map((owner) => ({
+    ...owner,
+    startTime: "0",
+    token: randomBytes(16).toString("hex"),
+  }));
+  writeFileSync(`${path}.lock`, JSON.stringify(first));
+  writeFileSync(`${path}.lock.after.${first?.token}`, JSON.stringify(second));
   await dead.close();
   await taker.close();
 }

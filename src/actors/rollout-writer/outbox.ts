@@ -1,7 +1,8 @@
 import type { LockOwner, OpenOutcome, RolloutEvent } from "../../messages/rollout-command.js";
-import { lockHolder, releaseLock } from "../../rollouts/file/lock.js";
+import { lockHolder, releaseLock, removeLeftLock } from "../../rollouts/file/lock.js";
 import type { SpawnOptions } from "../runtime/actor.js";
 import { OutboxRollout, type OpenRequest, type Outgoing, type RolloutWriterRef } from "./outbox-rollout.js";
+import { closedOwners } from "./owner-socket.js";
 import type { Rollout } from "./rollout.js";
 
 export interface RolloutOutboxOptions {
@@ -57,6 +58,7 @@ export class RolloutOutbox implements Outgoing {
     }
     const rollout = new OutboxRollout(this, request);
     this.#rollouts.set(conversationId, rollout);
+    if (closedOwners.size > 0) await removeLeftLock(request.path, closedOwners).catch(() => undefined);
     const outcome = await rollout.open();
     if (outcome.status !== "in_use") return { outcome, rollout };
     this.forget(rollout);

@@ -16,6 +16,9 @@ export interface OwnerSocket {
   close(): Promise<void>;
 }
 
+/** Tokens of the owners that have closed in this process. */
+export const closedOwners: Set<string> = new Set();
+
 /**
  * Listens for as long as this process lives: a process that finds one of our locks connects to learn whether we are
  * alive. The main thread owns the socket, so that a new writer thread keeps the locks of the old one.
@@ -33,6 +36,7 @@ export async function openOwnerSocket(directory: string, checkMs = defaultCheckM
     close: async () => {
       keepAtExit(path);
       await listener.close();
+      closedOwners.add(token);
       await rm(path, { force: true });
     },
   };

@@ -49,6 +49,24 @@ export async function releaseLock(rolloutPath: string, owner: LockOwner): Promis
   if (found.status === "held" && found.owner.token === owner.token) await rm(lock, { force: true });
 }
 
+let removal: Promise<void> = Promise.resolve();
+
+/**
+ * Removes the lock of an owner that has closed in this process but could not remove it, for example because the disk
+ * was failing. Other processes never do, because they see that this process is alive. One removal runs at a time: a
+ * second one must not delete the lock that was taken after the first.
+ */
+export async function removeLeftLock(rolloutPath: string, closedTokens: ReadonlySet<string>): Promise<void> {
+  const lock = lockPath(rolloutPath);
+  const remove = async (): Promise<void> => {
+    const found = await readLock(lock);
+    if (found.status === "held" && closedTokens.has(found.owner.token)) await rm(lock, { force: true });
+  };
+  const result = removal.then(remove);
+  removal = result.catch(() => undefined);
+  await result;
+}
+
 function lockPath(rolloutPath: string): string {
   return besideRollout(rolloutPath, "lock");
 }

@@ -246,6 +246,15 @@ test("stopping releases the locks of a writer that has failed for good", async (
   expect(existsSync(join(directory, "a.jsonl.lock"))).toBe(false);
 });
 
+test("a lock that its owner could not remove is free once the owner has closed", async () => {
+  const other = await openOwnerSocket(directory);
+  writeFileSync(join(directory, "a.jsonl.lock"), JSON.stringify(other.owner));
+  const outbox = start();
+  expect((await outbox.open(request("a"))).outcome).toMatchObject({ status: "in_use" });
+  await other.close();
+  expect((await outbox.open(request("a"))).outcome).toEqual({ status: "open", bytes: 0 });
+});
+
 test("stopping saves what waits, and nothing can be opened afterwards", async () => {
   const outbox = start();
   const { rollout } = await outbox.open(request("a"));
