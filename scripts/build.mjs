@@ -10,6 +10,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const main = join(dist, "cli/main.cjs");
 const pools = new Set(["workers/entries/cpu", "workers/entries/io"]);
+/** The files that programs import; the package's `exports` name the same. Built together, so that they share their classes. */
+const library = {
+  index: "src/index.ts",
+  compaction: "src/public/compaction.ts",
+  rollouts: "src/public/rollouts.ts",
+  testing: "src/public/testing.ts",
+};
 const outbox = "src/actors/rollout-writer/open-outbox.ts";
 
 /** Bundles what runs; the declarations take longer and only a package needs them. */
@@ -31,7 +38,7 @@ export async function build({ declarations }) {
   };
   const common = ["cli/main", ...entries.filter((name) => !pools.has(name))];
   await Promise.all([
-    bundle({ format: "esm", input: { index: "src/index.ts" }, directory: "dist" }),
+    bundle({ format: "esm", input: library, directory: "dist" }),
     bundle({ format: "cjs", input: sourcesOf(common), directory: "dist", together }),
     bundle({ format: "cjs", input: sourcesOf(rare), directory: "dist" }),
   ]);

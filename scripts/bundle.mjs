@@ -24,7 +24,7 @@ export async function bundle({ format, input, directory, together = {} }) {
     external: [
       "@modelcontextprotocol/client",
       "@vscode/ripgrep",
-      "cody",
+      /^cody(\/|$)/,
       "jsonc-parser",
       "libsql",
       "piscina",

@@ -1,10 +1,8 @@
+// The manager, the conversation handle, and the types in their signatures.
 export { ConversationManager } from "./manager.js";
-export { newConversationId } from "./actors/conversation/open/opener.js";
-export type { ActiveTurn, TurnStatus } from "./actors/conversation/turn/active-turn.js";
-export type { CompletedTurn, ConversationHistory } from "./actors/conversation/state/conversation-history.js";
 export type { Tokenizer } from "./actors/compactor/injected-tokenizer.js";
+export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/open-calls.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
-export type { UndoReport } from "./actors/conversation/turn/undo-changes.js";
 export type {
   CountTokensOptions,
   ExportOptions,
@@ -12,6 +10,7 @@ export type {
   NewConversation,
   RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
+export { newConversationId } from "./actors/conversation/open/opener.js";
 export type {
   FailedImport,
   ImportedConversation,
@@ -22,69 +21,52 @@ export type {
   KnownImport,
   SkippedFile,
 } from "./actors/conversation/saved/import-options.js";
-export { type ImportFormat, importFormats } from "./rollouts/formats/import/import-format.js";
-export type { DamagedLine, LossKind, LossReport } from "./rollouts/formats/import/losses.js";
-export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/open-calls.js";
-export type { RetryPolicy } from "./actors/conversation/turn/sampling.js";
-export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/compaction/run-compact-task.js";
+export type { CompletedTurn, ConversationHistory } from "./actors/conversation/state/conversation-history.js";
 export type { Settings } from "./actors/conversation/state/settings.js";
+export type { ActiveTurn, TurnStatus } from "./actors/conversation/turn/active-turn.js";
+export type { RetryPolicy } from "./actors/conversation/turn/sampling.js";
+export type { UndoReport } from "./actors/conversation/turn/undo-changes.js";
+export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
+export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "./actors/rollout-writer/turn-recorder.js";
+export type { CompactionStrategy } from "./compaction/strategy.js";
+export type { ExportFormat } from "./rollouts/formats/export/export-format.js";
+export type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
+export type { ImportFormat } from "./rollouts/formats/import/import-format.js";
+export type { DamagedLine, LossKind, LossReport } from "./rollouts/formats/import/losses.js";
+export type { Attachment, HistoryMessage, ToolCallRecord } from "./rollouts/history-messages.js";
+export type { ConversationMetadata } from "./rollouts/list/conversation-metadata.js";
+
+// Tools, providers and models.
+export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models/models.js";
+export type { Ability, ModelFacts, ModelPrice, NamedModel } from "./config/models/model-table.js";
+export type { ClientMessage, ClientRequest, ModelClient } from "./providers/client-provider.js";
+export type { Provider } from "./providers/provider.js";
+export { defineTool, type ToolDefinition } from "./tools/define-tool.js";
+export type { SaveKnowledge, Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";
+
+// Functions and classes under the names of the API documents; `cody/compaction` and `cody/rollouts` have their relatives.
+export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/compaction/run-compact-task.js";
 export { appendKnowledge, readKnowledge, readRecentKnowledge } from "./actors/knowledge/knowledge-store.js";
 export { ConversationPersistence, type PersistenceOptions } from "./actors/persistence/conversation-persistence.js";
-export { type RetentionReport, type RetentionRun, runRetention } from "./actors/retention/run-retention.js";
-export { type DeleteOptions, TrashBin, type TrashBinParts } from "./actors/retention/trash-bin.js";
-export { conversationPlaces, type ConversationPlaces } from "./config/places.js";
-export type { RetentionSettings } from "./config/settings/retention-settings.js";
-export type { CoreMessage } from "./rollouts/core-messages.js";
-export type { Trashed } from "./rollouts/trash/trash-entry.js";
-export type { ConversationMetadata } from "./rollouts/list/conversation-metadata.js";
-export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export { type RecorderOptions, RolloutRecorder } from "./actors/rollout-writer/recorder.js";
-export type { Ability, ModelFacts, ModelPrice, NamedModel } from "./config/models/model-table.js";
-export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models/models.js";
 export type { ChangedFile, FileMode, FileVersion } from "./changes/changed-file.js";
 export { type TrackedFile, TurnDiffTracker, type TurnDiffOptions } from "./changes/turn-diff-tracker.js";
 export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
 export { collectUserMessages } from "./compaction/collect-user-messages.js";
-export * from "./compaction/constants.js";
-export { estimateTokens } from "./compaction/tokens/estimate-tokens.js";
-export { extractSummary } from "./compaction/summary/extract-summary.js";
+export { COMPACT_THRESHOLD, COMPACT_USER_MESSAGE_MAX_TOKENS } from "./compaction/constants.js";
+export { type CutPointResult, findCutPoint } from "./compaction/cut/find-cut-point.js";
+export { selectRecentMessages } from "./compaction/cut/select-recent-messages.js";
+export { truncateMiddle } from "./compaction/cut/truncate-middle.js";
+export { needsCompaction, shouldCompact } from "./compaction/needs-compaction.js";
 export {
   type CompactionDetails,
   extractFileOperations,
   formatFileOperations,
 } from "./compaction/summary/file-operations.js";
-export { type CutPointResult, findCutPoint } from "./compaction/cut/find-cut-point.js";
-export { initialContext } from "./compaction/initial-context.js";
-export { missingFrom, type MustKeep, mustKeep, repairedSummary } from "./compaction/summary/must-keep.js";
-export { needsCompaction, shouldCompact } from "./compaction/needs-compaction.js";
-export { isSafeCut } from "./compaction/cut/safe-cut.js";
-export { selectRecentMessages } from "./compaction/cut/select-recent-messages.js";
-export type {
-  CompactionPlan,
-  CompactionStrategy,
-  CountItem,
-  StrategyInput,
-  StrategySettings,
-} from "./compaction/strategy.js";
-export { strategies as compactionStrategies, strategyFor } from "./compaction/strategy-for.js";
-export { summaryInput, type SummaryInputBounds } from "./compaction/summary/summary-input.js";
-export { summaryPrompt, type SummaryPromptInput } from "./compaction/summary/summary-prompt.js";
-export { isPlaceholder, SUMMARY_UNAVAILABLE } from "./compaction/summary/summary-text.js";
-export { limitOf, type TriggerInput } from "./compaction/tokens/trigger-limit.js";
-export { trimToTarget } from "./compaction/cut/trim-to-target.js";
-export { truncateMiddle } from "./compaction/cut/truncate-middle.js";
+export { estimateTokens } from "./compaction/tokens/estimate-tokens.js";
 export { buildKnowledgeSection } from "./context/knowledge-section.js";
 export { knowledgeScore, rankKnowledge } from "./context/rank-knowledge.js";
-export type { LoggedRequest } from "./mock-llm/request-log.js";
-export { MockCall, MockFault, MockReply, MockScript } from "./mock-llm/script.js";
-export { type MockLlm, type MockLlmOptions, startMockLlm } from "./mock-llm/server.js";
-export type { ClientMessage, ClientRequest, ModelClient } from "./providers/client-provider.js";
-export { type OfflineOptions, offlineProvider } from "./providers/offline/provider.js";
-export type { Provider } from "./providers/provider.js";
-export { type ExportFormat, exportFormats } from "./rollouts/formats/export/export-format.js";
-export type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
-export { type FlaggedMessage, isMessageComplete } from "./rollouts/complete-message.js";
-export type { Attachment, HistoryMessage, ToolCallRecord } from "./rollouts/history-messages.js";
+export type { CoreMessage } from "./rollouts/core-messages.js";
 export {
   listRollouts,
   type ListRolloutsOptions,
@@ -92,11 +74,13 @@ export {
   type RolloutPage,
 } from "./rollouts/list/list-rollouts.js";
 export { getRolloutHistory, type RolloutHistory } from "./rollouts/rollout-history.js";
-export { defineTool, type ToolDefinition } from "./tools/define-tool.js";
-export type { SaveKnowledge, Tool, ToolContext, ToolEvent, ToolScope } from "./tools/tool.js";
 export type { RolloutTurn } from "./rollouts/turns.js";
+
+// Errors, and the schemas of everything that is submitted, published, configured or saved.
+export * from "./base/errors.js";
 export * from "./messages/approval.js";
-export type { CleanupResult, ConversationDeleteResult, TrashReason } from "./messages/cleanup.js";
+export type { CleanupResult, ConversationDeleteResult } from "./messages/cleanup.js";
+export type { PlainItem } from "./messages/codex-parts.js";
 export * from "./messages/compaction.js";
 export * from "./messages/compaction-report.js";
 /** Two types under the names that the API documents use. */
@@ -104,10 +88,8 @@ export type { CompactionConfig as CompactConfig } from "./messages/compaction.js
 export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
 export * from "./messages/config.js";
 export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
-export type { PlainItem } from "./messages/codex-parts.js";
 export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
 export * from "./messages/diff.js";
-export * from "./base/errors.js";
 export { ErrorInfo, Event, EventMsg, PersistedEventMsg } from "./messages/event.js";
 export * from "./messages/failure.js";
 export { FailureError } from "./messages/failure-error.js";
@@ -138,8 +120,5 @@ export * from "./messages/turn-context.js";
 export { type InlineInput, UserInput } from "./messages/user-input.js";
 export type { WrittenConfig } from "./messages/written-config.js";
 export { version } from "./version.js";
-export {
-  type CompactionRecord,
-  type RecordedCompaction,
-  type TurnRecorder,
-} from "./actors/rollout-writer/turn-recorder.js";
+
+export * from "./public/deprecated.js";

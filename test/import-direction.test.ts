@@ -23,7 +23,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   workers: lower,
   actors: [...lower, "workers", "version.ts"],
   "manager.ts": [...lower, "workers", "actors"],
-  "index.ts": [...lower, "workers", "actors", "mock-llm", "manager.ts", "version.ts"],
+  // The entries of the package besides its main one.
+  public: [...lower, "actors", "mock-llm"],
+  "index.ts": [...lower, "actors", "manager.ts", "version.ts", "public"],
   "version.ts": [],
   cli: [...lower, "workers", "actors", "mock-llm", "manager.ts", "version.ts"],
   "workers/entries": [...lower, "workers", "actors", "manager.ts", "version.ts"],
