@@ -11,7 +11,7 @@ const dist = join(root, "dist");
 const main = join(dist, "cli/main.cjs");
 const pools = new Set(["workers/entries/cpu", "workers/entries/io"]);
 /** The files that programs import; the package's `exports` name the same. Built together, so that they share their classes. */
-const library = {
+export const library = {
   index: "src/index.ts",
   compaction: "src/public/compaction.ts",
   rollouts: "src/public/rollouts.ts",

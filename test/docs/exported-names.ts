@@ -1,26 +1,23 @@
 import { readFile } from "node:fs/promises";
+import { posix } from "node:path";
 
 const sources = new URL("../../src/", import.meta.url);
-const exportFrom = /export (?:type )?(?:\*|\{(?<names>[^}]*)\}) from "\.\/(?<module>[^"]+)\.js"/g;
+const exportFrom = /export (?:type )?(?:\*|\{(?<names>[^}]*)\}) from "(?<module>\.[^"]+)\.js"/g;
 const declaration = /^export (?:abstract )?(?:async )?(?:const|function|class|type|interface) (\w+)/gm;
 
-/** Every name the library exports, types among them. */
-export async function exportedNames(): Promise<string[]> {
-  const index = await readFile(new URL("index.ts", sources), "utf8");
-  const names = await Promise.all(
-    Array.from(index.matchAll(exportFrom), async ({ groups }) =>
-      groups?.["names"] === undefined ? await declaredIn(groups?.["module"] ?? "") : listed(groups["names"]),
-    ),
+/** Every name that a module exports, types among them, and those of the modules it re-exports as a whole. */
+export async function exportedNames(module: string): Promise<string[]> {
+  const source = (await readFile(new URL(`${module}.ts`, sources), "utf8")).replaceAll(/\/\*\*.*?\*\//gs, "");
+  const declared = Array.from(source.matchAll(declaration), ([, name = ""]) => name);
+  const passedOn = Array.from(source.matchAll(exportFrom), async ({ groups }) =>
+    groups?.["names"] === undefined
+      ? await exportedNames(posix.join(posix.dirname(module), groups?.["module"] ?? ""))
+      : listed(groups["names"]),
   );
-  return [...new Set(names.flat())];
+  return [...new Set([...declared, ...(await Promise.all(passedOn)).flat()])];
 }
 
 function listed(names: string): string[] {
   const written = names.split(",").map((name) => name.trim());
   return written.filter((name) => name !== "").map((name) => name.replace(/^type |.* as /g, ""));
-}
-
-async function declaredIn(module: string): Promise<string[]> {
-  const source = await readFile(new URL(`${module}.ts`, sources), "utf8");
-  return Array.from(source.matchAll(declaration), ([, name = ""]) => name);
 }

@@ -5,12 +5,21 @@ import { openConversation } from "../support/open-conversation.js";
 import { scripted } from "../support/scripted-provider.js";
 import { exportedNames } from "./exported-names.js";
 
-test("the guide names everything the library exports", async () => {
-  const guide = await page("library.md");
-  const named = new Set(Array.from(guide.matchAll(/`([^`\n]+)`/g), ([, code = ""]) => code.split(/\W+/)).flat());
-  const names = await exportedNames();
-  expect(names).toEqual(expect.arrayContaining(Object.keys(library)));
-  expect(names.filter((name) => !named.has(name))).toEqual([]);
+test.each(["index", "public/compaction", "public/rollouts", "public/testing"])(
+  "the guide names everything that %s exports",
+  async (module) => {
+    const named = namesIn(await page("library.md"));
+    expect((await exportedNames(module)).filter((name) => !named.has(name))).toEqual([]);
+  },
+);
+
+test("no exported name escapes the check of the guide", async () => {
+  expect(await exportedNames("index")).toEqual(expect.arrayContaining(Object.keys(library)));
+});
+
+test("the migration page names everything that moved to a subpath", async () => {
+  const named = namesIn(await page("migration.md"));
+  expect((await exportedNames("public/deprecated")).filter((name) => !named.has(name))).toEqual([]);
 });
 
 test("the guide names what a manager and a conversation have, and nothing they have not", async () => {
@@ -31,6 +40,11 @@ test("the file format names every record", async () => {
   const types = library.CodyPayload.options.flatMap(({ shape }) => [...shape.type.values]);
   expect(types.filter((type) => !format.includes(`\`${type}\``))).toEqual([]);
 });
+
+/** The words in the code spans of a page. */
+function namesIn(text: string): Set<string> {
+  return new Set(Array.from(text.matchAll(/`([^`\n]+)`/g), ([, code = ""]) => code.split(/\W+/)).flat());
+}
 
 /** What the first column of a table names. */
 function namedInTable(guide: string, head: string): string[] {
