@@ -1,5 +1,6 @@
 // A tool of your own. Its arguments are checked by its schema before it runs.
-import { ConversationManager, defineTool, messageText, startMockLlm } from "cody";
+import { ConversationManager, defineTool, messageText } from "cody";
+import { startMockLlm } from "cody/testing";
 import * as z from "zod";
 
 const weather = defineTool({

@@ -2,7 +2,7 @@
 import { floor } from "../scale/floor.js";
 import { type Load, measured, type OpenClient } from "../scale/load.js";
 import { product } from "../scale/product.js";
-import { startMockLlm } from "../support/built.js";
+import { startMockLlm } from "../support/built-testing.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 /** A function is compiled when it was called often enough, and once more when a second manager shows it other objects. */
