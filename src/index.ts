@@ -84,9 +84,25 @@ export type { PlainItem } from "./messages/codex-parts.js";
 export * from "./messages/compaction.js";
 export * from "./messages/compaction-report.js";
 /** Two types under the names that the API documents use. */
-export type { CompactionConfig as CompactConfig } from "./messages/compaction.js";
+export type { CompactionConfig as CompactConfig } from "./messages/config.js";
 export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
-export * from "./messages/config.js";
+export {
+  ApiKey,
+  AuthMethod,
+  BaseUrl,
+  CompactionConfig,
+  Config,
+  KnowledgeConfig,
+  Layout,
+  LoginEntry,
+  ModelEntry,
+  ProviderEntry,
+  ProviderName,
+  RequestLimits,
+  SensitivePattern,
+  TurnLimits,
+  WireApi,
+} from "./messages/config.js";
 export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
 export * from "./messages/diff.js";

@@ -33,6 +33,7 @@ import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
 import { LearningRedactor } from "./config/secrets/learning-redactor.js";
 import { redactionRules } from "./config/secrets/rules.js";
+import { effectiveSetting } from "./config/settings/effective-settings.js";
 import { vendorNames } from "./config/providers/vendors.js";
 import type { ConversationMetadata } from "./rollouts/list/conversation-metadata.js";
 import type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
@@ -75,8 +76,8 @@ export class ConversationManager implements AsyncDisposable {
     this.#importer = {
       store: this.#store,
       isLive: (conversationId) => this.#live.has(conversationId),
-      saves: options.recorder !== undefined || config.persistence?.enabled !== false,
-      thoughts: config.persistence?.layout === "codex" ? "events" : "items",
+      saves: options.recorder !== undefined || effectiveSetting(config, "persistence.enabled"),
+      thoughts: effectiveSetting(config, "persistence.layout") === "codex" ? "events" : "items",
       knownProvider: (name) => (name !== undefined && reached.has(name) ? name : undefined),
       now: this.#now,
     };

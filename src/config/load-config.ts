@@ -7,6 +7,7 @@ import { mcpSecrets } from "./secrets/mcp-secrets.js";
 import { mergedConfig } from "./files/merge-config.js";
 import { conversationPlaces } from "./places.js";
 import { type ProjectConfig, readProjectConfig } from "./project/project-config.js";
+import { effectiveSetting } from "./settings/effective-settings.js";
 import { type ConfigKey, configKeys, settingIn } from "./settings/setting-keys.js";
 import { configuredKeys } from "./providers/vendors.js";
 
@@ -21,14 +22,10 @@ export type ConfigFlags = { readonly [K in keyof Config]?: Config[K] | undefined
  */
 export interface LoadedConfig {
   readonly values: Omit<Config, "persistence"> & {
-    readonly persistence: {
+    readonly persistence: NonNullable<Config["persistence"]> & {
       readonly enabled: boolean;
       readonly layout: Layout;
       readonly directory: string;
-      readonly retentionDays?: number | false;
-      readonly maxConversationsPerProject?: number | false;
-      readonly maxFileMegabytes?: number;
-      readonly maxBlobMegabytes?: number;
     };
   };
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
@@ -95,7 +92,7 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
     values: {
       ...values,
       ...choice,
-      persistence: { enabled: persistence.enabled ?? true, layout, directory, ...limitsOf(persistence) },
+      persistence: { ...persistence, enabled: effectiveSetting(values, "persistence.enabled"), layout, directory },
     },
     sources: Object.fromEntries(
       configKeys.map((key) => [key, sourceOf(key, layers, { ...values, ...choice })]),
@@ -119,14 +116,4 @@ function sourceOf(key: ConfigKey, layers: readonly ConfigLayer[], values: Config
   const value = settingIn(values, key);
   if (value === undefined) return "default";
   return layers.findLast(({ config }) => settingIn(config, key) === value)?.source ?? "default";
-}
-
-const limitKeys = ["retentionDays", "maxConversationsPerProject", "maxFileMegabytes", "maxBlobMegabytes"] as const;
-type Limits = Pick<LoadedConfig["values"]["persistence"], (typeof limitKeys)[number]>;
-
-/** Returns the limits that are set. */
-function limitsOf(persistence: NonNullable<Config["persistence"]>): Limits {
-  return Object.fromEntries(
-    limitKeys.flatMap((key) => (persistence[key] === undefined ? [] : [[key, persistence[key]]])),
-  );
 }

@@ -2,9 +2,7 @@ import { join, resolve } from "node:path";
 import type { Config, Layout } from "../messages/config.js";
 import { InvalidInputError } from "../base/errors.js";
 import { homePaths } from "./paths.js";
-
-/** How much tool output that is too long for the model is kept per conversation. */
-export const defaultBlobMegabytes = 100;
+import { effectiveSetting } from "./settings/effective-settings.js";
 
 /** The directories that hold conversations. */
 export interface ConversationPlaces {
@@ -37,7 +35,7 @@ export interface PlacesInput {
  */
 export function conversationPlaces(input: PlacesInput): ConversationPlaces {
   const { home, codexHome, persistence, listsOnlyDirectory = false } = input;
-  const layout = persistence?.layout ?? "cody";
+  const layout = effectiveSetting({ persistence }, "persistence.layout");
   const own = homePaths(home).conversations;
   const codex = codexHome === undefined ? undefined : codexSessions(codexHome);
   const usual = layout === "codex" ? codex : own;

@@ -1,9 +1,8 @@
 import type { KnowledgeEntry } from "../messages/knowledge.js";
+import { settingsTable } from "../messages/settings-table.js";
 import { rankKnowledge } from "./rank-knowledge.js";
 import { toldLine } from "./told-text.js";
 
-/** Default token budget for a project's knowledge in the system prompt. */
-export const defaultInjectionBudget = 8_192;
 const charsPerToken = 4;
 const header = "## Project Knowledge\nThe following knowledge was accumulated from previous sessions:\n\n";
 
@@ -14,7 +13,7 @@ const header = "## Project Knowledge\nThe following knowledge was accumulated fr
  */
 export function buildKnowledgeSection(
   entries: readonly KnowledgeEntry[],
-  budgetTokens: number = defaultInjectionBudget,
+  budgetTokens: number = settingsTable["knowledge.injectionBudget"].default,
   now: Date = new Date(),
 ): string {
   let room = budgetTokens - tokensOf(header);

@@ -40,25 +40,3 @@ export const CompactionThresholds = z.strictObject({
   /** The number of tokens that must stay free; values above half the window are reduced to half. */
   reserveTokens: tokens.optional(),
 });
-
-/** When and how histories are compacted; all of it optional. */
-export const CompactionConfig = z.strictObject({
-  enabled: z.boolean().optional(),
-  strategy: StrategyName.optional(),
-  /** `blocking` makes a summary when it is needed; `background` makes it earlier, while turns run. */
-  mode: z.enum(["blocking", "background"]).optional(),
-  ...CompactionThresholds.shape,
-  /** The number of recent tokens that `recent-tokens` keeps unchanged. */
-  keepRecentTokens: tokens.optional(),
-  /** The number of recent turns that `recent-turns` keeps unchanged. */
-  keepTurns: z.number().int().positive().max(1000).optional(),
-  /** The number of tokens of user messages that `codex` keeps. */
-  userMessageTokens: tokens.optional(),
-  /** The tool results that survive a compaction: all that fit, those of kept turns, or none. */
-  preserveToolResults: z.enum(["all", "recent", "none"]).optional(),
-  /** If no summary can be made: `keep` keeps the history while it fits, `placeholder` compacts without a model. */
-  onFailure: z.enum(["keep", "placeholder"]).optional(),
-  /** Replaces cody's own prompt for the summary. */
-  prompt: z.string().min(1).max(20_000).optional(),
-});
-export type CompactionConfig = z.infer<typeof CompactionConfig>;

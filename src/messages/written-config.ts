@@ -1,5 +1,6 @@
 import type { Config, Layout } from "./config.js";
 import { isRecord } from "../base/is-record.js";
+import { settingRows } from "./settings-table.js";
 
 /**
  * A configuration as files and callers may write it: `provider` may hold the table that belongs in `providers`, and
@@ -36,12 +37,12 @@ function ownProviders(written: Table): Table {
 }
 
 /** Settings with another name in the source documents, and our place for them. */
-const otherNames = [
-  { from: "history", name: "saveHistory", to: "persistence", own: "enabled" },
-  { from: "history", name: "sensitivePatterns", to: "redaction", own: "sensitivePatterns" },
-  { from: "persistence", name: "exportDirectory", to: "export", own: "directory" },
-  { from: "storage", name: "layout", to: "persistence", own: "layout" },
-] as const;
+const otherNames = settingRows.flatMap(({ key, otherName }) => {
+  const [[from, name], [to, own]] = [otherName?.split(".") ?? [], key.split(".")];
+  return from === undefined || name === undefined || to === undefined || own === undefined
+    ? []
+    : [{ from, name, to, own }];
+});
 
 function renamed(written: Table, { from, name, to, own }: (typeof otherNames)[number]): Table {
   const { [from]: source, [to]: target = {}, ...others } = written;

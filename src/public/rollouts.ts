@@ -6,7 +6,7 @@ export type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 export { type RecorderOptions, RolloutRecorder } from "../actors/rollout-writer/recorder.js";
 export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "../actors/rollout-writer/turn-recorder.js";
 export { conversationPlaces, type ConversationPlaces } from "../config/places.js";
-export type { RetentionSettings } from "../config/settings/retention-settings.js";
+export type { RetentionSettings } from "../config/settings/effective-settings.js";
 export type { CleanupResult, ConversationDeleteResult, TrashReason } from "../messages/cleanup.js";
 export { type FlaggedMessage, isMessageComplete } from "../rollouts/complete-message.js";
 export type { CoreMessage } from "../rollouts/core-messages.js";

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { variableOf } from "../../src/config/settings/environment-config.js";
+import { variableOf } from "../../src/config/settings/config-names.js";
 import { mistypedVariables } from "../../src/config/settings/mistyped-variables.js";
 import { configKeys } from "../../src/config/settings/setting-keys.js";
 

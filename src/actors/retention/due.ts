@@ -1,6 +1,6 @@
 import { type ConversationPlaces, isCodexs, namesFile, pinsFile } from "../../config/places.js";
 import { findProjectRoot } from "../../config/project/project.js";
-import type { RetentionSettings } from "../../config/settings/retention-settings.js";
+import type { RetentionSettings } from "../../config/settings/effective-settings.js";
 import { type ConversationSummary, listConversations } from "../../rollouts/list/list.js";
 import { readNames } from "../../rollouts/list/name-index.js";
 import { readPins } from "../../rollouts/list/pin-index.js";

@@ -2,7 +2,7 @@ import { lstat, mkdir } from "node:fs/promises";
 import { counted } from "../../base/text/counted.js";
 import { withFileLock } from "../../config/file-lock.js";
 import { homePaths } from "../../config/paths.js";
-import type { RetentionSettings } from "../../config/settings/retention-settings.js";
+import type { RetentionSettings } from "../../config/settings/effective-settings.js";
 import { cleanupResult, type CleanupResult } from "../../messages/cleanup.js";
 import { shownConversation } from "../../rollouts/list/shown-conversation.js";
 import { appendAudit } from "./audit.js";

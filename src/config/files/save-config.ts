@@ -20,6 +20,7 @@ import {
 import { configFormats } from "./config-format.js";
 import { withFileLock } from "../file-lock.js";
 import type { ConfigFlags } from "../load-config.js";
+import { settingGroups } from "../settings/setting-keys.js";
 import { makeDirectory } from "../../base/fs/make-directory.js";
 import { writeAtomic } from "../../base/fs/write-atomic.js";
 
@@ -78,25 +79,13 @@ function written(config: ConfigChange): unknown {
 }
 
 function merged(old: Config, change: ConfigChange): ConfigChange {
-  const persistence = { ...old.persistence, ...change.persistence };
-  const turnLimits = { ...old.turnLimits, ...change.turnLimits };
-  const compaction = { ...old.compaction, ...change.compaction };
-  const history = { ...old.history, ...change.history };
-  const knowledge = { ...old.knowledge, ...change.knowledge };
-  const redaction = { ...old.redaction, ...change.redaction };
-  const servers = { ...old.mcp_servers, ...change.mcp_servers };
+  const groups = [...settingGroups, "mcp_servers" as const].map((name) => [name, { ...old[name], ...change[name] }]);
   const providers = mergedProviders(old.providers, change.providers);
   return {
     ...old,
     ...change,
     providers: Object.keys(providers).length > 0 ? providers : undefined,
-    ...(Object.keys(servers).length > 0 ? { mcp_servers: servers } : {}),
-    ...(Object.keys(turnLimits).length > 0 ? { turnLimits } : {}),
-    ...(Object.keys(compaction).length > 0 ? { compaction } : {}),
-    ...(Object.keys(history).length > 0 ? { history } : {}),
-    ...(Object.keys(knowledge).length > 0 ? { knowledge } : {}),
-    ...(Object.keys(redaction).length > 0 ? { redaction } : {}),
-    ...(Object.keys(persistence).length > 0 ? { persistence } : {}),
+    ...(Object.fromEntries(groups.filter(([, values]) => Object.keys(values ?? {}).length > 0)) as ConfigChange),
   };
 }
 

@@ -2,6 +2,8 @@ import type { Config } from "../../messages/config.js";
 import { InvalidInputError } from "../../base/errors.js";
 import { type ConfigFile, configValue, parseConfig } from "../files/config-file.js";
 import type { ConfigName } from "../settings/config-names.js";
+import { settingIn } from "../settings/setting-keys.js";
+import { settingRows } from "../../messages/settings-table.js";
 import { type ProjectConfigFile, readProjectConfigFile } from "../files/project-config-file.js";
 
 /** The settings of a project. */
@@ -17,20 +19,18 @@ export interface ProjectConfig {
 
 /**
  * Settings that only the user decides, even if a project is trusted: the storage and retention of conversations,
- * logins, the destinations of keys, and the actions allowed without approval.
+ * logins, the destinations of keys, and the actions allowed without approval. A group is named as a whole if all its
+ * settings are the user's.
  */
-const personal = [
-  "approvalPolicy",
-  "auth",
-  "baseUrl",
-  "export",
-  "logins",
-  "persistence",
-  "providers",
-  "redaction",
-  "sandbox",
-  "toolEnv",
-] as const;
+const personal: readonly string[] = [
+  ...new Set(settingRows.filter(({ scope }) => scope === "user").map(({ key }) => wholeGroup(key))),
+].toSorted();
+
+function wholeGroup(key: string): string {
+  const [group = key] = key.split(".");
+  const rows = settingRows.filter((row) => row.key.startsWith(`${group}.`));
+  return rows.length > 0 && rows.every(({ scope }) => scope === "user") ? group : key;
+}
 
 /** Returns the settings of a trusted project. For a project without a trust decision, reports only that it has some. */
 export async function readProjectConfig(home: string, cwd: string): Promise<ProjectConfig> {
@@ -54,7 +54,7 @@ async function trustedConfig({ file, problem }: ProjectConfigFile): Promise<Proj
   // The MCP actor reads the project's servers itself and starts them once for all conversations of the project.
   const parsed = await parseConfig(file, `.cody/${file.name}`);
   const { mcp_servers: _, ...config } = parsed.config;
-  const misplaced = personal.find((key) => config[key] !== undefined);
+  const misplaced = personal.find((key) => settingIn(config, key) !== undefined);
   if (misplaced !== undefined) {
     throw new InvalidInputError(`.cody/${file.name}: ${misplaced} can only be said in your own configuration`);
   }

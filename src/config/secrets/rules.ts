@@ -3,28 +3,14 @@ import type { RedactionRules } from "../../messages/redaction.js";
 import { mcpSecrets } from "./mcp-secrets.js";
 import { secretsOf } from "./redact.js";
 import { configuredKeys } from "../providers/vendors.js";
-
-/** Default names whose values are secrets; their words may be joined in any way. */
-export const defaultPatterns: readonly string[] = [
-  "password",
-  "passwd",
-  "passphrase",
-  "api_key",
-  "secret",
-  "secret_key",
-  "access_key",
-  "private_key",
-  "client_secret",
-  "token",
-  "authorization",
-];
+import { effectiveSetting } from "../settings/effective-settings.js";
 
 const minChars = 8;
 const minWordChars = 20;
 
 /** Builds the redaction rules for everything this run writes to disk. */
 export function redactionRules(
-  { providers, mcp_servers: servers, redaction = {} }: Pick<Config, "providers" | "mcp_servers" | "redaction">,
+  { providers, mcp_servers: servers, redaction }: Pick<Config, "providers" | "mcp_servers" | "redaction">,
   env: Readonly<Record<string, string | undefined>>,
 ): RedactionRules {
   return {
@@ -34,8 +20,8 @@ export function redactionRules(
         ...[...mcpSecrets(servers, env), ...secretsOf(env)].filter(isDistinct),
       ]),
     ],
-    names: redaction.sensitivePatterns ?? defaultPatterns,
-    shapes: redaction.shapes ?? false,
+    names: effectiveSetting({ redaction }, "redaction.sensitivePatterns"),
+    shapes: effectiveSetting({ redaction }, "redaction.shapes"),
   };
 }
 

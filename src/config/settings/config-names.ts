@@ -1,6 +1,13 @@
+import type { ConfigKey } from "../../messages/settings-table.js";
+
 /** The possible file names of a configuration. */
 export const configNames = ["config.json", "config.jsonc", "config.yaml", "config.yml"] as const;
 export type ConfigName = (typeof configNames)[number];
+
+/** The environment variable of a setting: `CODY_COMPACTION_KEEP_TURNS` for `compaction.keepTurns`. */
+export function variableOf(key: ConfigKey): string {
+  return `CODY_${key.replaceAll(/[.]|(?=[A-Z])/g, "_").toUpperCase()}`;
+}
 
 /** Whether a configuration may set the location of conversations. Only then does a list need to parse it. */
 export function maySayWhere(text: string): boolean {
@@ -9,5 +16,5 @@ export function maySayWhere(text: string): boolean {
 
 /** Whether the environment sets the location of conversations. */
 export function saysWhere(env: Readonly<Record<string, string | undefined>>): boolean {
-  return Boolean(env["CODY_PERSISTENCE_DIRECTORY"] ?? env["CODY_PERSISTENCE_LAYOUT"]);
+  return Boolean(env[variableOf("persistence.directory")] ?? env[variableOf("persistence.layout")]);
 }

@@ -2,14 +2,10 @@ import type { Config } from "../../messages/config.js";
 import { InvalidInputError } from "../../base/errors.js";
 import { issueWords } from "../../base/issue-words.js";
 import { mergedConfig } from "../files/merge-config.js";
-import { type ConfigKey, configKeys, nestedSetting, settingValue } from "./setting-keys.js";
+import { variableOf } from "./config-names.js";
+import { configKeys, nestedSetting, settingValue } from "./setting-keys.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** The environment variable of a setting: `CODY_COMPACTION_KEEP_TURNS` for `compaction.keepTurns`. */
-export function variableOf(key: ConfigKey): string {
-  return `CODY_${key.replaceAll(/[.]|(?=[A-Z])/g, "_").toUpperCase()}`;
-}
 
 /** Reads the settings from environment variables; an empty variable counts as not set. */
 export async function environmentConfig(env: Env): Promise<Config> {

@@ -1,4 +1,4 @@
-import { variableOf } from "./environment-config.js";
+import { variableOf } from "./config-names.js";
 import { configKeys } from "./setting-keys.js";
 
 /** A `CODY_` variable that cody does not read, and the one that was probably meant. */

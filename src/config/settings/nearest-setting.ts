@@ -1,14 +1,10 @@
 import { nearestName } from "../../base/text/nearest-name.js";
-import { configKeys } from "./setting-keys.js";
-
-/** Tables whose keys are chosen by the user. */
-const tables = ["providers", "models", "limits", "logins", "mcp_servers"];
+import { configKeys, settingGroups, tableKeys } from "./setting-keys.js";
 
 /** The setting that was probably meant: a similar spelling, or the same name in another table. */
 export function nearestSetting(text: string): string | undefined {
   const place = placeOf(text);
-  const groups = configKeys.map((key) => placeOf(key) ?? key);
-  const known = [...new Set<string>([...configKeys, ...groups, ...tables])];
+  const known: readonly string[] = [...configKeys, ...settingGroups, ...tableKeys];
   const near = nearest(
     text,
     known.filter((key) => placeOf(key) === place),

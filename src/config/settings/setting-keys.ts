@@ -1,74 +1,40 @@
-import type { CompactionConfig } from "../../messages/compaction.js";
-import type { Config, KnowledgeConfig, TurnLimits } from "../../messages/config.js";
+import type { Config } from "../../messages/config.js";
+import {
+  type ConfigKey,
+  type SettingGroup,
+  type SettingRow,
+  settingRows,
+  settingsTable,
+} from "../../messages/settings-table.js";
 
-/** Tables of settings. */
-type Nested = "persistence" | "turnLimits" | "compaction" | "knowledge" | "history" | "export" | "redaction";
-
-/** The dotted path of a setting that has a single value. */
-export type ConfigKey =
-  | Exclude<keyof Config, Nested | "providers" | "models" | "limits" | "logins" | "mcp_servers">
-  | `turnLimits.${keyof TurnLimits}`
-  | `compaction.${keyof CompactionConfig}`
-  | `knowledge.${keyof KnowledgeConfig}`
-  | `redaction.${keyof NonNullable<Config["redaction"]>}`
-  | `history.${keyof NonNullable<Config["history"]>}`
-  | `export.${keyof NonNullable<Config["export"]>}`
-  | `persistence.${keyof NonNullable<Config["persistence"]>}`;
-
+export type { ConfigKey } from "../../messages/settings-table.js";
 export type ConfigValue = string | boolean | number | readonly string[];
+
+/** Settings with a single value, in the order of the table. */
+export const configKeys: readonly ConfigKey[] = settingRows.flatMap(({ key, kind }) =>
+  kind === "table" ? [] : [key as ConfigKey],
+);
+
+/** Tables whose keys are chosen by the user. */
+export const tableKeys: readonly string[] = settingRows.flatMap(({ key, kind }) => (kind === "table" ? [key] : []));
+
+/** The objects that contain settings: `turnLimits` for `turnLimits.steps`. */
+export const settingGroups: readonly SettingGroup[] = [
+  ...new Set(configKeys.filter((key) => key.includes(".")).map((key) => key.split(".")[0] as SettingGroup)),
+];
 
 /** Convert a text from the command line or the environment to the value of a setting. */
 const readers = {
-  provider: asText,
-  api: asText,
-  model: asText,
-  baseUrl: asText,
-  auth: asText,
-  approvalPolicy: asText,
-  sandbox: asText,
-  "turnLimits.steps": asNumber,
-  "turnLimits.seconds": asNumber,
-  "turnLimits.tokens": asNumber,
-  "turnLimits.answerBytes": asNumber,
-  "turnLimits.turnBytes": asNumber,
-  "turnLimits.approvalSeconds": asNumber,
-  "turnLimits.identicalFailures": asNumber,
-  "compaction.enabled": asBoolean,
-  "compaction.strategy": asText,
-  "compaction.mode": asText,
-  "compaction.ratio": asNumber,
-  "compaction.tokenLimit": asNumber,
-  "compaction.reserveTokens": asNumber,
-  "compaction.keepRecentTokens": asNumber,
-  "compaction.keepTurns": asNumber,
-  "compaction.userMessageTokens": asNumber,
-  "compaction.preserveToolResults": asText,
-  "compaction.onFailure": asText,
-  "compaction.prompt": asText,
-  contextWindow: asNumber,
-  systemPrompt: asText,
-  instructions: asText,
-  "knowledge.enabled": asBoolean,
-  "knowledge.injectionBudget": asNumber,
-  toolEnv: asNames,
-  "redaction.sensitivePatterns": asNames,
-  "redaction.shapes": asBoolean,
-  "history.maxSize": asNumber,
-  "export.directory": asText,
-  "persistence.enabled": asBoolean,
-  "persistence.layout": asText,
-  "persistence.directory": asText,
-  "persistence.retentionDays": asNumberOrNone,
-  "persistence.maxConversationsPerProject": asNumberOrNone,
-  "persistence.maxFileMegabytes": asNumber,
-  "persistence.maxBlobMegabytes": asNumber,
-} satisfies Record<ConfigKey, (text: string) => ConfigValue>;
-
-export const configKeys = Object.keys(readers) as ConfigKey[];
+  text: asText,
+  number: asNumber,
+  "number-or-false": asNumberOrNone,
+  boolean: asBoolean,
+  list: asNames,
+} satisfies Record<Exclude<SettingRow["kind"], "table">, (text: string) => ConfigValue>;
 
 /** An invalid text is returned as it is, so that the schema rejects it with the allowed values. */
 export function settingValue(key: ConfigKey, text: string): ConfigValue {
-  return readers[key](text);
+  return readers[settingsTable[key].kind](text);
 }
 
 /** A configuration that contains only this setting. */
@@ -76,7 +42,7 @@ export function nestedSetting(key: string, value: unknown): Config {
   return key.split(".").reduceRight<unknown>((inner, part) => ({ [part]: inner }), value) as Config;
 }
 
-export function settingIn(config: object, key: ConfigKey): ConfigValue | undefined {
+export function settingIn(config: object, key: string): ConfigValue | undefined {
   const found = key
     .split(".")
     .reduce<unknown>((outer, part) => (Object(outer) as Record<string, unknown>)[part], config);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runRetention } from "../../../src/actors/retention/run-retention.js";
 import { conversationPlaces } from "../../../src/config/places.js";
-import type { RetentionSettings } from "../../../src/config/settings/retention-settings.js";
+import type { RetentionSettings } from "../../../src/config/settings/effective-settings.js";
 import { writeName } from "../../../src/rollouts/list/name-index.js";
 import { writePin } from "../../../src/rollouts/list/pin-index.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

@@ -1,4 +1,4 @@
-import type { EffectiveCompaction } from "../../../config/settings/compaction-settings.js";
+import type { EffectiveCompaction } from "../../../config/settings/effective-settings.js";
 import type { ContextWindow } from "../../../config/models/model-windows.js";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { CompactorAnswers, CompactorOp } from "../../compactor/compactor.js";

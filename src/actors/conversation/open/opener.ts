@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import { findProjectRoot, readGitInfo } from "../../../config/project/project.js";
+import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { ConversationConfig, ResumeConfig } from "../../../messages/conversation-config.js";
 import { isConversationId, shownId } from "../../../messages/conversation-id.js";
 import { conversationName } from "../../../messages/conversation-name.js";
@@ -113,7 +114,7 @@ export class ConversationOpener {
     if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
     const before = await this.#parts.store.load(conversationId);
     if (isEmpty(before.state) && !allowEmpty) throw new EmptyRolloutError(conversationId);
-    if (isPaginated(before.state) && this.#parts.config.persistence?.enabled !== false) return "codex_only";
+    if (isPaginated(before.state) && effectiveSetting(this.#parts.config, "persistence.enabled")) return "codex_only";
     const recorded = recordedConfig(before.state);
     const working = await this.#workingFolder(recorded, changes);
     const { settings, notice } = this.#spawner.settings(recorded, { ...changes, cwd: working.cwd });

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { choiceOf } from "../../../config/providers/provider-choice.js";
 import { resolveProvider, type ResolvedProvider } from "../../../config/providers/resolve-provider.js";
+import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import { type Config, WireApi } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import { InvalidInputError } from "../../../base/errors.js";
@@ -32,8 +33,8 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
   const { config, recorded = {}, conversation } = input;
   const { notice, ...found } = providerOf(input);
   const present = {
-    approvalPolicy: config.approvalPolicy ?? "on-request",
-    sandbox: config.sandbox ?? "workspace-write",
+    approvalPolicy: effectiveSetting(config, "approvalPolicy"),
+    sandbox: effectiveSetting(config, "sandbox"),
   };
   const wanted = {
     approvalPolicy: conversation.approvalPolicy ?? present.approvalPolicy,

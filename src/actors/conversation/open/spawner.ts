@@ -8,8 +8,7 @@ import { privatePaths } from "../../../config/private-paths.js";
 import { isTrustedRoot } from "../../../config/project/trust.js";
 import { configuredKeys } from "../../../config/providers/vendors.js";
 import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
-import { effectiveCompaction } from "../../../config/settings/compaction-settings.js";
-import { defaultHistoryTurns, effectiveLimits } from "../../../config/settings/turn-limits.js";
+import { effectiveGroup, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import { type Config, ProviderName } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
@@ -163,10 +162,10 @@ export class ConversationSpawner {
       toolEnv: this.#toolEnv,
       privatePaths: this.#privatePaths,
       outputRoom: this.#outputRoom,
-      limits: effectiveLimits(this.#parts.config.turnLimits),
+      limits: effectiveGroup(this.#parts.config, "turnLimits"),
       compaction: this.#compaction(parts.conversationId),
-      maxFileBytes: (this.#parts.config.persistence?.maxFileMegabytes ?? Infinity) * 1_000_000,
-      maxTurns: this.#parts.config.history?.maxSize ?? defaultHistoryTurns,
+      maxFileBytes: (effectiveSetting(this.#parts.config, "persistence.maxFileMegabytes") ?? Infinity) * 1_000_000,
+      maxTurns: effectiveSetting(this.#parts.config, "history.maxSize"),
       provider: (settings) => this.#providers.of(settings),
       instructions: ({ cwd }) => parts.prompt.text(cwd),
       refreshInstructions: ({ cwd }, signal) => parts.prompt.refresh(cwd, signal),
@@ -196,7 +195,7 @@ export class ConversationSpawner {
 
   #compaction(conversationId: string): CompactionParts {
     const { compactor, counts, config, store } = this.#parts;
-    const settings = effectiveCompaction(config.compaction);
+    const settings = effectiveGroup(config, "compaction");
     const window = ({ model }: Settings): ContextWindow =>
       contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow);
     return {

@@ -2,7 +2,8 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { gitUser } from "../../../base/git/git-user.js";
 import { codexHome, codyHome } from "../../../config/paths.js";
-import { conversationPlaces, defaultBlobMegabytes } from "../../../config/places.js";
+import { conversationPlaces } from "../../../config/places.js";
+import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { LearningRedactor } from "../../../config/secrets/learning-redactor.js";
 import type { Config } from "../../../messages/config.js";
 import { isConversationId } from "../../../messages/conversation-id.js";
@@ -30,17 +31,16 @@ export interface StoreParts {
 /** Opens a manager's store: the injected recorder, else files. */
 export function openStore(options: ManagerOptions, config: Config, { cpu, redactor }: StoreParts): Store {
   const { env = {}, outbox, recorder } = options;
-  const { persistence } = config;
   if (recorder !== undefined) return recorderStore(recorder);
   const places = conversationPlaces({
     home: homeOf(options),
     codexHome: codexHome({ env, homedir }),
-    persistence,
+    persistence: config.persistence,
   });
-  const writer = persistence?.enabled === false ? undefined : (outbox ?? openOutbox(env));
+  const writer = effectiveSetting(config, "persistence.enabled") ? (outbox ?? openOutbox(env)) : undefined;
   const codex = places.codexHome;
   const codexLocks = codex === undefined ? undefined : new CodexLocks({ codexHome: codex, searchPath: env["PATH"] });
-  const maxBlobBytes = (persistence?.maxBlobMegabytes ?? defaultBlobMegabytes) * 1_000_000;
+  const maxBlobBytes = effectiveSetting(config, "persistence.maxBlobMegabytes") * 1_000_000;
   return fileStore({
     places,
     outbox: writer,

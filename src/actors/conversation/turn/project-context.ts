@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { codexHome, codyHome } from "../../../config/paths.js";
-import { defaultInjectionBudget } from "../../../context/knowledge-section.js";
+import { effectiveGroup } from "../../../config/settings/effective-settings.js";
 import type { Config } from "../../../messages/config.js";
 import type { TextRedactor } from "../../../messages/redaction.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
@@ -22,7 +22,7 @@ export class ProjectContext {
   readonly #prompts: SystemPrompts;
 
   constructor({ home, env = {} }: ManagerOptions, config: Config, { redactor, now }: ContextParts) {
-    const { enabled = true, injectionBudget = defaultInjectionBudget } = config.knowledge ?? {};
+    const { enabled, injectionBudget } = effectiveGroup(config, "knowledge");
     this.#knowledge = enabled ? new ProjectKnowledge({ redactor, budgetTokens: injectionBudget, now }) : undefined;
     const homes = [home ?? codyHome({ env, homedir: homedir() }), codexHome({ env, homedir })];
     this.#prompts = new SystemPrompts({

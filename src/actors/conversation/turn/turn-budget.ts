@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import type { EffectiveLimits } from "../../../config/settings/turn-limits.js";
+import type { EffectiveLimits } from "../../../config/settings/effective-settings.js";
 import { counted } from "../../../base/text/counted.js";
 import type { Failure } from "../../../messages/failure.js";
 import { shortened } from "../../../base/text/shortened.js";

@@ -1,5 +1,5 @@
 import type { ModelPrice } from "../../../config/models/model-table.js";
-import type { EffectiveLimits } from "../../../config/settings/turn-limits.js";
+import type { EffectiveLimits } from "../../../config/settings/effective-settings.js";
 import type { KnownFacts } from "../../../messages/model.js";
 import type { SessionSource } from "../../../messages/session-source.js";
 import type { ToolSpec } from "../../../messages/tool.js";

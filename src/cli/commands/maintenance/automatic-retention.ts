@@ -2,7 +2,7 @@ import { readRetention } from "../../../actors/retention/retention-state.js";
 import { isTimeToRun } from "../../../actors/retention/plan-retention.js";
 import { loadConfig } from "../../../config/load-config.js";
 import { conversationPlaces } from "../../../config/places.js";
-import { effectiveRetention, type RetentionSettings } from "../../../config/settings/retention-settings.js";
+import { effectiveRetention, type RetentionSettings } from "../../../config/settings/effective-settings.js";
 import { counted } from "../../../base/text/counted.js";
 import { configFlags } from "../../arguments/config-flags.js";
 import type { CommandContext } from "../../context.js";

@@ -9,9 +9,11 @@ import {
   type ConfigValue,
   nestedSetting,
   settingValue,
+  tableKeys,
 } from "../../../config/settings/setting-keys.js";
 import type { LeafValue } from "../../../config/settings/setting-leaves.js";
 import { ProviderName, type ProviderEntry } from "../../../messages/config.js";
+import { settingRows } from "../../../messages/settings-table.js";
 import { exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
@@ -26,15 +28,9 @@ import { hiddenValue, valueText } from "./shown-value.js";
 const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl|keyring)$/;
 
 /** The names of settings in the source documents. */
-const otherNames: ReadonlyMap<string | undefined, ConfigKey> = new Map([
-  ["history.saveHistory", "persistence.enabled"],
-  ["history.sensitivePatterns", "redaction.sensitivePatterns"],
-  ["persistence.exportDirectory", "export.directory"],
-  ["storage.layout", "persistence.layout"],
-]);
-
-/** Settings in tables with user-defined names. `get` reads them by path; they are changed in the file itself. */
-const inTable = /^(?:models|limits|logins|mcp_servers)\../;
+const otherNames: ReadonlyMap<string | undefined, string> = new Map(
+  settingRows.flatMap(({ key, otherName }) => (otherName === undefined ? [] : [[otherName, key]])),
+);
 
 export async function configCommand(context: CommandContext): Promise<number> {
   const [action, key, value] = context.args;
@@ -52,6 +48,14 @@ export async function configCommand(context: CommandContext): Promise<number> {
     default:
       throw usageError(`Unknown action '${action}'`, usage);
   }
+}
+
+/**
+ * Whether a setting is in a table with user-defined names. `get` reads it by path; it is changed in the file itself.
+ * The fields of a provider are the exception: see `providerSetting`.
+ */
+function isInTable(key: string): boolean {
+  return tableKeys.some((table) => table !== "providers" && key.startsWith(`${table}.`) && key !== `${table}.`);
 }
 
 const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [--explain]";
@@ -133,7 +137,8 @@ async function changeSecret(context: CommandContext, key: SettingKey, text: stri
   context.hide([secret]);
   await changeConfig(context, changeOf(key, secret));
   await printResult(context, { text: `${key} = ${hiddenValue}`, json: { [key]: hiddenValue } });
-  if (text !== "-") await context.tell(`The key may be stored in your shell history. To type it instead: cody config set ${key} -`);
+  if (text !== "-")
+    await context.tell(`The key may be stored in your shell history. To type it instead: cody config set ${key} -`);
   return 0;
 }
 
@@ -149,7 +154,7 @@ type SettingKey = ConfigKey | ProviderKey;
 
 /** Settings that can be shown, which are more than those that can be set. */
 function readableKey(text: string | undefined): string {
-  return text !== undefined && inTable.test(text) ? text : checkedKey(text);
+  return text !== undefined && isInTable(text) ? text : checkedKey(text);
 }
 
 function checkedKey(text: string | undefined): SettingKey {
@@ -158,11 +163,18 @@ function checkedKey(text: string | undefined): SettingKey {
   const known = [...configKeys, ...["apiKey", "baseUrl", "keyring"].map((field) => `providers.<name>.${field}`)];
   const keys = `Keys: ${known.join(", ")}`;
   if (text === undefined) throw usageError("Missing setting name", keys);
-  if (inTable.test(text))
-    throw usageError(`${text} cannot be changed with cody config; edit the config file`, "Show its path: cody config path");
+  if (isInTable(text))
+    throw usageError(
+      `${text} cannot be changed with cody config; edit the config file`,
+      "Show its path: cody config path",
+    );
   const near = nearestSetting(text);
   if (near === text)
-    throw usageError(`${text} is a group of settings`, "Set one of them, or edit the config file: cody config path", keys);
+    throw usageError(
+      `${text} is a group of settings`,
+      "Set one of them, or edit the config file: cody config path",
+      keys,
+    );
   throw usageError(`Unknown key '${text}'`, ...(near === undefined ? [] : [`Did you mean ${near}?`]), keys);
 }
 

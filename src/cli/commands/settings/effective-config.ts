@@ -1,15 +1,10 @@
 import { resolveSettings } from "../../../actors/conversation/open/resolve-settings.js";
 import type { ConfigLayer, ConfigSource, LoadedConfig } from "../../../config/load-config.js";
-import { effectiveCompaction } from "../../../config/settings/compaction-settings.js";
-import { defaultBlobMegabytes } from "../../../config/places.js";
-import { defaultPatterns } from "../../../config/secrets/rules.js";
-import { defaultInjectionBudget } from "../../../context/knowledge-section.js";
-import { effectiveRetention } from "../../../config/settings/retention-settings.js";
-import { defaultHistoryTurns, effectiveLimits } from "../../../config/settings/turn-limits.js";
+import { effectiveRetention, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import { mcpSecrets } from "../../../config/secrets/mcp-secrets.js";
 import { mergedConfig } from "../../../config/files/merge-config.js";
 import { secretsOf } from "../../../config/secrets/redact.js";
-import { configKeys, type ConfigValue } from "../../../config/settings/setting-keys.js";
+import { type ConfigKey, configKeys, type ConfigValue } from "../../../config/settings/setting-keys.js";
 import { type LeafValue, settingLeaves } from "../../../config/settings/setting-leaves.js";
 import { configuredKeys, saidBaseUrl } from "../../../config/providers/vendors.js";
 import type { Config } from "../../../messages/config.js";
@@ -38,55 +33,21 @@ export interface EffectiveConfig {
 export async function effectiveConfig(context: CommandContext, asked?: string): Promise<EffectiveConfig> {
   const { values, sources, file, layers: loaded } = await loadSettings(context);
   const settings = await settingsOf(context, values);
-  const limits = effectiveLimits(values.turnLimits);
-  const compaction = effectiveCompaction(values.compaction);
-  const retention = effectiveRetention(values.persistence);
-  const { provider, api, model, baseUrl, approvalPolicy, sandbox } = settings;
-  const shown: Record<(typeof configKeys)[number], ConfigValue | undefined> = {
+  const { provider } = settings;
+  const { retentionDays, maxConversationsPerProject } = effectiveRetention(values.persistence);
+  // Settings whose value depends on more than the configuration, or is shown in another way.
+  const derived: { readonly [K in ConfigKey]?: ConfigValue | undefined } = {
     provider,
-    api,
-    model,
-    baseUrl,
-    auth: values.auth,
-    approvalPolicy,
-    sandbox,
-    "turnLimits.steps": limits.steps,
-    "turnLimits.seconds": limits.seconds,
-    "turnLimits.tokens": limits.tokens,
-    "turnLimits.answerBytes": limits.answerBytes,
-    "turnLimits.turnBytes": limits.turnBytes,
-    "turnLimits.approvalSeconds": limits.approvalSeconds,
-    "turnLimits.identicalFailures": limits.identicalFailures,
-    "compaction.enabled": compaction.enabled,
-    "compaction.strategy": compaction.strategy,
-    "compaction.mode": compaction.mode,
-    "compaction.ratio": compaction.ratio,
-    "compaction.tokenLimit": compaction.tokenLimit,
-    "compaction.reserveTokens": compaction.reserveTokens,
-    "compaction.keepRecentTokens": compaction.keepRecentTokens,
-    "compaction.keepTurns": compaction.keepTurns,
-    "compaction.userMessageTokens": compaction.userMessageTokens,
-    "compaction.preserveToolResults": compaction.preserveToolResults,
-    "compaction.onFailure": compaction.onFailure,
-    "compaction.prompt": compaction.prompt,
-    contextWindow: values.contextWindow,
-    systemPrompt: values.systemPrompt,
-    instructions: values.instructions,
-    "knowledge.enabled": values.knowledge?.enabled ?? true,
-    "knowledge.injectionBudget": values.knowledge?.injectionBudget ?? defaultInjectionBudget,
-    toolEnv: values.toolEnv,
-    "redaction.sensitivePatterns": values.redaction?.sensitivePatterns ?? defaultPatterns,
-    "redaction.shapes": values.redaction?.shapes ?? false,
-    "history.maxSize": values.history?.maxSize ?? defaultHistoryTurns,
+    api: settings.api,
+    model: settings.model,
+    baseUrl: settings.baseUrl,
+    approvalPolicy: settings.approvalPolicy,
+    sandbox: settings.sandbox,
     "export.directory": await exportDirectory(context, values.export?.directory).catch(() => undefined),
-    "persistence.enabled": values.persistence.enabled,
-    "persistence.layout": values.persistence.layout,
-    "persistence.directory": values.persistence.directory,
-    "persistence.retentionDays": retention.retentionDays ?? false,
-    "persistence.maxConversationsPerProject": retention.maxConversationsPerProject ?? false,
-    "persistence.maxFileMegabytes": values.persistence.maxFileMegabytes,
-    "persistence.maxBlobMegabytes": values.persistence.maxBlobMegabytes ?? defaultBlobMegabytes,
+    "persistence.retentionDays": retentionDays ?? false,
+    "persistence.maxConversationsPerProject": maxConversationsPerProject ?? false,
   };
+  const shown = (key: ConfigKey) => (key in derived ? derived[key] : effectiveSetting(values, key));
   const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources, file }, settings) };
   const names = [...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined);
   const servers = await trustedServers(context);
@@ -100,7 +61,7 @@ export async function effectiveConfig(context: CommandContext, asked?: string): 
   const secrets = [values.mcp_servers, servers].flatMap((entries) => mcpSecrets(entries, env));
   return {
     settings: new Map<string, ShownSetting>([
-      ...configKeys.map((key) => [key, { value: shown[key], source: found[key] }] as const),
+      ...configKeys.map((key) => [key, { value: shown(key), source: found[key] }] as const),
       ...tableSettings({ ...values, providers, mcp_servers: mcpServers }, said),
     ]),
     said,

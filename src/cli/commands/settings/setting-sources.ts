@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { variableOf } from "../../../config/settings/environment-config.js";
+import { variableOf } from "../../../config/settings/config-names.js";
 import type { ConfigLayer, ConfigSource } from "../../../config/load-config.js";
 import { readProjectServers } from "../../../config/project/project-servers.js";
 import { configKeys } from "../../../config/settings/setting-keys.js";
