@@ -347,7 +347,7 @@ export const settingsTable = {
     otherName: "history.sensitivePatterns",
     section: "storage",
     description:
-      "names whose values are not written to disk. [security.md](security.md#secrets-in-saved-conversations)",
+      "names whose values are not written to disk: [security.md](security.md#secrets-in-saved-conversations)",
   },
   "redaction.shapes": {
     schema: (s) => s.boolean,
@@ -391,7 +391,7 @@ export const settingsTable = {
     otherName: "storage.layout",
     section: "storage",
     description:
-      "how new conversations are stored: `cody`, `project`, `codex`. [file-format.md](file-format.md#layouts)",
+      "how new conversations are stored: `cody`, `project`, `codex`: [file-format.md](file-format.md#layouts)",
   },
   "persistence.directory": {
     schema: (s) => s.path,
@@ -460,6 +460,13 @@ export type ConfigShape = {
 
 type GroupShape<G extends SettingGroup> = {
   [K in SettingKey as K extends `${G}.${infer Name}` ? Name : never]: z.ZodOptional<SettingSchema<K>>;
+};
+
+/** The value types of settings by their other names. */
+export type OtherNames = {
+  [K in SettingKey as Table[K] extends { readonly otherName: infer Name extends string } ? Name : never]: z.infer<
+    SettingSchema<K>
+  >;
 };
 
 /** The value of a setting with its default; undefined only if it has none. */

@@ -1,19 +1,24 @@
-import type { Config, Layout } from "./config.js";
+import type { Config } from "./config.js";
 import { isRecord } from "../base/is-record.js";
-import { settingRows } from "./settings-table.js";
+import { type OtherNames, settingRows } from "./settings-table.js";
+
+/** The groups in which settings may have the names from the source documents, besides our own. */
+type OtherPlaces = {
+  [G in keyof OtherNames extends infer Key ? (Key extends `${infer Group}.${string}` ? Group : never) : never]?:
+    | ((G extends keyof Config ? NonNullable<Config[G]> : unknown) & {
+        [K in keyof OtherNames as K extends `${G}.${infer Name}` ? Name : never]?: OtherNames[K] | undefined;
+      })
+    | undefined;
+};
 
 /**
  * A configuration as files and callers may write it: `provider` may hold the table that belongs in `providers`, and
  * some settings may have the names from the source documents.
  */
-export interface WrittenConfig extends Omit<Config, "provider" | "history" | "persistence"> {
+export interface WrittenConfig extends Omit<Config, "provider" | keyof OtherPlaces>, OtherPlaces {
   /** Other programs' name for `mcp_servers`. */
   mcpServers?: Config["mcp_servers"];
-  persistence?: (Config["persistence"] & { exportDirectory?: string | undefined }) | undefined;
   provider?: Config["provider"] | Config["providers"];
-  storage?: { layout?: Layout | undefined } | undefined;
-  history?:
-    (Config["history"] & { saveHistory?: boolean | undefined; sensitivePatterns?: string[] | undefined }) | undefined;
 }
 
 /**
