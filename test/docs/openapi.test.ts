@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { openapiDocument } from "./openapi-document.js";
 
-// After a change of the messages: npm test -- test/docs -u
+// After a change of the messages: npm run docs
 test("the published REST API is that of the sources", async () => {
   await expect(`${JSON.stringify(openapiDocument(), null, 2)}\n`).toMatchFileSnapshot("../../docs/openapi.json");
 });

@@ -5,7 +5,7 @@ import { ResponseItem } from "../../src/messages/response-item.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
 import { Submission } from "../../src/messages/submission.js";
 
-// After a change of the protocol: npm test -- test/messages/protocol-schema.test.ts -u
+// After a change of the protocol: npm run docs
 test("the published JSON Schema of the protocol is that of the sources", async () => {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries({ Event, ResponseItem, RolloutLine, Submission }))

@@ -22,7 +22,7 @@ export interface ProjectConfig {
  * logins, the destinations of keys, and the actions allowed without approval. A group is named as a whole if all its
  * settings are the user's.
  */
-const personal: readonly string[] = [
+export const personalSettings: readonly string[] = [
   ...new Set(settingRows.filter(({ scope }) => scope === "user").map(({ key }) => wholeGroup(key))),
 ].toSorted();
 
@@ -54,7 +54,7 @@ async function trustedConfig({ file, problem }: ProjectConfigFile): Promise<Proj
   // The MCP actor reads the project's servers itself and starts them once for all conversations of the project.
   const parsed = await parseConfig(file, `.cody/${file.name}`);
   const { mcp_servers: _, ...config } = parsed.config;
-  const misplaced = personal.find((key) => settingIn(config, key) !== undefined);
+  const misplaced = personalSettings.find((key) => settingIn(config, key) !== undefined);
   if (misplaced !== undefined) {
     throw new InvalidInputError(`.cody/${file.name}: ${misplaced} can only be said in your own configuration`);
   }

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { schemas } from "../../src/messages/setting-values.js";
+import { settingRows } from "../../src/messages/settings-table.js";
+import { configPage } from "./config-page.js";
+
+// After a change of the settings: npm run docs
+test("the page about settings is that of the settings table", async () => {
+  const page = await configPage();
+  expect(settingRows.filter(({ key }) => !page.includes(`| \`${key}\` `))).toEqual([]);
+  expect(page).not.toMatch(/<!-- (?:user )?settings/);
+  await expect(page).toMatchFileSnapshot("../../docs/config.md");
+});
+
+test("every default is a value that its own setting accepts", () => {
+  const refused = settingRows.filter(
+    (row) => row.default !== undefined && !row.schema(schemas).safeParse(row.default).success,
+  );
+  expect(refused.map(({ key }) => key)).toEqual([]);
+});
