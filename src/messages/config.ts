@@ -34,14 +34,12 @@ export type KnowledgeConfig = z.infer<typeof KnowledgeConfig>;
 
 /** Builds the shape from the settings table: `turnLimits.steps` becomes a field of the object `turnLimits`. */
 function configShape(): ConfigShape {
-  const shape: Record<string, Record<string, z.ZodType> | z.ZodType> = {};
+  const groups = new Map<string, Record<string, z.ZodType>>();
   for (const { key, schema } of settingRows) {
-    const [group = key, name] = key.split(".");
-    const field = schema(schemas).optional();
-    shape[group] = name === undefined ? field : { ...shape[group], [name]: field };
+    const [group = key, name = ""] = key.split(".");
+    groups.set(group, { ...groups.get(group), [name]: schema(schemas).optional() });
   }
-  const entries = Object.entries(shape).map(([name, value]) => {
-    return [name, value instanceof z.ZodType ? value : z.strictObject(value).optional()];
-  });
-  return Object.fromEntries(entries) as ConfigShape;
+  // A setting outside a group is stored under an empty name.
+  const shape = [...groups].map(([group, fields]) => [group, fields[""] ?? z.strictObject(fields).optional()]);
+  return Object.fromEntries(shape) as ConfigShape;
 }
