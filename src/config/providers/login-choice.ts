@@ -21,6 +21,7 @@ export function guardedChoice(
 ): ProviderChoice {
   const said = layers.map(({ choice }) => choice);
   const found = choiceOf(said, keys, models);
+  if (keys.auth === undefined) return found;
   const { model } = found;
   const provider =
     found.provider ?? (model === undefined ? providerOfKey(keys) : providerOfModel(model, models, keys)) ?? "";

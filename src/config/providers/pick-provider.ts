@@ -45,10 +45,7 @@ function onlyHolder(keys: KeySources): string | undefined {
 
 /** The providers that have a key: those configured for cody if there are any, otherwise those in the environment. */
 export function holdersOf({ env, providers }: KeySources): string[] {
-  const places: readonly KeySources[] = [{ env: {}, providers }, { env }];
-  return (
-    places
-      .map((place) => guessed.filter((provider) => hasKey(provider, place)))
-      .find((holders) => holders.length > 0) ?? []
-  );
+  const configured =
+    providers === undefined ? [] : guessed.filter((provider) => hasKey(provider, { env: {}, providers }));
+  return configured.length > 0 ? configured : guessed.filter((provider) => hasKey(provider, { env }));
 }

@@ -18,7 +18,8 @@ export function choiceOf(
   let provider: string | undefined;
   let baseUrl: string | undefined;
   let owner: string | undefined;
-  const owned = layers.map((layer) => {
+  // A layer that chooses nothing cannot change the result, and looking for its owner would search for keys.
+  const owned = layers.filter(choosesSomething).map((layer) => {
     const next =
       layer.provider ??
       elsewhere(layer.model, models, { provider, baseUrl: baseUrl ?? addressOf(provider, keys) }) ??
@@ -53,6 +54,10 @@ function elsewhere(
 
 function addressOf(provider: string | undefined, { providers = {} }: KeySources): string | undefined {
   return provider === undefined ? undefined : providers[provider]?.baseUrl;
+}
+
+function choosesSomething(layer: ProviderChoice): boolean {
+  return Object.keys(defined(layer)).length > 0;
 }
 
 function defined({ provider, api, model, baseUrl }: ProviderChoice): ProviderChoice {

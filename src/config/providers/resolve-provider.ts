@@ -109,9 +109,7 @@ function reached(
   const model =
     config.model === undefined ? (login?.model ?? vendor.model) : ownName(config.model, provider, config.models);
   if (model === undefined) {
-    return refused(
-      `No model set for ${provider}.\nRun: cody set-provider ${provider} --model <model>`,
-    );
+    return refused(`No model set for ${provider}.\nRun: cody set-provider ${provider} --model <model>`);
   }
   return {
     ok: true,
