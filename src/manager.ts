@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/all-events.js";
 import { checkedOptions } from "./actors/conversation/open/checked-options.js";
 import type { Conversation } from "./actors/conversation/handle.js";
@@ -31,6 +32,7 @@ import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
+import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/learning-redactor.js";
 import { redactionRules } from "./config/secrets/rules.js";
 import { effectiveSetting } from "./config/settings/effective-settings.js";
@@ -69,8 +71,9 @@ export class ConversationManager implements AsyncDisposable {
     const config = parsed(Config, ownShape(options.config ?? {}), "config");
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
+    const homes = resolveHomes({ home: options.home, env: options.env ?? {}, homedir });
     const redactor = new LearningRedactor(redactionRules(config, options.env ?? {}));
-    this.#store = openStore(options, config, { cpu: this.#cpu, redactor });
+    this.#store = openStore(options, config, { homes, cpu: this.#cpu, redactor });
     const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
     for (const { name } of options.providers ?? []) reached.add(name);
     this.#importer = {
@@ -90,7 +93,7 @@ export class ConversationManager implements AsyncDisposable {
     const counts = new TokenCounts(options.tokenizer && forgiving(options.tokenizer, (message) => this.#warn(message)));
     this.#gate = new RequestGate(config.limits ?? {});
     this.#desk = new CredentialResolver({
-      home: options.home,
+      home: homes.home,
       env: options.env ?? {},
       config,
       now: () => this.#now().getTime(),
@@ -101,6 +104,7 @@ export class ConversationManager implements AsyncDisposable {
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
     this.#opener = new ConversationOpener({
       options,
+      homes,
       config,
       store: this.#store,
       compactor: this.#compactor,

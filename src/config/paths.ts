@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { InvalidInputError } from "../base/errors.js";
 
 export interface HomePaths {
   readonly conversations: string;
@@ -83,4 +84,29 @@ export function claudeHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: (
   } catch {
     return undefined;
   }
+}
+
+/** The folders in which cody, and the programs whose files it also reads, keep a user's files. */
+export interface Homes {
+  /** cody's own folder. */
+  readonly home: string;
+  readonly codexHome: string | undefined;
+  readonly claudeHome: string | undefined;
+}
+
+export interface HomesInput {
+  /** Overrides the folder that the environment names. */
+  readonly home?: string | undefined;
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly homedir: () => string;
+}
+
+export function resolveHomes({ home, env, homedir }: HomesInput): Homes {
+  if (home === "") throw new InvalidInputError("home: expected the path of a directory");
+  return {
+    // Made absolute, because the working directory may change later.
+    home: home === undefined ? codyHome({ env, homedir: homedir() }) : resolve(home),
+    codexHome: codexHome({ env, homedir }),
+    claudeHome: claudeHome({ env, homedir }),
+  };
 }

@@ -1,6 +1,7 @@
 import { mkdir, readFile as contentOf, realpath, symlink, writeFile as put } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { resolveHomes } from "../../src/config/paths.js";
 import { privatePaths } from "../../src/config/private-paths.js";
 import { applyPatch } from "../../src/tools/apply-patch.js";
 import { listFiles } from "../../src/tools/list-files.js";
@@ -36,7 +37,7 @@ async function userFolder(): Promise<string> {
 }
 
 async function contextOf(user: string, cwd: string, home = join(user, ".cody")): Promise<TestContext> {
-  const paths = privatePaths({ home, env: {}, homedir: () => user });
+  const paths = privatePaths(resolveHomes({ home, env: {}, homedir: () => user }));
   return await toolContext({ cwd, privatePaths: paths, sandbox: "danger-full-access" });
 }
 

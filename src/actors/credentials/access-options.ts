@@ -1,7 +1,7 @@
 import type { Config } from "../../messages/config.js";
 
 export interface AccessOptions {
-  readonly home: string | undefined;
+  readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: Pick<Config, "providers" | "logins">;
   readonly now: () => number;

@@ -1,5 +1,4 @@
 import { homedir } from "node:os";
-import { codyHome } from "../../config/paths.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import { createTransport } from "../../providers/transport/node-transport.js";
 import { spawn } from "../runtime/spawn.js";
@@ -23,7 +22,7 @@ export function openCredentials({ home, env, config, now, warn, learn }: AccessO
   const transport = createTransport(env);
   const options = {
     logins: config.logins,
-    store: new TokenStore(home ?? codyHome({ env, homedir: homedir() })),
+    store: new TokenStore(home),
     places: borrowedPlaces(env, homedir),
     fetch: transport.fetch,
     now,

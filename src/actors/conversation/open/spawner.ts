@@ -1,9 +1,9 @@
-import { homedir } from "node:os";
 import { v7 as uuidv7 } from "uuid";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import { limitOf } from "../../../compaction/tokens/trigger-limit.js";
 import { type ContextWindow, contextWindow } from "../../../config/models/model-windows.js";
 import { factsOf, priceOf } from "../../../config/models/models.js";
+import type { Homes } from "../../../config/paths.js";
 import { privatePaths } from "../../../config/private-paths.js";
 import { isTrustedRoot } from "../../../config/project/trust.js";
 import { configuredKeys } from "../../../config/providers/vendors.js";
@@ -40,7 +40,6 @@ import { knownStrategies } from "../compaction/known-strategies.js";
 import type { Conversation } from "../handle.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
-import { homeOf } from "../store/open-store.js";
 import type { OpenedRollout, Store } from "../store/store.js";
 import type { ToldPrompt } from "../turn/conversation-prompt.js";
 import { ProjectContext } from "../turn/project-context.js";
@@ -52,6 +51,7 @@ import { spawnConversation } from "./spawn-conversation.js";
 /** The manager's parts that its conversations share. */
 export interface SpawnerParts {
   readonly options: ManagerOptions;
+  readonly homes: Homes;
   readonly config: Config;
   readonly store: Pick<Store, "read">;
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
@@ -99,18 +99,19 @@ export class ConversationSpawner {
 
   constructor(parts: SpawnerParts) {
     this.#parts = parts;
-    this.#context = new ProjectContext(parts.options, parts.config, {
+    this.#context = new ProjectContext(parts.config, {
+      homes: parts.homes,
       redactor: parts.redactor,
       now: () => this.#now(),
     });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
     this.#servers = new ServerLeases({
-      home: homeOf(parts.options),
+      home: parts.homes.home,
       configured: parts.config.mcp_servers ?? {},
       env: parts.options.env ?? {},
       log: (text) => parts.options.log?.(text),
     });
-    this.#privatePaths = privatePaths({ home: homeOf(parts.options), env: parts.options.env ?? {}, homedir });
+    this.#privatePaths = privatePaths(parts.homes);
     this.#strategies = knownStrategies(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
@@ -170,7 +171,7 @@ export class ConversationSpawner {
       instructions: ({ cwd }) => parts.prompt.text(cwd),
       refreshInstructions: ({ cwd }, signal) => parts.prompt.refresh(cwd, signal),
       saveKnowledge: ({ cwd }) => this.#context.saveKnowledge(cwd, parts.conversationId),
-      isTrusted: (root) => isTrustedRoot(homeOf(this.#parts.options), root),
+      isTrusted: (root) => isTrustedRoot(this.#parts.homes.home, root),
       price: ({ model }) => priceOf(model, this.#parts.config.models),
       facts: ({ model }) => factsOf(model, this.#parts.config.models),
       countTokens: (text) => this.#parts.counts.ofText(text),

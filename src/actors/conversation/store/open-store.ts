@@ -1,7 +1,6 @@
 import { homedir } from "node:os";
-import { resolve } from "node:path";
 import { gitUser } from "../../../base/git/git-user.js";
-import { codexHome, codyHome } from "../../../config/paths.js";
+import type { Homes } from "../../../config/paths.js";
 import { conversationPlaces } from "../../../config/places.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { LearningRedactor } from "../../../config/secrets/learning-redactor.js";
@@ -24,17 +23,18 @@ import type { Store, StoredLines } from "./store.js";
 import type { TurnRecorder } from "../../rollout-writer/turn-recorder.js";
 
 export interface StoreParts {
+  readonly homes: Homes;
   readonly cpu: CpuPool;
   readonly redactor: LearningRedactor;
 }
 
 /** Opens a manager's store: the injected recorder, else files. */
-export function openStore(options: ManagerOptions, config: Config, { cpu, redactor }: StoreParts): Store {
+export function openStore(options: ManagerOptions, config: Config, { homes, cpu, redactor }: StoreParts): Store {
   const { env = {}, outbox, recorder } = options;
   if (recorder !== undefined) return recorderStore(recorder);
   const places = conversationPlaces({
-    home: homeOf(options),
-    codexHome: codexHome({ env, homedir }),
+    home: homes.home,
+    codexHome: homes.codexHome,
     persistence: config.persistence,
   });
   const writer = effectiveSetting(config, "persistence.enabled") ? (outbox ?? openOutbox(env)) : undefined;
@@ -51,13 +51,6 @@ export function openStore(options: ManagerOptions, config: Config, { cpu, redact
     gitUser: gitUser({ env, homedir }),
     maxBlobBytes,
   });
-}
-
-/** Returns a manager's home directory. */
-export function homeOf({ home, env = {} }: Pick<ManagerOptions, "home" | "env">): string {
-  if (home === "") throw new InvalidInputError("home: expected the path of a directory");
-  // Made absolute, because the working directory may change later.
-  return home === undefined ? codyHome({ env, homedir: homedir() }) : resolve(home);
 }
 
 /** Stores conversations in an injected recorder, with one call for each turn. */

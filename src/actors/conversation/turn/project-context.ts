@@ -1,16 +1,15 @@
-import { homedir } from "node:os";
-import { codexHome, codyHome } from "../../../config/paths.js";
+import type { Homes } from "../../../config/paths.js";
 import { effectiveGroup } from "../../../config/settings/effective-settings.js";
 import type { Config } from "../../../messages/config.js";
 import type { TextRedactor } from "../../../messages/redaction.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
 import { ProjectKnowledge } from "../../knowledge/project-knowledge.js";
-import type { ManagerOptions } from "../open/manager-options.js";
 import { SystemPrompts } from "./system-prompts.js";
 import { ToldPrompt } from "./conversation-prompt.js";
 
 export interface ContextParts {
+  readonly homes: Homes;
   readonly redactor: TextRedactor;
   readonly now: () => Date;
 }
@@ -21,12 +20,11 @@ export class ProjectContext {
   readonly #knowledge: ProjectKnowledge | undefined;
   readonly #prompts: SystemPrompts;
 
-  constructor({ home, env = {} }: ManagerOptions, config: Config, { redactor, now }: ContextParts) {
+  constructor(config: Config, { homes, redactor, now }: ContextParts) {
     const { enabled, injectionBudget } = effectiveGroup(config, "knowledge");
     this.#knowledge = enabled ? new ProjectKnowledge({ redactor, budgetTokens: injectionBudget, now }) : undefined;
-    const homes = [home ?? codyHome({ env, homedir: homedir() }), codexHome({ env, homedir })];
     this.#prompts = new SystemPrompts({
-      homes: homes.filter((folder) => folder !== undefined),
+      homes: [homes.home, homes.codexHome].filter((folder) => folder !== undefined),
       config,
       knowledge: this.#knowledge,
       now,
