@@ -32,6 +32,7 @@ import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./messages/written-config.js";
+import { ProjectFinder } from "./config/project/project-roots.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/learning-redactor.js";
 import { redactionRules } from "./config/secrets/rules.js";
@@ -105,6 +106,7 @@ export class ConversationManager implements AsyncDisposable {
     this.#opener = new ConversationOpener({
       options,
       homes,
+      projects: new ProjectFinder(),
       config,
       store: this.#store,
       compactor: this.#compactor,

@@ -1,4 +1,5 @@
 import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
+import type { ProjectRoots } from "../config/project/project-roots.js";
 import type { Diagnostics } from "./diagnostics.js";
 import type { Flags } from "./arguments/flags.js";
 import type { Terminal } from "./terminal/terminal.js";
@@ -9,6 +10,8 @@ export interface CommandContext extends Diagnostics {
   readonly home: string;
   /** Codex's folder; undefined for a user without a home. */
   readonly codexHome: string | undefined;
+  /** The project of the working directory; searched for once in a command. */
+  readonly projectRoots: () => Promise<ProjectRoots>;
   /** The arguments after the command's name, as typed. */
   readonly args: readonly string[];
   readonly flags: Flags;

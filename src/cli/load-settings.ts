@@ -10,8 +10,9 @@ import { visible } from "../base/text/visible.js";
 /** Loads the configuration of this run, redacts its keys in later messages, and reports its warnings. */
 export async function loadSettings(context: CommandContext): Promise<LoadedConfig> {
   const { home, codexHome, terminal } = context;
-  const { cwd, env } = terminal;
-  const loaded = await loadConfig({ home, codexHome, cwd, env, flags: configFlags(context) });
+  const { env } = terminal;
+  const { realRoot } = await context.projectRoots();
+  const loaded = await loadConfig({ home, codexHome, projectRoot: realRoot, env, flags: configFlags(context) });
   context.hide([...configuredKeys(loaded.values.providers), ...mcpSecrets(loaded.values.mcp_servers, env)]);
   for (const warning of loaded.warnings) await context.tellOnce(visible(warning));
   if (loaded.exposed !== undefined) {

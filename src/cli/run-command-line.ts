@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import { codexHome, codyHome } from "../config/paths.js";
+import { findProjectRoots, type ProjectRoots } from "../config/project/project-roots.js";
 import { version } from "../version.js";
 import { loadCommand, writes } from "./arguments/command-table.js";
 import { CommandError, exitCodes } from "./command-error.js";
@@ -30,13 +31,20 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   try {
     const codex = codexHome({ env: terminal.env, homedir: () => terminal.homedir });
     const { args, flags } = parsed;
-    return await runCommand(parsed, { ...diagnostics, terminal, home, codexHome: codex, args, flags });
+    const projectRoots = searchedOnce(terminal);
+    return await runCommand(parsed, { ...diagnostics, terminal, home, codexHome: codex, projectRoots, args, flags });
   } catch (error) {
     return await report(error, diagnostics);
   } finally {
     await diagnostics.close();
     unlisten();
   }
+}
+
+function searchedOnce(terminal: Terminal): CommandContext["projectRoots"] {
+  let search: Promise<ProjectRoots> | undefined;
+  // The working directory is read when it is needed: not every command does, and it may be gone.
+  return async () => await (search ??= findProjectRoots(terminal.cwd));
 }
 
 async function runCommand({ name, flags, help }: ParsedCommand, context: CommandContext): Promise<number> {

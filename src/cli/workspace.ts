@@ -7,7 +7,6 @@ import {
 } from "../config/project/active-conversation.js";
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { activeDirectory, conversationPlaces, type ConversationPlaces } from "../config/places.js";
-import { findProjectRoot } from "../config/project/project.js";
 import type { NewConversation } from "../actors/conversation/open/manager-options.js";
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/saved/import-options.js";
 import { ConversationManager } from "../manager.js";
@@ -171,9 +170,8 @@ export async function openWorkspace(
   context: CommandContext,
   source: "interactive" | "non_interactive" = "non_interactive",
 ): Promise<Workspace> {
-  // Read first, because it throws if the folder is gone, and a rejection of the other promise would be lost.
-  const { cwd } = context.terminal;
-  const [{ values }, projectRoot] = await Promise.all([loadSettings(context), findProjectRoot(cwd)]);
+  const { root: projectRoot } = await context.projectRoots();
+  const { values } = await loadSettings(context);
   const changes = changesOf(configFlags(context));
   const { home, codexHome } = context;
   const directory = activeDirectory(conversationPlaces({ home, codexHome, persistence: values.persistence }));

@@ -47,8 +47,8 @@ export interface ConfigInput {
   readonly home: string;
   /** Codex's home, for the layout that keeps conversations there. */
   readonly codexHome?: string | undefined;
-  /** A folder in the project whose configuration applies; without it, none is read. */
-  readonly cwd?: string;
+  /** The real path of the project whose configuration applies; without it, none is read. */
+  readonly projectRoot?: string;
   /** Holds `CODY_` settings and API keys; the keys decide the provider of a base URL that is configured without one. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly flags: ConfigFlags;
@@ -59,10 +59,10 @@ export interface ConfigInput {
  * wins over the defaults. Relative directories are resolved against the home.
  */
 export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
-  const { home, codexHome, cwd, env, flags } = input;
+  const { home, codexHome, projectRoot, env, flags } = input;
   const [found, project, environment] = await Promise.all([
     readConfigFile(home),
-    cwd === undefined ? noProject : readProjectConfig(home, cwd),
+    projectRoot === undefined ? noProject : readProjectConfig(home, projectRoot),
     environmentConfig(env),
   ]);
   const name = found?.name ?? defaultName;

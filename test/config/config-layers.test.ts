@@ -23,7 +23,7 @@ async function loaded({ own, project, trust, env = {}, flags = {} }: Said): Prom
   if (own !== undefined) await writeFile(join(home, "config.json"), JSON.stringify(own));
   if (project !== undefined) await writeFile(join(cwd, ".cody/config.yaml"), JSON.stringify(project));
   if (trust !== undefined) await setTrust(home, cwd, trust);
-  return await loadConfig({ home, cwd, env, flags });
+  return await loadConfig({ home, projectRoot: cwd, env, flags });
 }
 
 test("flags win over the environment, that over the project, and that over the user's own configuration", async () => {
@@ -87,7 +87,7 @@ test("a trusted project's configuration that is broken is named as the project's
   await Promise.all([mkdir(home), mkdir(join(cwd, ".cody"), { recursive: true })]);
   await writeFile(join(cwd, ".cody/config.json"), "{");
   await setTrust(home, cwd, "trusted");
-  await expect(loadConfig({ home, cwd, env: {}, flags: {} })).rejects.toThrow(
+  await expect(loadConfig({ home, projectRoot: cwd, env: {}, flags: {} })).rejects.toThrow(
     ".cody/config.json: invalid JSON in line 1, column 2: a } is missing",
   );
 });
@@ -99,7 +99,7 @@ test("a configuration that is a link is none", async () => {
   await writeFile(join(folder, "elsewhere.json"), "{}");
   await symlink(join(folder, "elsewhere.json"), join(cwd, ".cody/config.json"));
   await setTrust(home, cwd, "trusted");
-  await expect(loadConfig({ home, cwd, env: {}, flags: {} })).rejects.toThrow("is no file");
+  await expect(loadConfig({ home, projectRoot: cwd, env: {}, flags: {} })).rejects.toThrow("is no file");
 });
 
 test("a variable that does not fit is named", async () => {

@@ -3,9 +3,13 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { readProjectServers } from "../../src/config/project/project-servers.js";
+import { type ProjectServers, readProjectServers } from "../../src/config/project/project-servers.js";
 import { readTrust, realProjectRoot, setTrust } from "../../src/config/project/trust.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+
+async function serversIn(home: string, cwd: string): Promise<ProjectServers> {
+  return await readProjectServers(home, await realProjectRoot(cwd));
+}
 
 async function project(config?: unknown) {
   const [home, root] = [await temporaryFolder(), await temporaryFolder()];
@@ -27,11 +31,11 @@ test("a project's servers are read from its root, with what the user thinks of i
     settings: ["model"],
     problem: undefined,
   };
-  expect(await readProjectServers(home, join(root, "src"))).toEqual({ ...found, trust: undefined });
+  expect(await serversIn(home, join(root, "src"))).toEqual({ ...found, trust: undefined });
   await setTrust(home, root, "trusted");
-  expect(await readProjectServers(home, root)).toEqual({ ...found, trust: "trusted" });
+  expect(await serversIn(home, root)).toEqual({ ...found, trust: "trusted" });
   await setTrust(home, root, "untrusted");
-  expect((await readProjectServers(home, root)).trust).toBe("untrusted");
+  expect((await serversIn(home, root)).trust).toBe("untrusted");
   await setTrust(home, root, undefined);
   expect([...(await readTrust(home))]).toEqual([]);
 });
@@ -42,8 +46,8 @@ test("trust is for the real folder, whatever name leads there", async () => {
   const link = join(home, "link");
   await symlink(root, link);
   await setTrust(home, await realProjectRoot(link), "trusted");
-  expect((await readProjectServers(home, root)).trust).toBe("trusted");
-  expect((await readProjectServers(home, other.root)).trust).toBeUndefined();
+  expect((await serversIn(home, root)).trust).toBe("trusted");
+  expect((await serversIn(home, other.root)).trust).toBeUndefined();
 });
 
 test("a damaged file of trust trusts nobody", async () => {
@@ -56,9 +60,9 @@ test("a damaged file of trust trusts nobody", async () => {
 
 test("a project without a configuration, and the folder above cody's home, have none", async () => {
   const { home, root } = await project();
-  expect(await readProjectServers(home, root)).toMatchObject({ file: undefined, servers: {} });
+  expect(await serversIn(home, root)).toMatchObject({ file: undefined, servers: {} });
   const above = await project({ mcp_servers: { one: { command: "one" } } });
-  expect(await readProjectServers(join(above.root, ".cody"), above.root)).toMatchObject({
+  expect(await serversIn(join(above.root, ".cody"), above.root)).toMatchObject({
     file: undefined,
     servers: {},
   });
@@ -75,7 +79,7 @@ test("what is wrong with a project's configuration is said, and nothing of it co
   ];
   for (const config of wrong) {
     const { home, root } = await project(config);
-    const { servers, problem } = await readProjectServers(home, root);
+    const { servers, problem } = await serversIn(home, root);
     expect({ servers, problem: problem === undefined ? "none" : "some" }).toEqual({
       servers: {},
       problem: config.mcp_servers === 7 ? "none" : "some",
@@ -86,8 +90,8 @@ test("what is wrong with a project's configuration is said, and nothing of it co
 test("a configuration that is no plain file is not opened", async () => {
   const { home, root } = await project({});
   await promisify(execFile)("mkfifo", [join(root, ".cody/config.yaml")]);
-  expect((await readProjectServers(home, root)).problem).toContain("config.yaml is no file");
+  expect((await serversIn(home, root)).problem).toContain("config.yaml is no file");
   const linked = await project({});
   await symlink("/etc/passwd", join(linked.root, ".cody/config.yaml"));
-  expect((await readProjectServers(linked.home, linked.root)).problem).toContain("config.yaml is no file");
+  expect((await serversIn(linked.home, linked.root)).problem).toContain("config.yaml is no file");
 });

@@ -26,8 +26,9 @@ export class ServerLeases {
     this.#options = options;
   }
 
-  async open(cwd: string): Promise<OpenedServers> {
-    const project = await this.#project(cwd);
+  /** Opens the servers for a project, by the real path of its root. */
+  async open(realRoot: string): Promise<OpenedServers> {
+    const project = await this.#project(realRoot);
     const isTrusted = project.trust === "trusted";
     const entries = { ...this.#options.configured, ...(isTrusted ? project.servers : {}) };
     const notice = isTrusted ? project.problem : untrustedNotice(project);
@@ -41,11 +42,11 @@ export class ServerLeases {
     await (await this.#servers)?.close();
   }
 
-  #project(cwd: string): Promise<ProjectServers> {
-    const known = this.#looking.get(cwd);
+  #project(realRoot: string): Promise<ProjectServers> {
+    const known = this.#looking.get(realRoot);
     if (known !== undefined) return known;
-    const looking = readProjectServers(this.#options.home, cwd).finally(() => this.#looking.delete(cwd));
-    this.#looking.set(cwd, looking);
+    const looking = readProjectServers(this.#options.home, realRoot).finally(() => this.#looking.delete(realRoot));
+    this.#looking.set(realRoot, looking);
     return looking;
   }
 }

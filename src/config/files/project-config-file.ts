@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { InvalidInputError } from "../../base/errors.js";
 import { type ConfigFile, readConfigFile } from "./config-file.js";
 import { configNames } from "../settings/config-names.js";
-import { readTrust, realProjectRoot, type TrustLevel } from "../project/trust.js";
+import { readTrust, type TrustLevel } from "../project/trust.js";
 
 /** A project's own configuration in `.cody`. It must not be used unless the user has trusted the project. */
 export interface ProjectConfigFile {
@@ -18,8 +18,8 @@ export interface ProjectConfigFile {
 /** The file is parsed before the user has trusted the project, and parsing a long one could take minutes. */
 const maxBytes = 32 * 1024;
 
-export async function readProjectConfigFile(home: string, cwd: string): Promise<ProjectConfigFile> {
-  const root = await realProjectRoot(cwd);
+/** Reads the configuration of the project at a root, which must be a real path. */
+export async function readProjectConfigFile(home: string, root: string): Promise<ProjectConfigFile> {
   const folder = join(root, ".cody");
   const none = { root, trust: undefined, file: undefined, problem: undefined };
   // This single `lstat` is the only cost for a project without a configuration.

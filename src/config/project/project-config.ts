@@ -33,8 +33,8 @@ function wholeGroup(key: string): string {
 }
 
 /** Returns the settings of a trusted project. For a project without a trust decision, reports only that it has some. */
-export async function readProjectConfig(home: string, cwd: string): Promise<ProjectConfig> {
-  const found = await readProjectConfigFile(home, cwd);
+export async function readProjectConfig(home: string, root: string): Promise<ProjectConfig> {
+  const found = await readProjectConfigFile(home, root);
   if (found.trust === "trusted") return await trustedConfig(found);
   const { trust, file } = found;
   return trust === undefined && file !== undefined && (await saysSettings(file))

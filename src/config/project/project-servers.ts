@@ -19,9 +19,9 @@ export interface ProjectServers {
   readonly problem: string | undefined;
 }
 
-/** The servers of an untrusted project are for display only. */
-export async function readProjectServers(home: string, cwd: string): Promise<ProjectServers> {
-  const { root, trust, file, problem } = await readProjectConfigFile(home, cwd);
+/** Reads the servers of the project at a root, which must be a real path. Those of an untrusted one are for display only. */
+export async function readProjectServers(home: string, realRoot: string): Promise<ProjectServers> {
+  const { root, trust, file, problem } = await readProjectConfigFile(home, realRoot);
   const none = { root, trust, file: file?.path, servers: {}, settings: [], problem };
   if (file === undefined) return none;
   try {

@@ -1,9 +1,9 @@
-import { readFile, realpath } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { withFileLock } from "../file-lock.js";
 import { makeDirectory } from "../../base/fs/make-directory.js";
 import { homePaths } from "../paths.js";
-import { findProjectRoot } from "./project.js";
+import { findProjectRoots } from "./project-roots.js";
 import { writeAtomic } from "../../base/fs/write-atomic.js";
 
 /** The user's decision about a project; most projects have none. */
@@ -32,9 +32,9 @@ export async function setTrust(home: string, root: string, level: TrustLevel | u
   });
 }
 
-/** The root of the project that contains a folder, as a real path: a link must not lend its trust to another folder. */
+/** The root of the project that contains a folder, as a real path. */
 export async function realProjectRoot(cwd: string): Promise<string> {
-  return await findProjectRoot(await realpath(cwd).catch(() => cwd));
+  return (await findProjectRoots(cwd)).realRoot;
 }
 
 /** Whether the user trusts the project at this root, which must be a real path. */

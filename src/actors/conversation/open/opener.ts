@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
-import { findProjectRoot, readGitInfo } from "../../../config/project/project.js";
+import { readGitInfo } from "../../../config/project/project.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { ConversationConfig, ResumeConfig } from "../../../messages/conversation-config.js";
 import { isConversationId, shownId } from "../../../messages/conversation-id.js";
@@ -65,9 +65,11 @@ export class ConversationOpener {
     const { settings, notice } = this.#spawner.settings(recorded, { ...config, ...(working && { cwd: working.cwd }) });
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
-    const [{ outcome, notice: openNotice, ...opened }, git, prompt] = await Promise.all([
+    const searching = this.#parts.projects.find(cwd);
+    const [{ outcome, notice: openNotice, ...opened }, project, git, prompt] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
-      this.#gitInfos.of(settings.cwd),
+      searching,
+      searching.then(({ root }) => this.#gitInfos.of(root)),
       this.#spawner.openPrompt(cwd),
     ]);
     refuseInUse(conversationId, outcome);
@@ -88,7 +90,7 @@ export class ConversationOpener {
     const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
     const unlisted = saved.status === "saved" && listed.status === "not_saved" ? listed.reason : undefined;
     await this.#refuseOpened(rollout);
-    const { lease, notice: serverNotice } = await this.#spawner.leaseServers(cwd);
+    const { lease, notice: serverNotice } = await this.#spawner.leaseServers(project);
     const conversation = await this.#spawner.spawn({
       conversationId,
       state,
@@ -135,7 +137,7 @@ export class ConversationOpener {
     refuseInUse(conversationId, outcome);
     const { rollout } = opened;
     await this.#refuseOpened(rollout);
-    const prompt = await this.#spawner.openPrompt(cwd);
+    const [prompt, project] = await Promise.all([this.#spawner.openPrompt(cwd), this.#parts.projects.find(cwd)]);
     // Another process may have written between reading the file and taking the lock.
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
     const { state, shown, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
@@ -143,7 +145,7 @@ export class ConversationOpener {
     if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     await this.#indexName(conversationId, state, "mend");
     await this.#indexPin(conversationId, state, "mend");
-    const { lease, notice: serverNotice } = await this.#spawner.leaseServers(cwd);
+    const { lease, notice: serverNotice } = await this.#spawner.leaseServers(project);
     const notices = [notice, openNotice, working.notice, tornNotice(outcome), skippedNotice(skipped), serverNotice];
     return await this.#spawner.spawn({
       conversationId,
@@ -237,17 +239,15 @@ function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]):
   if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
 }
 
-/** Reads git information of folders. Conversations that are opened together read their folder once. */
+/** Reads git information of projects. Conversations that are opened together read it once. */
 class GitInfos {
   readonly #looking = new Map<string, Promise<GitInfo | undefined>>();
 
-  of(cwd: string): Promise<GitInfo | undefined> {
-    const known = this.#looking.get(cwd);
+  of(root: string): Promise<GitInfo | undefined> {
+    const known = this.#looking.get(root);
     if (known !== undefined) return known;
-    const looking = findProjectRoot(cwd)
-      .then(readGitInfo)
-      .finally(() => this.#looking.delete(cwd));
-    this.#looking.set(cwd, looking);
+    const looking = readGitInfo(root).finally(() => this.#looking.delete(root));
+    this.#looking.set(root, looking);
     return looking;
   }
 }

@@ -5,6 +5,7 @@ import { type ContextWindow, contextWindow } from "../../../config/models/model-
 import { factsOf, priceOf } from "../../../config/models/models.js";
 import type { Homes } from "../../../config/paths.js";
 import { privatePaths } from "../../../config/private-paths.js";
+import type { ProjectFinder, ProjectRoots } from "../../../config/project/project-roots.js";
 import { isTrustedRoot } from "../../../config/project/trust.js";
 import { configuredKeys } from "../../../config/providers/vendors.js";
 import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
@@ -52,6 +53,7 @@ import { spawnConversation } from "./spawn-conversation.js";
 export interface SpawnerParts {
   readonly options: ManagerOptions;
   readonly homes: Homes;
+  readonly projects: ProjectFinder;
   readonly config: Config;
   readonly store: Pick<Store, "read">;
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
@@ -101,6 +103,7 @@ export class ConversationSpawner {
     this.#parts = parts;
     this.#context = new ProjectContext(parts.config, {
       homes: parts.homes,
+      projects: parts.projects,
       redactor: parts.redactor,
       now: () => this.#now(),
     });
@@ -144,9 +147,9 @@ export class ConversationSpawner {
     return this.#context.openPrompt(cwd);
   }
 
-  /** Leases the servers for a folder, with a notice for the user. */
-  leaseServers(cwd: string): ReturnType<ServerLeases["open"]> {
-    return this.#servers.open(cwd);
+  /** Leases the servers for a project, with a notice for the user. */
+  leaseServers({ realRoot }: ProjectRoots): ReturnType<ServerLeases["open"]> {
+    return this.#servers.open(realRoot);
   }
 
   /** Starts the actor of a conversation whose rollout is open. */

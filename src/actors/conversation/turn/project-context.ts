@@ -1,4 +1,5 @@
 import type { Homes } from "../../../config/paths.js";
+import type { ProjectFinder } from "../../../config/project/project-roots.js";
 import { effectiveGroup } from "../../../config/settings/effective-settings.js";
 import type { Config } from "../../../messages/config.js";
 import type { TextRedactor } from "../../../messages/redaction.js";
@@ -10,6 +11,7 @@ import { ToldPrompt } from "./conversation-prompt.js";
 
 export interface ContextParts {
   readonly homes: Homes;
+  readonly projects: ProjectFinder;
   readonly redactor: TextRedactor;
   readonly now: () => Date;
 }
@@ -20,11 +22,12 @@ export class ProjectContext {
   readonly #knowledge: ProjectKnowledge | undefined;
   readonly #prompts: SystemPrompts;
 
-  constructor(config: Config, { homes, redactor, now }: ContextParts) {
+  constructor(config: Config, { homes, projects, redactor, now }: ContextParts) {
     const { enabled, injectionBudget } = effectiveGroup(config, "knowledge");
     this.#knowledge = enabled ? new ProjectKnowledge({ redactor, budgetTokens: injectionBudget, now }) : undefined;
     this.#prompts = new SystemPrompts({
       homes: [homes.home, homes.codexHome].filter((folder) => folder !== undefined),
+      projects,
       config,
       knowledge: this.#knowledge,
       now,

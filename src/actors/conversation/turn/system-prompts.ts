@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { findProjectRoot } from "../../../config/project/project.js";
+import type { ProjectFinder } from "../../../config/project/project-roots.js";
 import {
   findInstructions,
   type FoundInstructions,
@@ -25,6 +25,7 @@ export interface SystemPrompt {
 export interface SystemPromptParts {
   /** The user's home folders, cody's own first; the first with instructions is used. */
   readonly homes: readonly string[];
+  readonly projects: ProjectFinder;
   readonly config: Pick<Config, "systemPrompt" | "instructions">;
   /** Absent when knowledge is switched off. */
   readonly knowledge: ProjectKnowledge | undefined;
@@ -72,7 +73,7 @@ export class SystemPrompts {
   }
 
   async #look(cwd: string, folder: Folder): Promise<SystemPrompt> {
-    const root = findProjectRoot(cwd);
+    const root = this.#parts.projects.find(cwd).then((project) => project.root);
     const [personal, project, knowledge] = await Promise.all([
       this.#personal(),
       projectPlaces(root, cwd).then(findInstructions),

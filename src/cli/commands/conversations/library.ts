@@ -1,7 +1,6 @@
 import { counted } from "../../../base/text/counted.js";
 import { homePaths } from "../../../config/paths.js";
 import { everyDirectory, isCodexs } from "../../../config/places.js";
-import { findProjectRoot } from "../../../config/project/project.js";
 import type { ConversationIndex, Library } from "../../../rollouts/index/conversation-index.js";
 import { withIndex } from "../../../rollouts/index/with-index.js";
 import { usageError } from "../../command-error.js";
@@ -22,7 +21,7 @@ export interface WantedLibrary extends Library<SavedConversation> {
 const maxBytesAtOnce = 8 * 1024 * 1024;
 
 export async function wantedLibrary(context: CommandContext): Promise<WantedLibrary> {
-  const { flags, home, terminal } = context;
+  const { flags, home } = context;
   const since = sinceOf(flags.since, Date.now());
   const places = await placesOf(context);
   // Only a part of Codex's directory is listed, so a conversation missing from the list may still exist.
@@ -30,7 +29,7 @@ export async function wantedLibrary(context: CommandContext): Promise<WantedLibr
   const directories = flags.all ? everyDirectory(home, places) : listed;
   const conversations = flags.all ? conversationsEverywhere(context, places) : savedConversations(context, places);
   const own = flags.project
-    ? await ofProject(context, conversations, await findProjectRoot(terminal.cwd))
+    ? await ofProject(context, conversations, (await context.projectRoots()).root)
     : conversations;
   const young = own.filter(({ updatedAt }) => since === undefined || updatedAt >= since);
   return { directories, conversations, wanted: ordered(young, { name: "updated", after: undefined }) };

@@ -1,4 +1,3 @@
-import { findProjectRoot } from "../../../config/project/project.js";
 import { type CommandContext, printLine } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
 import { numberFlag } from "../../format/whole-number.js";
@@ -27,7 +26,7 @@ async function wanted(
   order: ListOrder,
   limit: number | undefined,
 ): Promise<{ readonly conversations: readonly SavedConversation[]; readonly total: number }> {
-  const { flags, terminal } = context;
+  const { flags } = context;
   const places = await placesOf(context);
   // Files are found in this order, so no more of them are read than needed.
   if (order.name === "updated" && !flags.all && !flags.project) {
@@ -36,6 +35,6 @@ async function wanted(
     return savedPage(context, places, { ...position, ...(limit === undefined ? {} : { limit }) });
   }
   const all = flags.all ? conversationsEverywhere(context, places) : savedConversations(context, places);
-  const own = flags.project ? await ofProject(context, all, await findProjectRoot(terminal.cwd)) : all;
+  const own = flags.project ? await ofProject(context, all, (await context.projectRoots()).root) : all;
   return { conversations: ordered(own, order).slice(0, limit), total: own.length };
 }

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { findProjectRoot } from "../../../config/project/project.js";
 import { addRelink, readRelinks, type Relink, relinked } from "../../../config/project/relinks.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
@@ -16,7 +15,10 @@ export async function relinkCommand(context: CommandContext): Promise<number> {
   const [old, now] = context.args;
   const conversations = savedConversations(context, await placesOf(context));
   if (old === undefined) return await showGone(context, conversations);
-  const relink = { from: resolve(cwd, old), to: now === undefined ? await findProjectRoot(cwd) : resolve(cwd, now) };
+  const relink = {
+    from: resolve(cwd, old),
+    to: now === undefined ? (await context.projectRoots()).root : resolve(cwd, now),
+  };
   const relinks = await readRelinks(context.home);
   // The original folder, and the one it was last relinked to.
   const count = conversations.filter(
@@ -44,7 +46,7 @@ async function check({ from, to }: Relink, count: number): Promise<void> {
 }
 
 async function showGone(context: CommandContext, conversations: readonly SavedConversation[]): Promise<number> {
-  const members = await ProjectMembers.open(context.home, await findProjectRoot(context.terminal.cwd));
+  const members = await ProjectMembers.open(context.home, (await context.projectRoots()).root);
   const gone = new Map<string, { conversations: number; isHere: boolean }>();
   for (const each of conversations) {
     if (each.cwd === undefined || (await members.folder(each.cwd)).isThere) continue;

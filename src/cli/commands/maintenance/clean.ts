@@ -1,7 +1,6 @@
 import { TrashBin } from "../../../actors/retention/trash-bin.js";
 import { visible } from "../../../base/text/visible.js";
 import type { ConversationPlaces } from "../../../config/places.js";
-import { findProjectRoot } from "../../../config/project/project.js";
 import type { CleanupResult } from "../../../messages/cleanup.js";
 import { shownConversation } from "../../../rollouts/list/shown-conversation.js";
 import { exitCodes, usageError } from "../../command-error.js";
@@ -53,9 +52,9 @@ export async function cleanCommand(context: CommandContext): Promise<number> {
   return result.failures.length > 0 ? exitCodes.failed : 0;
 }
 
-async function wishOf({ flags, terminal }: CommandContext): Promise<CleanWish> {
+async function wishOf({ flags, projectRoots }: CommandContext): Promise<CleanWish> {
   const olderThanMs = ageOf("--older-than", flags.olderThan ?? defaultAge);
-  const project = flags.all || flags.project ? { projectRoot: await findProjectRoot(terminal.cwd) } : {};
+  const project = flags.all || flags.project ? { projectRoot: (await projectRoots()).root } : {};
   return flags.all ? project : { ...project, olderThanMs };
 }
 

@@ -34,8 +34,8 @@ export function vendorLayer({ terminal: { env } }: CommandContext, names: Iterab
 }
 
 /** The servers of a trusted project, which are read separately from its settings. */
-export async function trustedServers({ home, terminal }: CommandContext): Promise<McpServerEntries> {
-  const { trust, servers } = await readProjectServers(home, terminal.cwd);
+export async function trustedServers({ home, projectRoots }: CommandContext): Promise<McpServerEntries> {
+  const { trust, servers } = await readProjectServers(home, (await projectRoots()).realRoot);
   return trust === "trusted" ? servers : {};
 }
 

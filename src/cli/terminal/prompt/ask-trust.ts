@@ -12,8 +12,9 @@ import { Prompt } from "./prompt.js";
  * configuration has been applied before.
  */
 export async function askTrust(context: CommandContext): Promise<void> {
-  const { home, terminal } = context;
-  const { servers, settings, trust, root } = await readProjectServers(home, terminal.cwd);
+  const { home } = context;
+  const { realRoot } = await context.projectRoots();
+  const { servers, settings, trust, root } = await readProjectServers(home, realRoot);
   const named = Object.entries(servers);
   if (trust !== undefined || named.length + settings.length === 0) return;
   const rows = [

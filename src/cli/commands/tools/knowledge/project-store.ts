@@ -1,5 +1,4 @@
 import { ProjectStore } from "../../../../actors/knowledge/project-store.js";
-import { findProjectRoot } from "../../../../config/project/project.js";
 import { redactionRules } from "../../../../config/secrets/rules.js";
 import { createTextRedactor } from "../../../../config/secrets/text-redactor.js";
 import type { KnowledgeEntry } from "../../../../messages/knowledge.js";
@@ -13,7 +12,8 @@ import { FailureError } from "../../../../messages/failure-error.js";
 /** The knowledge store of the current project. */
 export async function openProjectStore(context: CommandContext): Promise<ProjectStore> {
   const { terminal } = context;
-  const [{ values }, root] = await Promise.all([loadSettings(context), findProjectRoot(terminal.cwd)]);
+  const { root } = await context.projectRoots();
+  const { values } = await loadSettings(context);
   const redactor = createTextRedactor(redactionRules(values, terminal.env));
   return new ProjectStore({ root, redactor, now: () => new Date(nowOf(context)) });
 }

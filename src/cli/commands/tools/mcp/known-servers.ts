@@ -21,9 +21,10 @@ export interface KnownServers {
 
 /** If two servers have the same name, the project's takes precedence once it is trusted. */
 export async function knownServers(context: CommandContext): Promise<KnownServers> {
+  const { realRoot } = await context.projectRoots();
   const [{ values, file }, project] = await Promise.all([
     loadSettings(context),
-    readProjectServers(context.home, context.terminal.cwd),
+    readProjectServers(context.home, realRoot),
   ]);
   const isTrusted = project.trust === "trusted";
   const own = Object.entries(values.mcp_servers ?? {}).filter(([name]) => !isTrusted || !(name in project.servers));
