@@ -41,7 +41,9 @@ export class Workspace implements AsyncDisposable {
     this.key = key;
     const { home, codexHome, flags } = context;
     const persistence = { ...config.persistence, ...(flags.codex ? codexPersistence(context) : {}) };
-    this.places = conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: flags.codex });
+    this.places = flags.codex
+      ? conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: true })
+      : parts.places;
     this.#context = context;
     this.#changes = parts.changes;
     const { env, cwd, providers = [], tools = [] } = context.terminal;
@@ -162,6 +164,8 @@ export class Workspace implements AsyncDisposable {
 export type ForkWish = Pick<ForkConfig, "name" | "afterTurn" | "withoutKey">;
 
 interface WorkspaceParts {
+  /** The configured directories. */
+  readonly places: ConversationPlaces;
   readonly changes: ConversationConfig;
   readonly source: "interactive" | "non_interactive";
 }
@@ -171,11 +175,14 @@ export async function openWorkspace(
   source: "interactive" | "non_interactive" = "non_interactive",
 ): Promise<Workspace> {
   const { root: projectRoot } = await context.projectRoots();
-  const { values } = await loadSettings(context);
+  const { values, places } = await loadSettings(context);
   const changes = changesOf(configFlags(context));
-  const { home, codexHome } = context;
-  const directory = activeDirectory(conversationPlaces({ home, codexHome, persistence: values.persistence }));
-  return new Workspace(context, values, { projectRoot, directory }, { changes, source });
+  return new Workspace(
+    context,
+    values,
+    { projectRoot, directory: activeDirectory(places) },
+    { places, changes, source },
+  );
 }
 
 /** For read-only commands: they write nothing, so they need no lock. */

@@ -5,7 +5,7 @@ import { environmentConfig } from "./settings/environment-config.js";
 import { guardedChoice } from "./providers/login-choice.js";
 import { mcpSecrets } from "./secrets/mcp-secrets.js";
 import { mergedConfig } from "./files/merge-config.js";
-import { conversationPlaces } from "./places.js";
+import { conversationPlaces, type ConversationPlaces } from "./places.js";
 import { type ProjectConfig, readProjectConfig } from "./project/project-config.js";
 import { effectiveSetting } from "./settings/effective-settings.js";
 import { type ConfigKey, configKeys, settingIn } from "./settings/setting-keys.js";
@@ -28,6 +28,8 @@ export interface LoadedConfig {
       readonly directory: string;
     };
   };
+  /** The directories that hold conversations according to these values. */
+  readonly places: ConversationPlaces;
   readonly sources: Readonly<Record<ConfigKey, ConfigSource>>;
   /** The configuration of each source; later layers win. */
   readonly layers: readonly ConfigLayer[];
@@ -78,12 +80,14 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   const said = layers.map(({ source, config }) => ({ choice: config, isOwn: source === name || source === "flag" }));
   const choice = guardedChoice(said, { env, providers: values.providers, auth: values.auth }, values.models);
   const { persistence = {} } = values;
-  const { layout, directory } = conversationPlaces({ home, codexHome, persistence });
+  const places = conversationPlaces({ home, codexHome, persistence });
+  const { layout, directory } = places;
   const isExposed =
     found !== undefined &&
     [...configuredKeys(own.providers), ...mcpSecrets(own.mcp_servers)].length > 0 &&
     (await isReadableByOthers(found.path));
   return {
+    places,
     file: name,
     layers,
     warnings: [...warnings, ...(project.warnings ?? [])],

@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { findProjectRoot, readGitInfo } from "../../src/config/project/project.js";
+import { findProjectRoots, ProjectFinder } from "../../src/config/project/project-roots.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const hash = "0123456789abcdef0123456789abcdef01234567";
@@ -30,6 +31,26 @@ test("without git a folder is its own root", async () => {
   const root = await folderWith({ "a/b/": "" });
   expect(await findProjectRoot(join(root, "a/b"))).toBe(join(root, "a/b"));
   expect(await findProjectRoot(join(root, "missing"))).toBe(join(root, "missing"));
+});
+
+test("a folder behind a link has two roots: where it is written, and where it really is", async () => {
+  const repository = await realpath(await folderWith({ ".git/HEAD": "", "a/b/": "" }));
+  const other = await realpath(await folderWith({ ".git/HEAD": "" }));
+  await symlink(join(repository, "a"), join(other, "link"));
+  const roots = { root: repository, realRoot: repository };
+  expect(await findProjectRoots(join(repository, "a/b"))).toEqual(roots);
+  expect(await findProjectRoots(join(other, "link/b"))).toEqual({ root: other, realRoot: repository });
+  expect(await findProjectRoots(join(repository, "missing"))).toEqual(roots);
+});
+
+test("searches for the same folder share one result while they run, and later ones look again", async () => {
+  const folder = await folderWith({ "a/": "" });
+  const finder = new ProjectFinder();
+  const search = finder.find(join(folder, "a"));
+  expect(finder.find(join(folder, "a"))).toBe(search);
+  expect((await search).root).toBe(join(folder, "a"));
+  await mkdir(join(folder, ".git"));
+  expect((await finder.find(join(folder, "a"))).root).toBe(folder);
 });
 
 test("a branch, its commit and the address of origin are read", async () => {

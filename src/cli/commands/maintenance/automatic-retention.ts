@@ -1,7 +1,6 @@
 import { readRetention } from "../../../actors/retention/retention-state.js";
 import { isTimeToRun } from "../../../actors/retention/plan-retention.js";
 import { loadConfig } from "../../../config/load-config.js";
-import { conversationPlaces } from "../../../config/places.js";
 import { effectiveRetention, type RetentionSettings } from "../../../config/settings/effective-settings.js";
 import { counted } from "../../../base/text/counted.js";
 import { configFlags } from "../../arguments/config-flags.js";
@@ -18,7 +17,7 @@ export async function automaticRetention(context: CommandContext): Promise<void>
   try {
     const state = await readRetention(home);
     if (!isTimeToRun(state, nowOf(context))) return;
-    const { values } = await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) });
+    const { values, places } = await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) });
     const { persistence } = values;
     if (!persistence.enabled) return;
     const settings = effectiveRetention(persistence);
@@ -26,7 +25,7 @@ export async function automaticRetention(context: CommandContext): Promise<void>
     // Imported only when due, because every writing command passes here.
     const { runRetention } = await import("../../../actors/retention/run-retention.js");
     const { trashed, removed } = await runRetention({
-      places: conversationPlaces({ home, codexHome, persistence }),
+      places,
       env: terminal.env,
       now: () => new Date(nowOf(context)),
       settings,
