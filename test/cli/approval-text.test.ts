@@ -76,8 +76,8 @@ ${choices}`,
 });
 
 test.each([
-  ["", "  write_file a\n  (an empty file)\n"],
-  ["a", "  write_file a\n  │ a\n  (no line break at the end)\n"],
+  ["", "  write_file a\n  (empty file)\n"],
+  ["a", "  write_file a\n  │ a\n  (no newline at end of file)\n"],
   ["\n", "  write_file a\n  │ \n"],
 ])("the content %j is shown as it is", (content, shown) => {
   expect(approvalText({ ...writes, command: ["write_file", "a", content], cwd: "/projects" })).toContain(

@@ -20,7 +20,7 @@ test("without a key and a login it says so, and exits 1", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["auth", "status"])).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining("Nothing proves who you are"),
+    stdout: expect.stringContaining("Not authenticated"),
   });
   expect(await status(cli)).toMatchObject({ code: 1, method: null });
   expect(await cli.run(["auth", "frob"])).toMatchObject({ code: 2, stderr: expect.stringContaining("'frob'") });
@@ -71,7 +71,7 @@ test("logins of other programs are shown with account, end and place, and are no
     available: false,
     plan: "max",
     expiresAt: "1970-01-01T00:00:00.001Z",
-    problem: expect.stringContaining("has ended"),
+    problem: expect.stringContaining("has expired"),
   });
   for (const secret of ["canary", tokens.access, tokens.refresh]) expect(shown.stdout).not.toContain(secret);
 });

@@ -411,7 +411,9 @@ test("config shows what stands in tables, down to each value, and who said it", 
   expect(await cli.run(["config", "get", "limits.openai.frob"])).toMatchObject({ code: 1, stdout: "" });
   expect(await cli.run(["config", "set", "limits.openai.concurrency", "4"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("limits.openai.concurrency cannot be changed with cody config; edit the config file"),
+    stderr: expect.stringContaining(
+      "limits.openai.concurrency cannot be changed with cody config; edit the config file",
+    ),
   });
 });
 
@@ -493,7 +495,7 @@ test("no secret is shown, wherever in the configuration it stands", async () => 
 
 test("config --explain where nobody has said anything", async () => {
   const cli = await Cli.open();
-  expect((await cli.run(["config", "--explain"])).stdout).toBe("Everything is as it is by default.\n");
+  expect((await cli.run(["config", "--explain"])).stdout).toBe("All settings have their default values.\n");
 });
 
 test("a setting that is nearly right is suggested", async () => {

@@ -126,7 +126,7 @@ test("diff says which turns were taken back, and shows one of them all the same"
     stderr: expect.stringMatching(/^Taken back: turn 1 \([^)]+\)\.\n$/),
   });
   await cody("undo", "--yes");
-  const taken = /^Taken back: turn 1 \([^)]+\), turn 2 \([^)]+\)\.\nNo changes are left to show\.\n$/;
+  const taken = /^Taken back: turn 1 \([^)]+\), turn 2 \([^)]+\)\.\nAll file changes have been reverted\.\n$/;
   expect(await cody("diff")).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(taken) });
   expect(await cody("diff", "--turn", "1")).toMatchObject({
     stdout: first,

@@ -113,7 +113,7 @@ test.each([
   [["mcp", "add", "one", "--env", "x", "--", "x"], "expected NAME=VALUE"],
   [["mcp", "add"], "Missing server name"],
   [["mcp", "start"], "Unknown action 'start'"],
-  [["mcp", "list", "one", "two"], "one argument too many"],
+  [["mcp", "list", "one", "two"], "Unexpected argument 'two'"],
 ])("%j is refused with what is wrong", async (args, message) => {
   const cli = await Cli.open();
   const result = await cli.run(args);

@@ -64,7 +64,7 @@ test("without a keyring the key is kept nowhere", async () => {
 });
 
 test.each([
-  [["openai-api-key", "sk-canary-1234567890"], "A key is no argument"],
+  [["openai-api-key", "sk-canary-1234567890"], "Don't pass keys as arguments"],
   [["openai-api-key", "-"], "No key on stdin"],
   [["chatgpt-oauth", "-"], "chatgpt-oauth does not use a key"],
   [["openai-api-key", "--keyring"], "--keyring needs a key"],
@@ -79,6 +79,6 @@ test("who chooses a Claude login is told what Anthropic says about it", async ()
   const cli = await Cli.open();
   expect(await cli.run(["set-auth", "claude-oauth"])).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("in Claude Code and on claude.ai only"),
+    stderr: expect.stringContaining("only in Claude Code and on claude.ai"),
   });
 });
