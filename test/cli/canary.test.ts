@@ -144,10 +144,15 @@ const hidden = {
   CODY_DEBUG: "1",
 };
 
-describe.each(wireApis)("over $api", (spoken) => {
-  const [own, other] = spoken.provider === "openai" ? ["OPENAI", "ANTHROPIC"] : ["ANTHROPIC", "OPENAI"];
-  const flags = ["--provider", spoken.provider, "--api", spoken.api, "--model", spoken.model];
+/** The flags that choose the wire API, the prefix of its variables, and the keys of both vendors. */
+function choiceOf({ provider, api, model }: (typeof wireApis)[number]) {
+  const [own, other] = provider === "openai" ? ["OPENAI", "ANTHROPIC"] : ["ANTHROPIC", "OPENAI"];
   const keys = { [`${own}_API_KEY`]: canaries.envKey, [`${other}_API_KEY`]: canaries.otherKey, ...hidden };
+  return { own, keys, flags: ["--provider", provider, "--api", api, "--model", model] };
+}
+
+describe.each(wireApis)("over $api", (spoken) => {
+  const { own, keys, flags } = choiceOf(spoken);
 
   test("no way to fail shows a secret to anybody", async () => {
     const cli = await Cli.open();
@@ -189,12 +194,6 @@ describe.each(wireApis)("over $api", (spoken) => {
       [`${own}_BASE_URL`]: address(canaries.variablePassword),
     });
     await run("a password for good", ["config", "set", "baseUrl", address(canaries.filePassword)]);
-    const proxied = `http://user:${canaries.proxyPassword}@${await refusingProxy()}`;
-    await run("a proxy that refuses", ["chat", "hello", "--json", ...flags, "--base-url", baseUrl], {
-      HTTP_PROXY: proxied,
-    });
-    const dead = `http://user:${canaries.deadProxyPassword}@127.0.0.1:1`;
-    await run("a proxy that is dead", ["chat", "hello", ...flags, "--base-url", baseUrl], { HTTP_PROXY: dead });
     for (const args of [["doctor"], ["config", "--json"]]) await run(args.join(" "), args);
     await configure(cli, { baseUrl: address(canaries.filePassword) });
     await run("a password in the file", ["chat", "hello", ...flags]);
@@ -206,7 +205,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(server.requests.length).toBeGreaterThan(failures.length);
     expect([...texts.keys()].some((path) => path.endsWith(".jsonl"))).toBe(true);
     expect([...texts.keys()].some((path) => path.endsWith(".log"))).toBe(true);
-  }, 180_000);
+  });
 
   test("no process shows a secret in its arguments while it waits for an answer", async () => {
     const cli = await Cli.open();
@@ -221,6 +220,32 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(hits(new Map([["the list of processes", listed]]))).toEqual([]);
   });
 });
+
+// All at once, because cody waits several seconds before it gives up on a proxy.
+test("no proxy that fails shows a secret to anybody, whatever the API", async () => {
+  const cli = await Cli.open();
+  const server = await serve(over);
+  const proxies = [
+    { proxy: `http://user:${canaries.proxyPassword}@${await refusingProxy()}`, format: ["--json"] },
+    { proxy: `http://user:${canaries.deadProxyPassword}@127.0.0.1:1`, format: [] },
+  ];
+  const runs = wireApis.flatMap((spoken) => proxies.map((proxy) => ({ ...choiceOf(spoken), ...proxy })));
+  const texts = await Promise.all(
+    runs.map(async ({ flags, keys, proxy, format }, index) => {
+      const home = join(cli.home, String(index));
+      const { code, stdout, stderr } = await cli.run(
+        ["chat", "hello", ...format, ...flags, "--base-url", `${server.url}/v1`],
+        { env: { ...keys, CODY_HOME: home, HTTP_PROXY: proxy } },
+      );
+      expect(code).toBe(1);
+      return [[`${index}: stdout`, withoutOwnWords(stdout)] as const, [`${index}: stderr`, stderr] as const];
+    }),
+  );
+  const all = new Map([...texts.flat(), ...(await kept(cli))]);
+  expect(hits(all)).toEqual([]);
+  expect(server.requests).toEqual([]);
+  expect([...all.keys()].filter((path) => path.endsWith(".jsonl"))).toHaveLength(runs.length);
+}, 60_000);
 
 test("a secret would be found, as it is and encoded", () => {
   for (const [canary, secret] of Object.entries(canaries)) {

@@ -1,15 +1,12 @@
-import { spawn } from "node:child_process";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { expect, test } from "vitest";
-import { Cli, commandOf, finished } from "../support/cli.js";
+import { expect, onTestFinished, test } from "vitest";
+import { Cli } from "../support/cli.js";
 
-/** Runs a command line with a umask of its own. */
-async function run(cli: Cli, umask: string, args: readonly string[], input = ""): Promise<number | null> {
-  const words = ["-c", `umask ${umask}; exec "$@"`, "sh", ...commandOf(args)];
-  const child = spawn("sh", words, { cwd: cli.project, env: { ...cli.env, CODY_DEBUG: "1" }, stdio: "pipe" });
-  child.stdin.end(input);
-  return (await finished(child)).code;
+/** Sets the umask of this process, and with it of its threads, until the test is over. */
+function useMask(mask: string): void {
+  const before = process.umask(Number.parseInt(mask, 8));
+  onTestFinished(() => void process.umask(before));
 }
 
 async function modesIn(folder: string): Promise<Record<string, string>> {
@@ -27,16 +24,18 @@ test.each(["000", "022", "077", "777"])(
   "under umask %s everything is for its owner alone, and for him",
   async (umask) => {
     const cli = await Cli.open();
-    expect(await run(cli, umask, ["new", "--layout", "codex"])).toBe(0);
-    expect(await run(cli, umask, ["new", "--name", "work"])).toBe(0);
-    expect(await run(cli, umask, ["new"])).toBe(0);
-    expect(await run(cli, umask, ["chat", "--layout", "project", "--provider", "offline", "again"])).toBe(0);
-    expect(await run(cli, umask, ["config", "set", "history.maxSize", "10"])).toBe(0);
-    expect(await run(cli, umask, ["pin", "work"])).toBe(0);
-    expect(await run(cli, umask, ["list"])).toBe(0);
-    expect(await run(cli, umask, ["index"])).toBe(0);
-    expect(await run(cli, umask, ["clean", "--all"])).toBe(0);
-    expect(await run(cli, umask, ["list"])).toBe(0);
+    useMask(umask);
+    const run = async (...args: string[]) => (await cli.run(args, { env: { CODY_DEBUG: "1" } })).code;
+    expect(await run("new", "--layout", "codex")).toBe(0);
+    expect(await run("new", "--name", "work")).toBe(0);
+    expect(await run("new")).toBe(0);
+    expect(await run("chat", "--layout", "project", "--provider", "offline", "again")).toBe(0);
+    expect(await run("config", "set", "history.maxSize", "10")).toBe(0);
+    expect(await run("pin", "work")).toBe(0);
+    expect(await run("list")).toBe(0);
+    expect(await run("index")).toBe(0);
+    expect(await run("clean", "--all")).toBe(0);
+    expect(await run("list")).toBe(0);
     const modes = await modesIn(cli.home);
     const names = Object.keys(modes);
     for (const part of ["conversations", "active", "trash", ".names.jsonl", ".pins.jsonl", ...homeFiles]) {
@@ -44,6 +43,6 @@ test.each(["000", "022", "077", "777"])(
     }
     const wrong = Object.entries(modes).filter(([, mode]) => mode !== "700" && mode !== "600");
     expect(wrong).toEqual([]);
-    expect(await run(cli, umask, ["doctor"])).toBe(0);
+    expect(await run("doctor")).toBe(0);
   },
 );
