@@ -6,19 +6,21 @@ import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event } from "../../src/messages/event.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
 import { assistant, user } from "../support/scripted-provider.js";
-import { Cli } from "../support/cli.js";
 import { createMockClient, createMockTokenizer } from "../support/mock-client.js";
+import { nowhere, nowhereEnv, openMockedCommands } from "../support/mocked-commands.js";
 import { createMockRecorder, type MockRecorder } from "../support/mock-recorder.js";
 
-// The library is real; the model and the file system are mocked at its boundary. The commands at the end run as
-// processes in a folder of their own.
+// The library is real; the model and the file system are mocked at its boundary. The commands at the end are real; the
+// library is mocked beneath them.
 
 const config = { provider: "openai", api: "responses", model: "gpt-4" } as const;
+/** Project and home do not exist, so no file is read. */
+const places = { cwd: nowhere, env: nowhereEnv };
 let recorder: MockRecorder;
 let manager: ConversationManager;
 
 function openManager(): ConversationManager {
-  return new ConversationManager({ client: createMockClient(["First answer", "Second answer"]), recorder });
+  return new ConversationManager({ client: createMockClient(["First answer", "Second answer"]), recorder, ...places });
 }
 
 async function chat(conversation: Conversation, text: string): Promise<Event[]> {
@@ -165,7 +167,13 @@ describe("Compact", () => {
     client?: { sendMessage: SendMessage };
   }) {
     const tokenizer = tokens === undefined ? {} : { tokenizer: createMockTokenizer(tokens) };
-    const compacting = new ConversationManager({ client, recorder, config: { contextWindow }, ...tokenizer });
+    const compacting = new ConversationManager({
+      client,
+      recorder,
+      ...places,
+      config: { contextWindow },
+      ...tokenizer,
+    });
     return { ...(await compacting.newConversation(config)), client };
   }
 
@@ -253,6 +261,7 @@ describe("Compact", () => {
     const compacting = new ConversationManager({
       client,
       recorder,
+      ...places,
       config: { contextWindow, compaction: { onFailure } },
     });
     const { conversation } = await compacting.newConversation(config);
@@ -264,7 +273,7 @@ describe("Compact", () => {
 
 test("a mock tokenizer decides what an answer without usage counts as", async () => {
   const tokenizer = createMockTokenizer(7);
-  const counting = new ConversationManager({ client: createMockClient(["Hi"]), recorder, tokenizer });
+  const counting = new ConversationManager({ client: createMockClient(["Hi"]), recorder, tokenizer, ...places });
   const { conversation } = await counting.newConversation(config);
   const events = await chat(conversation, "Hello");
   const usage = events.flatMap(({ msg }) => (msg.type === "token_count" ? [msg.info?.last_token_usage] : []));
@@ -273,36 +282,40 @@ test("a mock tokenizer decides what an answer without usage counts as", async ()
 
 describe("CLI", () => {
   test("21: list command output", async () => {
-    const cli = await Cli.open();
+    const { manager: listed, run } = await openMockedCommands();
     const ids: string[] = [];
-    for (let i = 0; i < 3; i++) ids.push((await cli.run(["new"])).stdout.trim());
-    const { stdout, code } = await cli.run(["list"]);
+    for (let i = 0; i < 3; i++) {
+      const { conversation, conversationId } = await listed.newConversation(config);
+      await chat(conversation, "Hello");
+      ids.push(conversationId);
+    }
+    const { stdout, code } = await run("list");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Saved Conversations:\n\n/);
-    for (const id of ids) expect(stdout).toContain(`  ${id} (empty)\n    Provider: offline (offline)\n    Updated: 20`);
+    for (const id of ids) expect(stdout).toContain(`  ${id}\n    Provider: openai (gpt-4)\n    Updated: 20`);
     expect(stdout).toMatch(/\nTotal: 3 conversation\(s\)\n$/);
   });
 
   test("22: list command when empty", async () => {
-    const { stdout } = await (await Cli.open()).run(["list"]);
+    const { stdout } = await (await openMockedCommands()).run("list");
     expect(stdout).toBe("No saved conversations.\nCreate one: cody new\n");
   });
 
   test("23: resume command success", async () => {
-    const cli = await Cli.open();
-    const first = (await cli.run(["new"])).stdout.trim();
-    await cli.run(["chat", "my name is Alice"]);
-    await cli.run(["new"]);
-    const { stdout, code } = await cli.run(["resume", first]);
-    expect(code).toBe(0);
-    expect(stdout).toBe(
-      `✓ Resumed conversation: ${first}\n  Provider: offline (offline)\n  Continue chatting: cody chat "your message"\n`,
-    );
-    expect((await cli.run(["chat", "What is my name?"])).stdout).toContain("Alice");
+    const { manager: saved, run, activated } = await openMockedCommands();
+    const { conversation, conversationId } = await saved.newConversation(config);
+    await chat(conversation, "my name is Alice");
+    await conversation.shutdown();
+    expect(await run("resume", conversationId)).toMatchObject({
+      code: 0,
+      stdout: `✓ Resumed conversation: ${conversationId}\n  Provider: openai (gpt-4)\n  Continue chatting: cody chat "your message"\n`,
+      stderr: "",
+    });
+    expect(activated).toEqual([conversationId]);
   });
 
   test("24: resume command missing ID", async () => {
-    const { stderr, code } = await (await Cli.open()).run(["resume", "nonexistent"]);
+    const { stderr, code } = await (await openMockedCommands()).run("resume", "nonexistent");
     expect(stderr).toBe("✗ Conversation 'nonexistent' not found\n  List available: cody list\n");
     expect(code).toBe(1);
   });

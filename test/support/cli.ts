@@ -69,27 +69,10 @@ export class Cli {
     return await (spawned ? this.#runProcess(args, options) : this.#runHere(args, options));
   }
 
-  async #runHere(args: readonly string[], options: CliOptions): Promise<CliResult> {
-    const { input = "", cwd = this.project } = options;
+  async #runHere(args: readonly string[], { cwd = this.project, ...options }: CliOptions): Promise<CliResult> {
     const env = { ...this.env, ...options.env };
-    const [stdout, stderr] = [new Collected(), new Collected()];
-    const terminal: Terminal = {
-      env,
-      cwd,
-      homedir: env["HOME"] ?? "",
-      stdin: Readable.from(input === "" ? [] : [Buffer.from(input)]),
-      isStdinPiped: false,
-      stdout: outputTo(stdout, env),
-      stderr: outputTo(stderr, env),
-      onSignal: () => () => undefined,
-      onCrash: () => () => undefined,
-      exit: (code) => {
-        throw new Error(`the command ended its process with code ${code}`);
-      },
-    };
-    useHome(terminal.homedir);
-    const code = await runCommandLine(args, terminal);
-    return withoutStack({ code, signal: null, stdout: stdout.text, stderr: stderr.text });
+    useHome(env["HOME"] ?? "");
+    return await runInProcess(args, { ...options, cwd, env });
   }
 
   async #runProcess(args: readonly string[], options: CliOptions): Promise<CliResult> {
@@ -133,6 +116,31 @@ export class Cli {
       .split("\n")
       .map((line) => JSON.parse(line));
   }
+}
+
+/** Runs a command to its end in this process; `run` is the command line to test. */
+export async function runInProcess(
+  args: readonly string[],
+  { input = "", cwd, env }: { readonly input?: string; readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  run = runCommandLine,
+): Promise<CliResult> {
+  const [stdout, stderr] = [new Collected(), new Collected()];
+  const terminal: Terminal = {
+    env,
+    cwd,
+    homedir: env["HOME"] ?? "",
+    stdin: Readable.from(input === "" ? [] : [Buffer.from(input)]),
+    isStdinPiped: false,
+    stdout: outputTo(stdout, env),
+    stderr: outputTo(stderr, env),
+    onSignal: () => () => undefined,
+    onCrash: () => () => undefined,
+    exit: (code) => {
+      throw new Error(`the command ended its process with code ${code}`);
+    },
+  };
+  const code = await run(args, terminal);
+  return withoutStack({ code, signal: null, stdout: stdout.text, stderr: stderr.text });
 }
 
 /** The program and its arguments that run the built command line. */
