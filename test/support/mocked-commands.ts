@@ -16,7 +16,7 @@ export interface MockedCommands {
   readonly recorder: MockRecorder;
   /** The ids of the conversations that commands made the active one, in order. */
   readonly activated: readonly string[];
-  run(...args: string[]): Promise<CliResult>;
+  readonly run: (...args: string[]) => Promise<CliResult>;
 }
 
 /**
