@@ -6,10 +6,11 @@ import { expect, test } from "vitest";
 import { Cli, commandOf, finished } from "../support/cli.js";
 import { metaLine, user } from "../rollouts/index/library.js";
 
-const count = 1_000;
+/** For commands that do not take the quick path, which only the built program has. */
+const here = { spawned: false };
 
 /** Conversations in a folder that has not changed for long. */
-async function library(): Promise<Cli> {
+async function library(count = 20): Promise<Cli> {
   const cli = await Cli.open({ spawned: true });
   mkdirSync(cli.conversations, { recursive: true });
   for (let index = 0; index < count; index += 1) {
@@ -27,7 +28,7 @@ const longWay = ["--sort", "updated"];
 test("a page that is known from the last list is the same as one that is looked up", async () => {
   const cli = await library();
   for (const args of [["--limit", "2"], ["--json", "--limit", "3"], [], ["--json"]]) {
-    const expected = await cli.run(["list", ...args, ...longWay]);
+    const expected = await cli.run(["list", ...args, ...longWay], here);
     expect(expected).toMatchObject({ code: 0, stderr: "" });
     expect(await cli.run(["list", ...args])).toEqual(expected);
   }
@@ -36,9 +37,9 @@ test("a page that is known from the last list is the same as one that is looked 
 test("what has changed since is listed, wherever conversations are", async () => {
   const cli = await library();
   await cli.run(["list"]);
-  await cli.run(["rename", "conv_7", "lucky"]);
+  await cli.run(["rename", "conv_7", "lucky"], here);
   expect((await cli.run(["list"])).stdout).toContain("  conv_7\n    Name: lucky\n");
-  await cli.run(["chat", "--provider", "offline", "--resume", "conv_7", "hello"]);
+  await cli.run(["chat", "--provider", "offline", "--resume", "conv_7", "hello"], here);
   expect((await cli.run(["list", "--limit", "1"])).stdout).toMatch(
     /^Saved Conversations:\n\n {2}conv_7\n {4}Name: lucky\n/,
   );
@@ -62,8 +63,8 @@ test("mistakes are told as ever", async () => {
 });
 
 test("a slow reader gets all of it, one that leaves is no reason to complain, and a full disk is", async () => {
-  const cli = await library();
-  const { stdout } = await cli.run(["list", ...longWay]);
+  const cli = await library(1_000);
+  const { stdout } = await cli.run(["list", ...longWay], here);
   expect(stdout.length).toBeGreaterThan(65_536);
   const slow = cli.start(["list"]);
   await once(slow.stdout, "readable");
