@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const script = fileURLToPath(new URL("persistence.sh", import.meta.url));
 const { PATH } = process.env;
 
-test("the eight scenarios of the manual test pass as they are typed", { timeout: 120_000 }, async () => {
+test("the eight scenarios of the manual test pass as they are typed", { timeout: 300_000 }, async () => {
   const { pids, env, temporary } = await recordedNode("");
   const { stdout } = await promisify(execFile)("bash", [script], { env });
   expect(stdout).toContain("All eight scenarios passed.");
@@ -38,8 +38,8 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-/** A `node` first on the path that writes down its process id, and does something else for the step that lists. */
-async function recordedNode(insteadOfList: string) {
+/** A `node` first on the path that writes down its process id, and does something else for `cody new`, an early step. */
+async function recordedNode(insteadOfNew: string) {
   const folder = await temporaryFolder();
   const bin = join(folder, "bin");
   const temporary = join(folder, "tmp");
@@ -50,7 +50,7 @@ async function recordedNode(insteadOfList: string) {
   for (const made of [bin, temporary]) await mkdir(made);
   await writeFile(pids, "");
   await chmod(pids, 0o666);
-  const instead = insteadOfList === "" ? "" : `case "$2" in list) echo "$2" >"${stopped}"; ${insteadOfList};; esac\n`;
+  const instead = insteadOfNew === "" ? "" : `case "$2" in new) echo "$2" >"${stopped}"; ${insteadOfNew};; esac\n`;
   const wrapper = `#!/bin/bash\necho "$$ $2" >>"${pids}"\n${instead}exec "${process.execPath}" "$@"\n`;
   await writeFile(join(bin, "node"), wrapper, { mode: 0o755 });
   return { env: { PATH: `${bin}:${PATH}`, TMPDIR: temporary }, pids, temporary, stopped };
