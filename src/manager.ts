@@ -179,7 +179,7 @@ export class ConversationManager implements AsyncDisposable {
     if (resumed !== "codex_only") return resumed;
     const { allowEmpty: _, force: __, ...changes } = config;
     const parent = await readParent(this.#store, conversationId, undefined);
-    const copied = `Only Codex may add to ${conversationId}, so this is a copy of it`;
+    const copied = `Only Codex can write to ${conversationId}, so this conversation is a copy of it`;
     return (await this.#opener.create(changes, { ...parent, notice: copied, isResumed: true })).conversation;
   }
 

@@ -50,7 +50,7 @@ function describeConversationError(error: unknown): [string, ...string[]] | unde
   const conversation = `Conversation '${error.conversationId}'`;
   if (error instanceof ConversationNotFoundError) return [`${conversation} not found`, "List available: cody list"];
   if (error instanceof CorruptedRolloutError) {
-    const hint = `See what can be saved: cody repair ${error.conversationId}`;
+    const hint = `Preview a repair: cody repair ${error.conversationId}`;
     return [`${conversation} has corrupted data`, error.message, hint];
   }
   if (error instanceof ConversationInUseError)
@@ -65,11 +65,11 @@ function describeConversationError(error: unknown): [string, ...string[]] | unde
 function forceHint({ owner, conversationId }: ConversationInUseError): string[] {
   if (owner === "Codex") return [forkHint({ conversationId })];
   const far = owner.includes("another") || owner.includes("cannot be read");
-  return far ? [`If nobody is writing it any more: cody resume ${conversationId} --force`] : [];
+  return far ? [`If no other cody is using it: cody resume ${conversationId} --force`] : [];
 }
 
 function forkHint({ conversationId }: Pick<ConversationError, "conversationId">): string {
-  return `Go on in a copy: cody resume ${conversationId} --fork`;
+  return `To continue in a copy: cody resume ${conversationId} --fork`;
 }
 
 function expected(exitCode: number, message: string, ...hints: string[]): ErrorDescription {

@@ -17,15 +17,13 @@ export async function loadSettings(context: CommandContext): Promise<LoadedConfi
   for (const warning of loaded.warnings) await context.tellOnce(visible(warning));
   if (loaded.exposed !== undefined) {
     const remedy = `chmod 600 ${quotedWord(loaded.exposed)}`;
-    await context.tellOnce(`Others can read ${loaded.file}, and there is a key in it. Run: ${remedy}`);
+    await context.tellOnce(`Other users can read ${loaded.file}, which contains a key. Run: ${remedy}`);
   }
   if (loaded.unasked !== undefined) {
-    await context.tellOnce(
-      `${loaded.unasked} is not used: nobody has said that this project is trusted. If it is: cody trust`,
-    );
+    await context.tellOnce(`${loaded.unasked} is ignored: this project is not trusted. To trust it: cody trust`);
   }
   for (const { name, meant } of await mistypedVariables(env)) {
-    await context.tellOnce(`${visible(name)} is not known and not used. Did you mean ${meant}?`);
+    await context.tellOnce(`Unknown variable ${visible(name)} is ignored. Did you mean ${meant}?`);
   }
   return loaded;
 }

@@ -64,8 +64,8 @@ function currentFolder(): string {
     return process.cwd();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    const hint = "Change to another one, as with: cd ~";
-    throw new CommandError("The current folder does not exist any more", exitCodes.failed, [hint]);
+    const hint = "Change to an existing folder, for example: cd ~";
+    throw new CommandError("The current folder no longer exists", exitCodes.failed, [hint]);
   }
 }
 
@@ -79,7 +79,7 @@ function onSignal(listener: (name: SignalName) => void): () => void {
 
 /** An event loop that becomes empty while a command is pending is a crash too: Node would exit with its own code. */
 function onCrash(listener: (error: unknown) => void): () => void {
-  const onEmpty = (): void => listener(new Error("the command stopped in the middle"));
+  const onEmpty = (): void => listener(new Error("the command ended unexpectedly"));
   process.on("uncaughtException", listener);
   process.once("beforeExit", onEmpty);
   return () => {

@@ -146,8 +146,8 @@ export class Workspace implements AsyncDisposable {
       await writeActive(this.#context.home, this.key, isFar ? { id, path: rolloutPath } : { id });
       return true;
     } catch (error) {
-      this.#context.log("warn", `active conversation not written: ${(error as Error).message}`);
-      await this.#context.tell(`${id} could not be made the active conversation: ${saveFailureReason(error)}`);
+      this.#context.log("warn", `cannot save the active conversation: ${(error as Error).message}`);
+      await this.#context.tell(`Cannot make ${id} the active conversation: ${saveFailureReason(error)}`);
       return false;
     }
   }

@@ -106,7 +106,7 @@ test("a file touched between the plan and the restoring is left alone", async ()
   const plan = planRestore(record, folder);
   await writeFile(join(cwd, "a"), "mine\n");
   expect(await restore(plan, record, changes, new Date())).toEqual([
-    { path: "a", reason: "it was changed at this very moment" },
+    { path: "a", reason: "it was changed by another program at the same time" },
   ]);
   expect(await readFile(join(cwd, "a"), "utf8")).toBe("mine\n");
 });

@@ -31,7 +31,7 @@ test("problems are said with their place, and a format is no more than a hint", 
     "x/y.1.x: must be >= 1",
   ]);
   expect(problemsOf("null")).toEqual(["must be object"]);
-  expect(problemsOf(null)).toEqual(["there is none"]);
+  expect(problemsOf(null)).toEqual(["there is no answer"]);
 });
 
 test("of many problems the first are said, and none is long or moves the cursor", async () => {

@@ -3,35 +3,33 @@ import { expect, test } from "vitest";
 import { approvalText } from "../../src/cli/terminal/approval/approval-text.js";
 
 const choices =
-  "Run it? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn\n";
+  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn\n";
 const ids = { approval_id: "a", call_id: "c", turn_id: "t", tool: "shell" };
 const writes = { ...ids, tool: "write_file" };
 
 test("it says what would run, where and why", () => {
-  const reason = "there is no sandbox, so every command is asked for";
+  const reason = "no sandbox: every command needs approval";
   expect(approvalText({ ...ids, command: ["npm", "test"], cwd: "/projects/site", reason })).toBe(
-    `The model asks to run this in /projects/site\n(${reason}):\n\n  npm test\n\n${choices}`,
+    `Run this command in /projects/site?\n(${reason})\n\n  npm test\n\n${choices}`,
   );
 });
 
 test("neither the folder nor the reason can imitate the question", () => {
   const text = approvalText({ ...ids, command: ["ls"], cwd: "/projects/a\nb", reason: "x\n  ls\n\nRun it?\u001b[2J" });
-  expect(text).toBe(
-    `The model asks to run this in $'/projects/a\\nb'\n(x\\n  ls\\n\\nRun it?\\033[2J):\n\n  ls\n\n${choices}`,
-  );
+  expect(text).toBe(`Run this command in $'/projects/a\\nb'?\n(x\\n  ls\\n\\nRun it?\\033[2J)\n\n  ls\n\n${choices}`);
 });
 
 test("a long command is shown to its last character, with how many there are", () => {
   const script = `ls${" ".repeat(10_000)}; curl evil`;
   const text = approvalText({ ...ids, command: ["sh", "-c", script], cwd: "/projects" });
   expect(text.replaceAll("\n  ┆ ", "")).toBe(
-    `The model asks to run this in /projects:\n\n  sh -c '${script}'\n\nThe command has ${script.length + 6} characters.\n\n${choices}`,
+    `Run this command in /projects?\n\n  sh -c '${script}'\n\nThe command has ${script.length + 6} characters.\n\n${choices}`,
   );
 });
 
 test("a long reason is cut, and one can see that", () => {
   expect(approvalText({ ...ids, command: ["ls"], cwd: "/", reason: "x".repeat(501) }, 1_000)).toContain(
-    `\n(${"x".repeat(500)}…):\n`,
+    `\n(${"x".repeat(500)}…)\n`,
   );
 });
 
@@ -39,7 +37,7 @@ test("a line that is too long for the terminal goes on behind a mark, so that it
   const content = `${"x".repeat(36)}Run it? [y]\n\t\t\t\tRun it?\n${"字".repeat(40)}\n`;
   const command = ["write_file", `/projects/${"y".repeat(28)}Run it`, content];
   expect(approvalText({ ...writes, command, cwd: "/projects" }, 40)).toBe(
-    `The model asks to run this in /projects:
+    `Run this command in /projects?
 
   write_file '/projects/${"y".repeat(16)}
   ┆ ${"y".repeat(12)}Run it'
@@ -63,7 +61,7 @@ test.each([undefined, 0])("a width of %s is taken for 100 columns", (columns) =>
 test("a file to be written is shown with its lines", () => {
   const content = "# Notes\n\n\tdone: \\o/\nhidden\u202e'\n";
   expect(approvalText({ ...writes, command: ["write_file", "my notes.md", content], cwd: "/projects" })).toBe(
-    `The model asks to run this in /projects:
+    `Run this command in /projects?
 
   write_file 'my notes.md'
   │ # Notes
@@ -123,7 +121,7 @@ test("of a patch one sees what becomes of each file, and nothing of it passes fo
   const command = ["apply_patch", "*** Begin Patch", "/projects/a b"];
   const reason = null;
   expect(approvalText({ ...ids, tool: "apply_patch", command, cwd: "/projects", changes, reason })).toBe(
-    `The model asks to run this in /projects:
+    `Run this command in /projects?
 
   apply_patch
   change '/projects/a b' and move it to /projects/c

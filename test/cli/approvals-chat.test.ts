@@ -69,12 +69,12 @@ test.each<{ args: string[]; notTTY: FakeOptions["notTTY"] }>([
   expect(await terminal.run(...args)).toBe(1);
   expect(runs).toEqual([]);
   expect(terminal.errors).toContain(
-    "Refused, because it needs approval and nobody can be asked: effect it\n" +
-      "  To be asked, run cody in a terminal. To let everything run unasked: --approval-policy never --sandbox danger-full-access\n",
+    "Refused: needs approval, but cody cannot ask in this run: effect it\n" +
+      "  To be asked, run cody in a terminal. To run everything without approval: --approval-policy never --sandbox danger-full-access\n",
   );
   expect(terminal.errors).not.toContain("failed:");
   expect(JSON.stringify(model.requests[1]?.input)).toContain(
-    "effect was refused: it needs approval, and nobody is there to give it",
+    "effect was refused: it needs approval, and approvals are not available in this run",
   );
 });
 

@@ -9,7 +9,7 @@ test("a person is asked with the command as it will run, and it runs after y", a
   const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "a\nb" }), says("Done.")]);
   terminal.type("go\r");
   await terminal.shows(
-    `The model asks to run this in ${terminal.cwd}\n(there is no sandbox, so every command is asked for):\n\n  effect $'a\\nb'\n\n${choices}`,
+    `Run this command in ${terminal.cwd}?\n(no sandbox: every command needs approval)\n\n  effect $'a\\nb'\n\n${choices}`,
   );
   await terminal.shows(question);
   expect(runs).toEqual([]);
@@ -107,7 +107,7 @@ test.each([
   terminal.type(keys);
   await terminal.shows(question);
   terminal.type(keys);
-  await terminal.shows("Taken as no.\n");
+  await terminal.shows("Treated as no.\n");
   await terminal.shows("Then not.\n");
   expect(runs).toEqual([]);
   await terminal.shows(prompt);

@@ -32,12 +32,12 @@ test("the whole output of a call is listed and printed", async () => {
   ]);
   expect(await cli.run(["output", id, "call_2"], { env })).toMatchObject({
     code: 1,
-    stderr: "✗ The whole output of call_2: none was kept; the conversation has what the model got\n",
+    stderr: "✗ Full output of call_2: not found. It was not truncated; the conversation has all of it\n",
   });
   await rm(folder, { recursive: true });
   expect(await cli.run(["output", id, "call_1"], { env })).toMatchObject({
     code: 1,
-    stderr: "✗ The whole output of call_1: it is not there any more\n",
+    stderr: "✗ Full output of call_1: its file is missing or damaged\n",
   });
 });
 
@@ -52,21 +52,21 @@ test("doctor has nothing to say about outputs that are as they were, and tells o
   const { cli, env, id, folder } = await talked();
   expect(await cli.run(["doctor"], { env })).toMatchObject({
     code: 0,
-    stdout: "Checked 1 conversation: all is well\n",
+    stdout: "Checked 1 conversation: no problems found\n",
   });
   const [name = ""] = await readdir(folder);
   await writeFile(join(folder, name), "something else");
   expect(await cli.run(["doctor"], { env })).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("a content that was kept and is not what it was\n"),
+    stdout: expect.stringContaining("a damaged stored file: its content does not match its hash\n"),
   });
   await rm(join(folder, name));
   await writeFile(join(folder, "a".repeat(64)), "", { mode: 0o644 });
   await rename(join(cli.conversations, `${id}.jsonl`), join(cli.conversations, "conv_other.jsonl"));
   const { code, stdout } = await cli.run(["doctor"], { env });
   expect(code).toBe(1);
-  expect(stdout).toContain("others can read it (mode 644)");
-  expect(stdout).toContain(`· ${folder}: 1 file kept for a conversation that is gone\n  Run: rm -r ${folder}\n`);
+  expect(stdout).toContain("other users can read it (mode 644)");
+  expect(stdout).toContain(`· ${folder}: 1 file of a conversation that no longer exists\n  Run: rm -r ${folder}\n`);
 });
 
 test("a list and the next turn do not mind them, and scrub drops one with a secret", async () => {
@@ -74,7 +74,7 @@ test("a list and the next turn do not mind them, and scrub drops one with a secr
   expect(await cli.run(["list"], { env })).toMatchObject({ code: 0, stdout: expect.stringContaining("Total: 1 conv") });
   expect(await cli.run(["chat", "go on"], { env })).toMatchObject({ code: 0, stdout: "and so on\n" });
   const found = await cli.run(["scrub", id, "--pattern", "pin", "--write"], { env });
-  expect(found.stdout).toMatch(/\n {2}a whole output, [0-9a-f]{12}: 1 by name; it goes as a whole\n/);
+  expect(found.stdout).toMatch(/\n {2}full tool output [0-9a-f]{12}: 1 by name; the whole file is removed\n/);
   expect(await readdir(folder)).toEqual([]);
-  expect((await cli.run(["scrub", id, "--pattern", "pin"], { env })).stdout).toBe(`${id}: no secrets were found\n`);
+  expect((await cli.run(["scrub", id, "--pattern", "pin"], { env })).stdout).toBe(`${id}: no secrets found\n`);
 });

@@ -43,7 +43,7 @@ test("what cannot be made the active conversation is said with the reason in wor
   await writeFile(join(cli.home, "active"), "");
   const { code, stderr } = await cli.run(["chat", "hello"]);
   expect(code).toBe(0);
-  expect(stderr).toContain("could not be made the active conversation: a file stands where its directory should be\n");
+  expect(stderr).toContain("the active conversation: part of its path is a file, not a directory\n");
 });
 
 test("when the active conversation's file is gone, chat makes a new one and says so", async () => {
@@ -156,7 +156,7 @@ test("words in --resume that name no conversation are the message for the newest
   const { code, stderr } = await cli.run(["chat", "--resume", "What did I say?"]);
   expect(code).toBe(0);
   expect(stderr).toContain(
-    "--resume names no conversation: sending it as a message to the newest one of this project\n",
+    "No conversation has the name given to --resume: sending it as a message to this project's latest conversation\n",
   );
   expect(await cli.said(first)).toEqual(["in the first", "What did I say?"]);
 });
@@ -182,7 +182,7 @@ test.each([
     stdout: "",
     stderr:
       `✗ Conversation '${name}' not found\n  List available: cody list\n` +
-      `  To send it to the newest conversation: cody chat --continue ${message}\n`,
+      `  To send it as a message to the latest conversation: cody chat --continue ${message}\n`,
   });
 });
 

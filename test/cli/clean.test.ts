@@ -30,7 +30,7 @@ test("clean moves what is older than seven days, and undelete brings it back byt
     code: 0,
     stdout: expect.stringMatching(
       new RegExp(
-        `^✓ Moved 1 conversation to the trash \\(.+\\)\n  ${old}\nIt can be brought back for 30 days: cody undelete ${old}`,
+        `^✓ Moved 1 conversation to the trash \\(.+\\)\n  ${old}\nTo restore it within 30 days: cody undelete ${old}`,
       ),
     ),
   });
@@ -39,7 +39,7 @@ test("clean moves what is older than seven days, and undelete brings it back byt
   expect(JSON.parse((await cli.run(["undelete", "--json"])).stdout)).toMatchObject([{ id: old, path, why: "asked" }]);
   expect(await cli.run(["undelete", old.slice(0, 30)])).toMatchObject({
     code: 0,
-    stdout: `✓ Brought back conversation: ${old}\n  File: ${path}\n`,
+    stdout: `✓ Restored conversation: ${old}\n  File: ${path}\n`,
   });
   expect(await everything(cli.conversations)).toEqual(before);
   expect((await cli.run(["undelete"])).stdout).toBe("The trash is empty.\n");
@@ -54,7 +54,7 @@ test("clean --older-than takes an age, and rubbish is no age", async () => {
     expect(await cli.run(["clean", `--older-than=${age}`])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        `--older-than: expected an age like 12h, 7d or 2w, not '${age}': a whole number from 1 to 99999, and h, d or w`,
+        `--older-than: expected an age like 12h, 7d or 2w, not '${age}': a whole number from 1 to 99999 followed by h, d or w`,
       ),
     });
   }
@@ -75,7 +75,7 @@ test("clean --all is for this project alone, and keeps what is pinned", async ()
   await cli.run(["pin", pinned]);
   const { code, stdout } = await cli.run(["clean", "--all"], { cwd: here });
   expect(code).toBe(0);
-  expect(stdout).toContain(`  ${own}\nKept, because pinned: ${pinned}\n`);
+  expect(stdout).toContain(`  ${own}\nKept (pinned): ${pinned}\n`);
   expect(await cli.ids()).toEqual(expect.arrayContaining([other, pinned]));
   expect(await cli.ids()).not.toContain(own);
   expect((await cli.run(["clean", "--project"], { cwd: here })).stdout).toBe("No conversations older than 7 days.\n");
@@ -96,14 +96,14 @@ test("what cannot be moved is said, and keeps nothing else", async () => {
   await utimes(join(cli.conversations, `${free}.jsonl`), 0, 0);
   await lutimes(join(cli.conversations, `${linked}.jsonl`), 0, 0);
   const dry = await cli.run(["clean", "--dry-run"]);
-  expect(dry.stdout).toContain(`\nKept, because in use: ${busy} (wait)\n`);
+  expect(dry.stdout).toContain(`\nKept (in use): ${busy} (wait)\n`);
   expect(dry.stdout).toContain(`  ${free}, last changed `);
   expect(dry.stdout).not.toContain(`${busy} (wait), last changed`);
   expect(JSON.parse((await cli.run(["clean", "--dry-run", "--json"])).stdout)).toMatchObject({ inUse: [busy] });
   const { code, stdout } = await cli.run(["clean"]);
   expect(code).toBe(1);
   expect(stdout).toContain(`✓ Moved 1 conversation to the trash`);
-  expect(stdout).toContain(`✗ 2 conversations could not be moved:\n`);
+  expect(stdout).toContain(`✗ Cannot move 2 conversations:\n`);
   expect(stdout).toContain(`  ${busy} (wait): it is in use by pid ${held.pid}\n`);
   expect(stdout).toContain(`  ${linked}: ${linked}.jsonl is not a regular file\n`);
   expect(await cli.ids()).not.toContain(free);
@@ -116,10 +116,10 @@ test("the trash is emptied only when it is asked for and confirmed, and says wha
   await cli.run(["rename", id, "secret plan"]);
   await utimes(join(cli.conversations, `${id}.jsonl`), 0, 0);
   await cli.run(["clean"]);
-  expect((await cli.run(["clean", "--trash", "--yes"])).stdout).toBe("Nothing in the trash is to be removed.\n");
+  expect((await cli.run(["clean", "--trash", "--yes"])).stdout).toBe("Nothing in the trash to delete.\n");
   const asked = await cli.run(["clean", "--trash", "--all"]);
   expect(asked.stdout).toContain("1 conversation would be removed for good");
-  expect(asked.stdout).toContain("To remove them for good: cody clean --trash --all --yes\n");
+  expect(asked.stdout).toContain("To delete them permanently: cody clean --trash --all --yes\n");
   expect(await readdir(join(cli.home, "trash"))).toHaveLength(1);
   const removed = await cli.run(["clean", "--trash", "--all", "--yes"]);
   expect(removed.stdout).toMatch(
@@ -130,7 +130,7 @@ test("the trash is emptied only when it is asked for and confirmed, and says wha
   expect(await readFile(join(cli.conversations, ".names.jsonl"), "utf8")).not.toContain("secret plan");
   expect(await cli.run(["undelete", id])).toMatchObject({
     code: 1,
-    stderr: `✗ Conversation '${id}' is not in the trash\n  See what is there: cody undelete\n`,
+    stderr: `✗ Conversation '${id}' is not in the trash\n  List the trash: cody undelete\n`,
   });
   const audit = (await readFile(join(cli.home, "retention.jsonl"), "utf8")).trimEnd().split("\n");
   expect(audit.map((line) => (JSON.parse(line) as { action: string }).action)).toEqual(["trashed", "removed"]);
@@ -165,7 +165,7 @@ test("two of the same name in the trash are told apart by their ids", async () =
   await cli.run(["clean", "--all"]);
   const { code, stderr } = await cli.run(["undelete", "twin"]);
   expect(code).toBe(1);
-  expect(stderr).toContain("twin fits several conversations in the trash: ");
+  expect(stderr).toContain("twin matches several conversations in the trash: ");
   for (const id of ids) expect(stderr).toContain(id);
 });
 
@@ -177,11 +177,11 @@ test("undelete refuses to bring something back over what lies there, and Codex's
   await writeFile(path, "new\n");
   expect(await cli.run(["undelete", id])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`cannot be brought back: something else lies at ${path}`),
+    stderr: expect.stringContaining(`Cannot restore conversation ${id}: another file exists at ${path}`),
   });
   expect(await readFile(path, "utf8")).toBe("new\n");
   expect(await cli.run(["clean", "--layout", "codex"])).toMatchObject({
     code: 1,
-    stderr: "✗ Conversations are in Codex's directory: only Codex deletes there\n",
+    stderr: "✗ cody does not delete conversations in Codex's directory; use Codex for that\n",
   });
 });

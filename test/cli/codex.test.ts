@@ -72,7 +72,7 @@ test("what only Codex may add to goes on in a copy that Codex can read, and is l
   expect(stdout).toBe(
     `✓ Resumed conversation: ${id}\n  A copy of: ${rollout.id}\n  Provider: offline (offline)\n${continueLine}`,
   );
-  expect(stderr).toContain(`Only Codex may add to ${rollout.id}, so this is a copy of it\n`);
+  expect(stderr).toContain(`Only Codex can write to ${rollout.id}, so this conversation is a copy of it\n`);
   await cli.run(["chat", "and now?"]);
   expect(await readFile(rollout.path, "utf8")).toBe(before);
   const names = await readdir(join(codex, "sessions"), { recursive: true });
@@ -105,7 +105,7 @@ test("what Codex has open, or cannot be locked, is refused with the way to a cop
   const holder = spawn("sh", ["-c", script, "sh", lock], { stdio: "pipe" });
   onTestFinished(() => void holder.kill("SIGKILL"));
   await once(holder.stdout, "data");
-  const hint = `  Go on in a copy: cody resume ${rollout.id} --fork\n`;
+  const hint = `  To continue in a copy: cody resume ${rollout.id} --fork\n`;
   expect(await cli.run(["resume", "--codex", rollout.id])).toMatchObject({
     code: 1,
     stdout: "",

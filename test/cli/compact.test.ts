@@ -43,7 +43,7 @@ test("undo brings back what the last compaction took, once", async () => {
   expect(await cli.run(["compact", "--undo"])).toMatchObject({
     code: 1,
     stdout: "",
-    stderr: expect.stringContaining("there is no compaction to undo"),
+    stderr: expect.stringContaining("no compaction to undo"),
   });
 });
 
@@ -83,10 +83,10 @@ test("an empty conversation has nothing to compact, which is no failure", async 
 });
 
 test.each([
-  [["compact", "--undo", "--dry-run"], 2, "--undo goes with nothing else"],
-  [["compact", "--undo", "please"], 2, "--undo goes with nothing else"],
-  [["compact", "--dry-run", "--strategy", "magic"], 2, "There is no compaction strategy magic"],
-  [["compact", "--strategy", "magic"], 2, "There is no compaction strategy magic"],
+  [["compact", "--undo", "--dry-run"], 2, "--undo cannot be combined with other options or instructions"],
+  [["compact", "--undo", "please"], 2, "--undo cannot be combined with other options or instructions"],
+  [["compact", "--dry-run", "--strategy", "magic"], 2, "Unknown compaction strategy magic"],
+  [["compact", "--strategy", "magic"], 2, "Unknown compaction strategy magic"],
   [["compact", "--strategy"], 2, "--strategy needs a value"],
   [["compact", "--no-persistence"], 1, "Persistence is off"],
   [["compact", "--resume", "conv_none"], 1, "Conversation 'conv_none' not found"],
@@ -111,7 +111,7 @@ test("context shows the active conversation or the named one, by size", async ()
   const { cli, id } = await talkedTo();
   const { code, stdout } = await cli.run(["context"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^offline: [\d.]+k? of 128k tokens, <?\d+%\nCompacted above 102k tokens\n\n  instructions /);
+  expect(stdout).toMatch(/^offline: [\d.]+k? of 128k tokens, <?\d+%\nCompacts above 102k tokens\n\n  instructions /);
   for (const name of ["tools", "user", "assistant"])
     expect(stdout).toMatch(new RegExp(`\n  ${name} +[\\d.]+k? +<?\\d+%`));
   expect(stdout).toContain("My name is Alice");

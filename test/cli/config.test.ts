@@ -130,7 +130,7 @@ test("with two configurations nothing is guessed", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
   for (const name of ["config.yaml", "config.jsonc"]) await writeFile(join(cli.home, name), "{}", { mode: 0o600 });
-  const problem = `✗ config.jsonc and config.yaml are both in ${cli.home}. Keep one of them\n`;
+  const problem = `✗ config.jsonc and config.yaml are both in ${cli.home}. Keep only one of them\n`;
   for (const command of [["list"], ["chat", "hello"], ["config", "set", "model", "m"]]) {
     expect(await cli.run(command)).toMatchObject({ code: 2, stdout: "", stderr: problem });
   }
@@ -220,7 +220,7 @@ test.each([
   expect(await finished(child)).toMatchObject({
     code: 1,
     stdout: "",
-    stderr: `✗ ${file} could not be changed: the file would be too large\n`,
+    stderr: `✗ Cannot change ${file}: the file would be too large\n`,
   });
   expect(await readFile(file, "utf8")).toBe(before);
 });
@@ -508,7 +508,7 @@ test("a setting that is nearly right is suggested", async () => {
 test("a variable that is nearly one of a setting is told once, and is no error", async () => {
   const cli = await Cli.open();
   const env = { CODY_MODLE: "gpt-5", CODY_COLOUR: "red", CODY_DEBUG: "1", OPENAI_API_KEY: "k" };
-  const warning = "CODY_MODLE is not known and not used. Did you mean CODY_MODEL?\n";
+  const warning = "Unknown variable CODY_MODLE is ignored. Did you mean CODY_MODEL?\n";
   expect(await cli.run(["config", "get", "model"], { env })).toMatchObject({
     code: 0,
     stdout: "gpt-5.4\n",

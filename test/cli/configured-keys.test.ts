@@ -140,7 +140,7 @@ test.each([
 
 test("a key in a file that others can read is warned about, with what to do", async () => {
   const { cli, file } = await homeWith({ provider: "offline", providers: { openai: { apiKey: key } } });
-  const warning = `Others can read config.json, and there is a key in it. Run: chmod 600 ${file}\n`;
+  const warning = `Other users can read config.json, which contains a key. Run: chmod 600 ${file}\n`;
   await chmod(file, 0o644);
   const answered = await cli.run(["chat", "What is 6 * 7?"]);
   expect(answered).toMatchObject({ code: 0, stdout: "6 * 7 = 42\n" });

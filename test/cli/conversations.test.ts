@@ -36,7 +36,7 @@ test("/conversations has the ten newest of this project", async () => {
   }
   const lines = (await converse(cli, "/conversations")).split("\n");
   expect(lines.filter((line) => line.startsWith("  conv_"))).toHaveLength(10);
-  expect(lines.at(-2)).toBe("The 10 newest of 12; all of them: cody list --project");
+  expect(lines.at(-2)).toBe("Showing the latest 10 of 12. To list all: cody list --project");
 });
 
 test("/conversations clean and clean-all move them into the trash, and not the one somebody is in", async () => {
@@ -57,7 +57,7 @@ test("/conversations clean and clean-all move them into the trash, and not the o
   expect(await converse(cli, "/conversations clean")).toBe("No conversations older than 7 days.\n");
   const all = await converse(cli, "hello", "/conversations clean-all", "/conversations nonsense");
   expect(all).toContain(`  ${fresh}\n`);
-  expect(all).toContain("The conversation you are in stays.\n");
+  expect(all).toContain("The current conversation is kept.\n");
   expect(all).toContain("Usage: /conversations, /conversations clean or /conversations clean-all\n");
   expect(await cli.ids()).toHaveLength(2);
   expect((await cli.run(["undelete"])).stdout).toContain(old);

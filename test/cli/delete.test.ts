@@ -21,7 +21,7 @@ test("delete moves one conversation to the trash, and undelete brings it back by
     stderr: "",
     stdout: expect.stringMatching(
       new RegExp(
-        `^✓ Moved 1 conversation to the trash \\(.+\\)\n  ${gone} \\(the one to delete\\)\nIt can be brought back for 30 days: cody undelete ${gone}\n$`,
+        `^✓ Moved 1 conversation to the trash \\(.+\\)\n  ${gone} \\(the one to delete\\)\nTo restore it within 30 days: cody undelete ${gone}\n$`,
       ),
     ),
   });
@@ -53,7 +53,7 @@ test("when one of several is unknown or ambiguous, nothing is deleted and each m
   const { code, stdout, stderr } = await cli.run(["delete", first, "conv_none", "conv_0"]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(
-    "✗ Nothing was deleted:\n  Conversation 'conv_none' not found\n  conv_0 fits 2 conversations: ",
+    "✗ Nothing was deleted:\n  Conversation 'conv_none' not found\n  conv_0 matches 2 conversations: ",
   );
   expect(stderr).toContain("  List available: cody list\n");
   expect((await cli.ids()).toSorted()).toEqual([first, second].toSorted());
@@ -65,7 +65,7 @@ test("when one of several is unknown or ambiguous, nothing is deleted and each m
   await cli.run(["delete", first]);
   expect(await cli.run(["delete", first])).toMatchObject({
     code: 1,
-    stderr: `✗ Conversation '${first}' is already in the trash\n  To bring it back: cody undelete ${first}\n`,
+    stderr: `✗ Conversation '${first}' is already in the trash\n  To restore it: cody undelete ${first}\n`,
   });
 });
 
@@ -80,7 +80,7 @@ test("delete leaves a conversation that is in use, a link and Codex's files, and
   const { code, stdout } = await cli.run(["delete", busy, free, linked]);
   expect(code).toBe(1);
   expect(stdout).toContain(`✓ Moved 1 conversation to the trash`);
-  expect(stdout).toContain(`✗ 2 conversations could not be moved:\n`);
+  expect(stdout).toContain(`✗ Cannot move 2 conversations:\n`);
   expect(stdout).toContain(`  ${busy} (a): it is in use by pid ${held.pid}\n`);
   expect(stdout).toContain(`  ${linked}: ${linked}.jsonl is not a regular file\n`);
   expect((await cli.ids()).toSorted()).toEqual([busy, linked].toSorted());
@@ -90,7 +90,7 @@ test("delete leaves a conversation that is in use, a link and Codex's files, and
   await writeFile(join(day, `rollout-2026-11-16T00-00-00-${uuid}.jsonl`), "{}\n");
   expect(await cli.run(["delete", uuid])).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining("it is in Codex's directory: only Codex deletes there"),
+    stdout: expect.stringContaining("it is in Codex's directory; cody does not delete there"),
   });
 });
 
@@ -122,6 +122,6 @@ test("only what is really gone from the disk counts as freed, and a hard link is
   await link(join(cli.conversations, `${again}.jsonl`), other);
   await cli.run(["delete", again]);
   expect((await cli.run(["clean", "--trash", "--all", "--yes"])).stdout).toBe(
-    `✓ Removed 1 conversation for good (0 bytes freed)\n1 file has another hard link, so its contents are still on the disk and were not overwritten:\n  ${again}.jsonl\n`,
+    `✓ Permanently deleted 1 conversation (0 bytes freed)\n1 file has another hard link, so its contents are still on the disk and were not overwritten:\n  ${again}.jsonl\n`,
   );
 });

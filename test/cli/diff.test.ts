@@ -65,11 +65,11 @@ index 0000000..3e5126c
   expect(await cody("diff", "--turn", "3")).toMatchObject({
     code: 0,
     stdout: "",
-    stderr: "No changes are known of turn 3.\n",
+    stderr: "No file changes recorded for turn 3.\n",
   });
   expect(await cody("diff", "--turn", "4")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("the last one is 3"),
+    stderr: expect.stringContaining("the last turn is 3"),
   });
 });
 
@@ -89,8 +89,8 @@ test("diff has the same as JSON, and without an id it is about the active conver
 test("undo says first what it would do, takes back a turn after another, and can be taken back", async () => {
   const { cody, file, id, cwd } = await changed();
   const preview = await cody("undo");
-  expect(preview.stdout).toMatch(/^To take back turn 2 \(.*\) in .*\/work:\n {2}D {2}b\.txt {2}\(\+0, -1\)\n/);
-  expect(preview.stdout).toContain(`Nothing was changed. To do it: cody undo ${id} --yes\n`);
+  expect(preview.stdout).toMatch(/^Undo of turn 2 \(.*\) in .*\/work would change:\n {2}D {2}b\.txt {2}\(\+0, -1\)\n/);
+  expect(preview.stdout).toContain(`Nothing was changed. To apply: cody undo ${id} --yes\n`);
   expect(await file("b.txt")).toBe("new");
   expect((await cody("undo", "--yes")).stdout).toMatch(/^✓ Took back turn 2 /);
   expect(await file("b.txt")).toBeUndefined();
@@ -109,10 +109,10 @@ test("undo says first what it would do, takes back a turn after another, and can
 test("a folder that was moved is put back, and it is said when something stays in the new one", async () => {
   const { cwd, cody } = await changedBy(["mv a b"], { "a/x": "one\n", "a/deep/y": "two\n" });
   await mkdir(join(cwd, "b", "node_modules"));
-  expect((await cody("undo")).stdout).toContain("  b/: stays, because there is more in it\n");
+  expect((await cody("undo")).stdout).toContain("  b/: kept, because it contains other files\n");
   expect(await cody("undo", "--yes")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("  b/: stays, because there is more in it\n"),
+    stdout: expect.stringContaining("  b/: kept, because it contains other files\n"),
   });
   const names = (await readdir(cwd, { recursive: true })).toSorted();
   expect(names).toEqual(["a", "a/deep", "a/deep/y", "a/x", "b", "b/node_modules"]);
@@ -123,17 +123,17 @@ test("diff says which turns were taken back, and shows one of them all the same"
   await cody("undo", "--turn", "1", "--yes");
   expect(await cody("diff", "--stat")).toMatchObject({
     stdout: expect.stringMatching(/^A  b\.txt .*\n1 file changed/),
-    stderr: expect.stringMatching(/^Taken back: turn 1 \([^)]+\)\.\n$/),
+    stderr: expect.stringMatching(/^Reverted: turn 1 \([^)]+\)\.\n$/),
   });
   await cody("undo", "--yes");
-  const taken = /^Taken back: turn 1 \([^)]+\), turn 2 \([^)]+\)\.\nAll file changes have been reverted\.\n$/;
+  const taken = /^Reverted: turn 1 \([^)]+\), turn 2 \([^)]+\)\.\nAll file changes have been reverted\.\n$/;
   expect(await cody("diff")).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(taken) });
   expect(await cody("diff", "--turn", "1")).toMatchObject({
     stdout: first,
-    stderr: expect.stringMatching(/^Taken back: turn 1 \([^)]+\)\.\n$/),
+    stderr: expect.stringMatching(/^Reverted: turn 1 \([^)]+\)\.\n$/),
   });
   await cody("undo", "--undo", "--yes");
-  expect((await cody("diff")).stderr).toMatch(/^Taken back: turn 1 \([^)]+\)\.\n$/);
+  expect((await cody("diff")).stderr).toMatch(/^Reverted: turn 1 \([^)]+\)\.\n$/);
 });
 
 test("a file that has changed since is in the way, unless it may be overwritten, and then it is kept", async () => {
@@ -141,10 +141,10 @@ test("a file that has changed since is in the way, unless it may be overwritten,
   await writeFile(join(cwd, "a.txt"), "mine\n");
   const preview = await cody("undo", "--turn", "1");
   expect(preview.stdout).toContain("  ✗ a.txt: has changed since\n");
-  const help = `To restore also what has changed since: cody undo ${id} --turn 1 --overwrite --yes\n`;
+  const help = `To also restore files that changed since: cody undo ${id} --turn 1 --overwrite --yes\n`;
   expect(preview.stdout).toContain(help);
   const refused = await cody("undo", "--turn", "1", "--yes");
-  expect(refused.stdout).toMatch(/^Nothing was changed, and turn 1 \(.*\) was not taken back:\n/);
+  expect(refused.stdout).toMatch(/^Nothing was changed. Cannot undo turn 1 \(.*\):\n/);
   expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining(`✗ a.txt: has changed since\n${help}`) });
   expect(await file("a.txt")).toBe("mine\n");
   expect(await cody("undo", "--turn", "1", "--yes", "--overwrite")).toMatchObject({ code: 0 });
@@ -161,20 +161,20 @@ test("it is said what helps against what is in the way, and --overwrite only whe
       .at(-2)
       ?.replace(/^Nothing .* while this is so\. /, "");
   await mkdir(join(cwd, "a"));
-  expect(await help()).toBe("To go on, move what stands in their place somewhere else, then try again.");
+  expect(await help()).toBe("Move the files or folders in the way elsewhere, then try again.");
   await writeFile(join(cwd, "b"), "mine\n");
   expect(await help()).toBe(
-    `To go on, move what stands in their place somewhere else, then try again, and to restore also what has changed since: cody undo ${id} --overwrite --yes`,
+    `Move the files or folders in the way elsewhere, then try again. To also restore files that changed since: cody undo ${id} --overwrite --yes`,
   );
   await rename(cwd, `${cwd}.moved`);
   await symlink(`${cwd}.moved`, cwd);
-  expect(await help()).toBe(`It can be taken back once this folder is there again: ${cwd}`);
+  expect(await help()).toBe(`To undo this, restore this folder first: ${cwd}`);
   await rm(cwd);
   await rename(`${cwd}.moved`, cwd);
   const folder = join(cli.conversations, `${id}.jsonl.snapshots`);
   for (const name of await readdir(folder)) if (name.length === 64) await rm(join(folder, name));
   await rm(join(cwd, "a"), { recursive: true });
-  expect(await help()).toBe("It cannot be taken back any more; git or a backup may have what the files were.");
+  expect(await help()).toBe("This can no longer be undone. Look for the old files in git or in a backup.");
 });
 
 test("what a turn had changed when its process was killed is shown and taken back", async () => {
@@ -212,7 +212,7 @@ test("nothing is restored through a link, nor when what it was is gone", async (
   const refused = await cody("undo", "--yes", "--overwrite");
   expect(refused).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining("✗ dir/a: something else stands in its place"),
+    stdout: expect.stringContaining("✗ dir/a: something else exists at this path"),
   });
   expect(await readFile(join(outside, "a"), "utf8")).toBe("two\n");
   await rm(join(cwd, "dir"));
@@ -221,7 +221,7 @@ test("nothing is restored through a link, nor when what it was is gone", async (
   const folder = join(cli.conversations, `${id}.jsonl.snapshots`);
   for (const name of await readdir(folder)) if (name.length === 64) await writeFile(join(folder, name), "garbled");
   const gone = await cody("undo", "--yes");
-  expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining("what it was is not there any more") });
+  expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining("its saved content is gone") });
   expect(await readFile(join(cwd, "dir", "a"), "utf8")).toBe("two\n");
 });
 
@@ -280,7 +280,7 @@ test("/undo shows what it would restore, asks, and restores it only after a yes"
   const running = terminal.run("--sandbox", "danger-full-access");
   await terminal.shows("› ");
   terminal.type("/undo\r");
-  await terminal.shows("There are no changes to take back.");
+  await terminal.shows("No changes to undo.");
   terminal.type("go\r");
   await terminal.shows("Changes This Turn");
   terminal.type("/undo\r");
@@ -291,9 +291,10 @@ test("/undo shows what it would restore, asks, and restores it only after a yes"
   terminal.type("/undo\r");
   await terminal.shows("Restore these files? y/n › ");
   terminal.type("y\r");
-  await terminal.shows("as before the last turn that changed files:\n  new.txt\n");
+  await terminal.shows("Reverted the last turn that changed files, in ");
+  await terminal.shows(":\n  new.txt\n");
   terminal.type("/undo\r");
-  await terminal.shows("There are no changes to take back.");
+  await terminal.shows("No changes to undo.");
   terminal.type("/exit\r");
   expect(await running).toBe(0);
 });
@@ -303,7 +304,7 @@ test("/undo where nobody can be asked only says what it would do, and how", asyn
   const model = ["--provider", "offline", "--model", "offline"];
   const { stdout } = await cli.run(["--resume", id, ...model], { cwd, input: "/undo\n" });
   expect(stdout).toContain("  D  b.txt  (+0, -1)\n");
-  expect(stdout).toContain(`Nothing was changed. To do it: cody undo ${id} --yes\n`);
+  expect(stdout).toContain(`Nothing was changed. To apply: cody undo ${id} --yes\n`);
   expect(await file("b.txt")).toBe("new");
 });
 

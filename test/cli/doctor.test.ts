@@ -80,7 +80,7 @@ const allWell = { code: 0, signal: null, stderr: "" };
 
 test("where nothing was ever said all is well, and nothing is made", async () => {
   const patient = await Patient.open();
-  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 0 conversations: all is well\n" });
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 0 conversations: no problems found\n" });
   expect(await readdir(patient.cli.project)).toEqual(["run"]);
   expect(await readdir(patient.env.XDG_RUNTIME_DIR)).toEqual([]);
 });
@@ -92,7 +92,7 @@ test("whole conversations in every layout are well, and stay as they are", async
   await patient.told("hello", "--layout", "codex", "--conversation-dir", patient.cli.conversations);
   await patient.cli.run(["list"]);
   const before = await patient.snapshot();
-  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 3 conversations: all is well\n" });
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 3 conversations: no problems found\n" });
   expect(await patient.snapshot()).toEqual(before);
 });
 
@@ -108,16 +108,16 @@ test("damage is said with its line and its reason, and the command that helps", 
   expect(stdout.split("\n").toSorted()).toEqual(
     [
       `✗ ${id}: line 3: not valid JSON: Unexpected token 's', and 2 more damaged lines`,
-      `  See what can be saved: cody repair ${id}`,
+      `  Preview a repair: cody repair ${id}`,
       `✗ ${other}: line ${otherLines.length + 1}: not valid JSON: Expected property name or '}' in JSON at position 1`,
-      `  See what can be saved: cody repair ${other}`,
+      `  Preview a repair: cody repair ${other}`,
       "Checked 2 conversations: 2 problems",
       "",
     ].toSorted(),
   );
   expect(await patient.snapshot()).toEqual(before);
   for (const each of [id, other]) await patient.cli.run(["repair", each, "--write"], { env: patient.env });
-  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 2 conversations: all is well\n" });
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 2 conversations: no problems found\n" });
 });
 
 test("what a process that died left beside a file of this folder is told: litter, and what nothing else has", async () => {
@@ -128,11 +128,11 @@ test("what a process that died left beside a file of this folder is told: litter
   for (const path of [litter ?? "", copy ?? "", join(patient.cli.project, `${own}.tmp`)]) await writeFile(path, "text");
   expect(await patient.doctor()).toEqual({
     ...allWell,
-    stdout: `· ${copy}: what a file held before a change whose process died; nothing else here has it
+    stdout: `· ${copy}: the old content of a file whose change was interrupted; this is the only copy here
   If nobody misses it: rm ${copy}
-· ${litter}: a temporary file that was left
+· ${litter}: a leftover temporary file
   Run: rm ${litter}
-Checked 0 conversations: all is well, 2 notes
+Checked 0 conversations: no problems found, 2 notes
 `,
   });
 });
@@ -143,16 +143,16 @@ test("what a crash left of a last line needs nobody: resuming mends it", async (
   await writeFile(path, `${lines.join("\n")}\n{"timestamp":"2026`);
   expect(await patient.doctor()).toEqual({
     ...allWell,
-    stdout: `· ${id}: its last line is torn; resuming cuts it off (18 bytes) and keeps it beside the file
-Checked 1 conversation: all is well, 1 note
+    stdout: `· ${id}: the last line is incomplete (18 bytes); resuming moves it to a backup next to the file
+Checked 1 conversation: no problems found, 1 note
 `,
   });
   await patient.cli.run(["resume", id], { env: patient.env });
-  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: all is well\n");
+  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: no problems found\n");
   await writeFile(path, (await readFile(path, "utf8")).trimEnd());
   expect(await patient.doctor()).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining(`· ${id}: its last line lacks its newline; resuming adds it\n`),
+    stdout: expect.stringContaining(`· ${id}: the last line has no newline; resuming adds it\n`),
   });
 });
 
@@ -162,7 +162,7 @@ test("a conversation somebody is in may be writing its last line", async () => {
   const other = patient.cli.start(["chat", "wait", "--resume", id], { middle: "hold", env: patient.env });
   await saysOn(other.stdout, "I am");
   await writeFile(path, '{"timestamp":"2026', { flag: "a" });
-  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 1 conversation: all is well\n" });
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 1 conversation: no problems found\n" });
 });
 
 test("locks and sockets of processes that were killed are told", async () => {
@@ -177,13 +177,13 @@ test("locks and sockets of processes that were killed are told", async () => {
   await age(join(sockets, socket));
   expect(await patient.doctor()).toEqual({
     ...allWell,
-    stdout: `· ${path}.lock: left by pid ${other.pid}, which is gone; whoever resumes takes it over
-· ${sockets}: 1 socket of a process that is gone; whoever starts next removes it
-Checked 1 conversation: all is well, 2 notes
+    stdout: `· ${path}.lock: stale lock of pid ${other.pid}, which has ended; the next resume replaces it
+· ${sockets}: 1 socket of an ended process; the next start of cody removes it
+Checked 1 conversation: no problems found, 2 notes
 `,
   });
   await patient.cli.run(["resume", id], { env: patient.env });
-  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: all is well\n");
+  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: no problems found\n");
 });
 
 test("of a lock from another machine only its owner is known, and of a garbled one nothing", async () => {
@@ -196,13 +196,13 @@ test("of a lock from another machine only its owner is known, and of a garbled o
     code: 0,
     stdout: `· ${lock}: held by pid 7 on another machine
   If nobody is writing it any more: rm ${lock}
-Checked 1 conversation: all is well, 1 note
+Checked 1 conversation: no problems found, 1 note
 `,
   });
   await writeFile(lock, "sk-secret");
   expect(await patient.doctor()).toMatchObject({
     code: 1,
-    stdout: `✗ ${lock}: a lock that cannot be read, so nobody may write the conversation
+    stdout: `✗ ${lock}: an unreadable lock; the conversation cannot be changed
   If nobody is writing it any more: rm ${lock}
 Checked 1 conversation: 1 problem
 `,
@@ -221,9 +221,9 @@ test("what others may read or change is told, and the proposed commands put it r
   const result = await patient.doctor();
   expect(result).toMatchObject({
     code: 1,
-    stdout: `✗ ${cli.home}: others can read and change it (mode 777)
+    stdout: `✗ ${cli.home}: other users can read and change it (mode 777)
   Run: chmod 700 ${cli.home}
-✗ ${join(cli.home, "config.json")}: others can read and change it (mode 660)
+✗ ${join(cli.home, "config.json")}: other users can read and change it (mode 660)
   Run: chmod 600 ${join(cli.home, "config.json")}
 ✗ ${cli.conversations}: others can read it (mode 755)
   Run: chmod 700 ${cli.conversations}
@@ -233,7 +233,7 @@ Checked 1 conversation: 4 problems
 `,
   });
   for (const command of proposed(result)) await promisify(execFile)("sh", ["-c", command]);
-  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 1 conversation: all is well\n" });
+  expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 1 conversation: no problems found\n" });
 });
 
 test("a directory somebody chose is theirs to open, but for everybody to write in", async () => {
@@ -243,7 +243,7 @@ test("a directory somebody chose is theirs to open, but for everybody to write i
   await chmod(directory, 0o755);
   const flags = ["--conversation-dir", directory];
   await patient.cli.run(["chat", "hello", ...flags], { env: patient.env });
-  expect((await patient.doctor(...flags)).stdout).toBe("Checked 1 conversation: all is well\n");
+  expect((await patient.doctor(...flags)).stdout).toBe("Checked 1 conversation: no problems found\n");
   await chmod(directory, 0o757);
   expect(await patient.doctor(...flags)).toMatchObject({
     code: 1,
@@ -283,19 +283,19 @@ test("temporary files that were left are told once they are old", async () => {
   ];
   for (const each of left) await writeFile(each, "", { mode: 0o600 });
   await writeFile(join(cli.conversations, "notes.tmp"), "somebody's own");
-  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: all is well\n");
+  expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: no problems found\n");
   for (const each of left) await age(each);
   const result = await patient.doctor();
   expect(result.code).toBe(0);
   expect(proposed(result).toSorted()).toEqual(left.map((each) => `rm ${each}`).toSorted());
-  expect(result.stdout).toContain(`· ${left[0]}: a temporary file that was left\n`);
-  expect(result.stdout).toContain("Checked 1 conversation: all is well, 6 notes\n");
+  expect(result.stdout).toContain(`· ${left[0]}: a leftover temporary file\n`);
+  expect(result.stdout).toContain("Checked 1 conversation: no problems found, 6 notes\n");
 });
 
 test.each([
   {
     text: '{"apiKey": "sk-secret"',
-    reason: "config.json: invalid JSON in line 1, column 23: a } is missing. Correct it in ",
+    reason: "config.json: invalid JSON in line 1, column 23: a } is missing. Fix it in ",
   },
   { text: '{"directory": "sk-secret"}', reason: "config.json: unknown key directory is ignored." },
 ])(
@@ -318,7 +318,7 @@ test("a configuration that is no file is told", async () => {
   await chmod(patient.cli.home, 0o700);
   const { code, stdout } = await patient.doctor();
   expect(code).toBe(1);
-  expect(stdout).toContain("✗ config.json: it is a folder, and should be a file: ");
+  expect(stdout).toContain("✗ config.json: expected a file, but it is a folder: ");
 });
 
 test("a file where the directory should be is told", async () => {
@@ -339,7 +339,7 @@ test("a directory that cannot be reached is told", async () => {
   await symlink(loop, loop);
   expect(await patient.doctor("--conversation-dir", loop)).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining(`✗ ${loop}: cannot be read: `),
+    stdout: expect.stringContaining(`✗ ${loop}: cannot read it: `),
   });
 });
 
@@ -396,10 +396,13 @@ test("with --codex it is Codex's conversations, whose rights are Codex's affair"
   const [rollout] = await putCodexRollouts(codex, "v0.58.0/simple");
   const { id = "", path = "" } = rollout ?? {};
   await chmod(path, 0o644);
-  expect(await patient.doctor("--codex")).toEqual({ ...allWell, stdout: "Checked 1 conversation: all is well\n" });
+  expect(await patient.doctor("--codex")).toEqual({
+    ...allWell,
+    stdout: "Checked 1 conversation: no problems found\n",
+  });
   await writeFile(path, (await readFile(path, "utf8")).replace("\n", "\nbroken\n"));
   expect((await patient.doctor("--codex")).stdout).toBe(`✗ ${id}: line 2: not valid JSON: Unexpected token 'b'
-  See what can be saved: cody repair ${id} --codex
+  Preview a repair: cody repair ${id} --codex
 Checked 1 conversation: 1 problem
 `);
   expect((await patient.cli.run(["repair", id, "--codex"])).stdout).toContain("line 2: 6 bytes, not valid JSON");
@@ -414,7 +417,7 @@ test("a damaged file that its id does not lead to is named by its path", async (
   await writeFile(join(dirname(older), basename(older).replace("T00", "T01")), await readFile(older), { mode: 0o600 });
   await writeFile(older, "broken\n", { flag: "a" });
   const { stdout } = await patient.doctor();
-  expect(stdout).toContain(`  See what can be saved: cody repair ${older}\n`);
+  expect(stdout).toContain(`  Preview a repair: cody repair ${older}\n`);
   expect((await patient.cli.run(["repair", older])).stdout).toContain("6 bytes, not valid JSON");
 });
 

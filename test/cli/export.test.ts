@@ -78,7 +78,7 @@ test("one file can be named, or stdout; what is there stays, and a directory is 
   });
   expect(await cli.run(["export", "--output", "mine.html"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("is there already, and nothing is overwritten"),
+    stderr: expect.stringContaining("already exists. Exports do not overwrite files"),
   });
   expect(await readFile(path, "utf8")).toMatch(/^<!doctype html>/);
   expect(await cli.run(["export", "--output", "."])).toMatchObject({
@@ -191,7 +191,7 @@ test("what a format has no place for is said", async () => {
   await writeFile(path, `${await readFile(path, "utf8")}${line}\n`);
   expect(await cli.run(["export", id, "--format", "envoy"])).toMatchObject({
     code: 0,
-    stderr: "Left out, because envoy has no place for it: 1 × ghost_snapshot\n",
+    stderr: "Left out, because the format envoy cannot represent it: 1 × ghost_snapshot\n",
   });
 });
 
@@ -209,7 +209,7 @@ test("the prompt exports this conversation, another, and all of them", async () 
   ];
   const { code, stdout } = await cli.run([], { input: `${lines.join("\n")}\n` });
   expect(code).toBe(0);
-  expect(stdout).toContain("Nothing has been said yet.");
+  expect(stdout).toContain("This conversation has no messages yet.");
   expect(stdout).toContain("Conversation 'nobody' not found");
   expect(stdout).toContain("There is no format 'pdf'");
   expect(stdout).toContain("✓ Exported 2 conversation(s)");
@@ -233,9 +233,7 @@ test("of all conversations those that cannot be read are named, and each failure
   const { code, stdout } = await cli.run(["export", "--all"]);
   expect({ code, stdout }).toEqual({
     code: 1,
-    stdout: expect.stringMatching(
-      /^✓ Exported 1 conversation\(s\)\n {2}\/.+\n✗ 2 could not be read: conv_.+, conv_.+\n$/,
-    ),
+    stdout: expect.stringMatching(/^✓ Exported 1 conversation\(s\)\n {2}\/.+\n✗ Cannot read 2: conv_.+, conv_.+\n$/),
   });
   const path = join(cli.conversations, `${id}.jsonl`);
   const text = await readFile(path, "utf8");
@@ -256,15 +254,15 @@ test("of all conversations those that cannot be read are named, and each failure
 test("a directory that takes no file is named, with the way to another one", async () => {
   const { cli } = await withConversation();
   await writeFile(downloads(cli), "a file");
-  const hint = "  Choose another place: cody config set export.directory PATH, or --output FILE\n";
+  const hint = "  Choose another directory: cody config set export.directory PATH, or --output FILE\n";
   expect(await cli.run(["export"])).toMatchObject({
     code: 1,
     stdout: "",
-    stderr: `✗ ${downloads(cli)} cannot be written to: a file stands where a directory should be\n${hint}`,
+    stderr: `✗ Cannot write to ${downloads(cli)}: part of the path is a file, not a directory\n${hint}`,
   });
   expect(await cli.run(["export", "--output", "Downloads/deep/mine.md"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("/Downloads/deep cannot be written to: a file stands where a directory should be"),
+    stderr: expect.stringContaining("/Downloads/deep: part of the path is a file, not a directory"),
   });
 });
 
@@ -273,6 +271,7 @@ test("--json with --output - is a mistake: there is no file to tell of", async (
   expect(await cli.run(["export", "--output", "-", "--json"])).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: "✗ --json says where the file is, and with --output - there is none\n  As JSON: --format json\n",
+    stderr:
+      "✗ --json reports the path of the file and cannot be combined with --output -\n  To export JSON: --format json\n",
   });
 });

@@ -15,7 +15,7 @@ test("from a folder that was removed a person is told to change to another one",
     code: 1,
     signal: null,
     stdout: "",
-    stderr: "✗ The current folder does not exist any more\n  Change to another one, as with: cd ~\n",
+    stderr: "✗ The current folder no longer exists\n  Change to an existing folder, for example: cd ~\n",
   });
   expect(await cli.ids()).toEqual([]);
 });

@@ -54,7 +54,7 @@ test("a turn that is none, and one that is not there, are said", async () => {
   });
   expect(await cli.run(["fork", id, "--after-turn", "2"])).toMatchObject({
     code: 1,
-    stderr: `✗ ${id} has no turn 2: its last one is 1\n`,
+    stderr: `✗ ${id} has no turn 2: its last turn is 1\n`,
   });
   expect(await cli.ids()).toEqual([id]);
 });
@@ -89,15 +89,15 @@ test("/fork goes on in a copy, and /fork with a turn takes back what came after 
   const running = terminal.run();
   await terminal.shows("› ");
   terminal.type("/fork\r");
-  await terminal.shows("Nothing has been said yet.\n");
+  await terminal.shows("This conversation has no messages yet.\n");
   terminal.type("first\r");
   await terminal.shows("One.\n");
   terminal.type("second\r");
   await terminal.shows("Two.\n");
   terminal.type("/fork last\r");
-  await terminal.tells("✗ Which turn? /fork [turn], counted from 1\n");
+  await terminal.tells("✗ Invalid turn number. Usage: /fork [turn], counted from 1\n");
   terminal.type("/fork 7\r");
-  await terminal.tells("has no turn 7: its last one is 2\n");
+  await terminal.tells("has no turn 7: its last turn is 2\n");
   terminal.type("/fork 1\r");
   await terminal.shows("Forked conversation: conv_");
   await terminal.shows("A copy of: conv_");

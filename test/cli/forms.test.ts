@@ -43,7 +43,7 @@ test.each([
   });
   const after = await readFile(path, "utf8");
   expect(after.startsWith(before)).toBe(true);
-  expect((await cli.run(["repair", id])).stdout).toContain(`${id}: nothing is damaged\n`);
+  expect((await cli.run(["repair", id])).stdout).toContain(`${id}: no damage found\n`);
 });
 
 test("a file of another form is resumed by its path as well", async () => {

@@ -21,10 +21,10 @@ test("a session of Claude Code is carried over, listed, and gone on with", async
       `✓ Imported: ${claudeId}`,
       `  From: ${path} (claude-code)`,
       "  2 turns, 11 items",
-      "  Not carried over:",
-      "    2 attachments the program added",
-      "    2 sets of details of tool results",
-      "    3 counts of tokens",
+      "  Not imported:",
+      "    2 attachments added by the other program",
+      "    2 details of tool results",
+      "    3 token counts",
       "",
     ].join("\n"),
   });
@@ -45,10 +45,10 @@ test("what was imported before is said and left alone, unless it is forced", asy
   const before = await readFile(join(cli.conversations, `${id}.jsonl`), "utf8");
   expect(await cli.run(["import", path])).toMatchObject({
     code: 0,
-    stdout: `Imported before: ${path} is ${id}\n  To import it once more, as another conversation: --force\n`,
+    stdout: `Already imported: ${path} is ${id}\n  To import it again as another conversation: --force\n`,
   });
   await writeFile(path, "\n", { flag: "a" });
-  expect((await cli.run(["import", path])).stdout).toContain("The file has become longer since");
+  expect((await cli.run(["import", path])).stdout).toContain("The file has grown since");
   expect(await readFile(join(cli.conversations, `${id}.jsonl`), "utf8")).toBe(before);
   expect(await cli.ids()).toEqual([id]);
   expect(await cli.run(["import", "--force", path])).toMatchObject({ code: 0 });
@@ -114,9 +114,9 @@ test("a folder is gone through, and what is no conversation is said", async () =
   expect(code).toBe(0);
   const skipped = [...stdout.matchAll(/- Skipped: .*\/(\S+)\n {2}(.*)\n/g)].map(([, name, reason]) => [name, reason]);
   expect(skipped).toEqual([
-    ["c.jsonl", "it holds only what a sub-agent did"],
+    ["c.jsonl", "it only contains the messages of a sub-agent"],
     ["link.jsonl", "links are not followed"],
-    ["package.json", "it is in none of the known formats: codex, turns, envoy, diligent, json, claude-code, pi"],
+    ["package.json", "unknown format. Known formats: codex, turns, envoy, diligent, json, claude-code, pi"],
     ["pipe.jsonl", "it is not a regular file"],
     ["z.jsonl", "it is empty"],
   ]);
@@ -137,16 +137,16 @@ test("what cannot be imported is said in a sentence", async () => {
   for (const [name, content] of Object.entries(files)) await writeFile(join(cli.project, name), content);
   await mkdir(join(cli.project, "nothing"));
   execFileSync("mkfifo", [join(cli.project, "pipe")]);
-  const known = "it is in none of the known formats: codex, turns, envoy, diligent, json, claude-code, pi";
+  const known = "unknown format. Known formats: codex, turns, envoy, diligent, json, claude-code, pi";
   const reasons = {
-    "missing.jsonl": "there is no such file",
+    "missing.jsonl": "file not found",
     "empty.jsonl": "it is empty",
     "blank.jsonl": "it is empty",
     "binary.jsonl": "it is not a text file",
     "text.jsonl": known,
     "list.json": known,
     "config.json": known,
-    nothing: "there is no .jsonl or .json file in it",
+    nothing: "it contains no .jsonl or .json file",
     pipe: "it is not a regular file",
   };
   for (const [name, reason] of Object.entries(reasons)) {
@@ -154,7 +154,7 @@ test("what cannot be imported is said in a sentence", async () => {
       code: 1,
       signal: null,
       stdout: "",
-      stderr: `✗ ${join(cli.project, name)} cannot be imported: ${reason}\n`,
+      stderr: `✗ Cannot import ${join(cli.project, name)}: ${reason}\n`,
     });
   }
   expect(await cli.ids()).toEqual([]);
@@ -175,7 +175,7 @@ test("a format that is named is the one it is read in", async () => {
   const wrong = await cli.run(["import", "--from", "claude-code", join(fixtures, "pi.jsonl")]);
   expect(wrong).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("there is no conversation in it that could be read as claude-code"),
+    stderr: expect.stringContaining("no readable  conversation in itclaude-code"),
   });
   expect(await cli.run(["import", "--from", "pi", join(fixtures, "diligent-1.jsonl")])).toMatchObject({ code: 0 });
 });
@@ -198,16 +198,18 @@ test("what is kept here already is said, however often its folder or an export o
   const { code, stdout } = await cli.run(["import", cli.conversations]);
   expect({ code, lines: stdout.split("\n").filter((line) => line.startsWith("/")) }).toEqual({
     code: 0,
-    lines: before.toSorted().map((each) => `${join(cli.conversations, `${each}.jsonl`)} is already here: ${each}`),
+    lines: before
+      .toSorted()
+      .map((each) => `${join(cli.conversations, `${each}.jsonl`)} is already a conversation of cody: ${each}`),
   });
-  expect(stdout).toContain("Total: 0 of 3 file(s) imported, 3 already here\n");
+  expect(stdout).toContain("Total: 0 of 3 file(s) imported, 3 already conversations of cody\n");
   for (const format of ["json", "codex"]) {
     await cli.run(["export", id, "--format", format, "--output", `mine.${format}`]);
     expect(await cli.run(["import", `mine.${format}`])).toEqual({
       code: 0,
       signal: null,
       stderr: "",
-      stdout: `${join(cli.project, `mine.${format}`)} is already here: ${id}\n  To import it as another conversation: --force\n`,
+      stdout: `${join(cli.project, `mine.${format}`)} is already a conversation of cody: ${id}\n  To import it as another conversation: --force\n`,
     });
   }
   expect((await cli.ids()).toSorted()).toEqual(before.toSorted());

@@ -49,7 +49,7 @@ test("a command that takes nothing does nothing when something stands behind it,
   await terminal.shows(prompt);
   for (const name of ["help", "status", "context", "undo", "mcp", "clear", "exit", "quit"]) {
     terminal.type(`/${name} 2\r`);
-    await terminal.tells(`✗ /${name} takes nothing, and nothing was done. Type /help for commands.\n`);
+    await terminal.tells(`✗ /${name} takes no arguments; nothing was done. Type /help for commands.\n`);
   }
   terminal.type("/exit\r");
   expect(await running).toBe(0);
@@ -181,7 +181,7 @@ test("Ctrl-C at an empty prompt gives a hint, and a second one leaves with 130",
   const running = terminal.run();
   await terminal.shows(prompt);
   terminal.type(ctrlC);
-  await terminal.shows("Press Ctrl-C again to leave, or type /exit.\n");
+  await terminal.shows("Press Ctrl-C again to exit, or type /exit.\n");
   await terminal.shows(prompt);
   terminal.type(ctrlC);
   expect(await running).toBe(130);

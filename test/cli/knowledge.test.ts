@@ -16,7 +16,7 @@ async function idsIn(cli: Cli): Promise<string[]> {
 
 test("what is added is listed, best first", async () => {
   const cli = await Cli.open();
-  expect(await cli.run(["knowledge"])).toMatchObject({ code: 0, stdout: "Nothing is known of this project yet.\n" });
+  expect(await cli.run(["knowledge"])).toMatchObject({ code: 0, stdout: "No knowledge saved for this project yet.\n" });
   await cli.run(["knowledge", "add", "Tests", "run", "with", "vitest"]);
   const added = await cli.run(["knowledge", "add", "--type", "correction", "--tags", "pm, npm", "--json", "Use pnpm"]);
   expect(added).toMatchObject({ code: 0, stderr: "" });
@@ -69,7 +69,7 @@ test("what replaces something hides it, and removing takes both out of the file"
   expect(await readFile(join(cli.project, store), "utf8")).toBe("");
   expect(await cli.run(["knowledge", "remove", now])).toMatchObject({
     code: 1,
-    stderr: `✗ There is no knowledge '${now}'\n  See: cody knowledge list --all\n`,
+    stderr: `✗ No knowledge entry matches '${now}'\n  See: cody knowledge list --all\n`,
   });
   expect(await cli.run(["knowledge", "remove"])).toMatchObject({ code: 2 });
 });
@@ -82,7 +82,7 @@ test("another program's knowledge is listed and not touched", async () => {
   await writeFile(join(cli.project, ".diligent/knowledge/knowledge.jsonl"), text);
   const listed = await cli.run(["knowledge", "list"]);
   expect(listed.stdout).toContain("aaaaaaaa  [pattern] theirs");
-  expect(listed.stderr).toContain("passed over 1 line(s) that are no knowledge, the first is 2");
+  expect(listed.stderr).toContain("skipped 1 line(s) with invalid knowledge; the first is line 2");
   expect(await cli.run(["knowledge", "remove", "aaaa"])).toMatchObject({ code: 1 });
   await cli.run(["knowledge", "prune"]);
   expect(await readFile(join(cli.project, ".diligent/knowledge/knowledge.jsonl"), "utf8")).toBe(text);
@@ -116,7 +116,7 @@ test("what one project exports another imports, once", async () => {
   expect(await cli.run(["knowledge", "export", "--output", file])).toMatchObject({ code: 0 });
   expect(await cli.run(["knowledge", "export", "--output", file])).toMatchObject({
     code: 1,
-    stderr: `✗ ${file} is there already\n`,
+    stderr: `✗ ${file} already exists\n`,
   });
   expect(await cli.run(["knowledge", "import", file], { cwd: other })).toMatchObject({
     code: 0,
@@ -124,8 +124,8 @@ test("what one project exports another imports, once", async () => {
   });
   const again = await cli.run(["knowledge", "import", "-"], { cwd: other, input: `${exported.stdout}nothing\n` });
   expect(again).toMatchObject({
-    stdout: "✓ Imported 0 of 2; 2 known already\n",
-    stderr: "Passed over 1 line that are no knowledge, the first is 3\n",
+    stdout: "✓ Imported 0 of 2; 2 already saved\n",
+    stderr: "Skipped 1 line with invalid knowledge; the first is line 3\n",
   });
   expect(await readFile(join(other, store), "utf8")).toBe(exported.stdout);
   expect(await cli.run(["knowledge", "import", "none"], { cwd: other })).toMatchObject({ code: 1 });
@@ -177,8 +177,8 @@ test.each([[["chat"]], [["chat", "--json"]]])(
     const { code, stderr } = await cli.run([...args, asking]);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      `Knowledge not saved, because nobody can be asked: add_knowledge '{"type":"pattern","content":"tests run with vitest","confidence":0.8}'\n` +
-        "  It needs approval: the project is not trusted; after `cody trust` models may save knowledge in it unasked. To save it yourself: cody knowledge add\n",
+      `Knowledge not saved: needs approval, but cody cannot ask in this run: add_knowledge '{"type":"pattern","content":"tests run with vitest","confidence":0.8}'\n` +
+        "  Approval is needed because: the project is not trusted; after `cody trust`, models may save knowledge in it without approval. To save it yourself: cody knowledge add\n",
     );
     expect(stderr).not.toContain("failed");
     expect(await idsIn(cli)).toEqual([]);
@@ -206,7 +206,7 @@ test("a script in a trusted project skips saving after it has read a file elsewh
   expect(await terminal.run("chat", "go")).toBe(0);
   expect(terminal.screen).toBe("Done.\n");
   expect(terminal.errors).toContain(
-    "  It needs approval: this turn has read content from outside the project (read_file), which may tell the model what to save.",
+    "  Approval is needed because: this turn read content from outside the project (read_file), which may instruct the model what to save.",
   );
   await expect(readFile(join(terminal.cwd, store))).rejects.toThrow("ENOENT");
 });
@@ -283,7 +283,7 @@ test("undo refuses an entry that another one has replaced, unless that is undone
   await writeFile(join(cli.project, store), lines.join(""));
   expect(await cli.run(["knowledge", "undo", "bbbb"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("bbbb0002 was replaced by cccc0003, which would stay") as string,
+    stderr: expect.stringContaining("bbbb0002 was replaced by cccc0003") as string,
   });
   expect(await idsIn(cli)).toEqual(["cccc0003"]);
   expect(await cli.run(["knowledge", "undo", "bbbb", "cccc"])).toMatchObject({ code: 0 });

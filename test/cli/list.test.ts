@@ -172,12 +172,12 @@ test("--all lists every place, and what lies in two of them once", async () => {
 
 test.each([
   { args: ["--sort", "colour"], complaint: "--sort: expected one of updated, created, name, size, not 'colour'" },
-  { args: ["--cursor", "what"], complaint: "--cursor: 'what' is none that cody list has printed" },
+  { args: ["--cursor", "what"], complaint: "--cursor: invalid cursor 'what'. Use one printed by cody list" },
   { args: ["--cursor", cursorText({ order: "colour", key: 1, id: "conv_a" })], complaint: "is none that cody list" },
   { args: ["--cursor", cursorText({ order: "updated", key: "1", id: "conv_a" })], complaint: "is none that cody list" },
   {
     args: ["--sort", "name", "--cursor", cursorText({ order: "size", key: 1, id: "conv_a" })],
-    complaint: "--cursor: it belongs to a list with --sort size, not with --sort name",
+    complaint: "--cursor: this cursor is from a list with --sort size, not --sort name",
   },
 ])("$args is refused", async ({ args, complaint }) => {
   const cli = await Cli.open();

@@ -100,10 +100,10 @@ test("a login through the browser is kept for its owner alone, used, shown and f
       expect(await readFile(join(cli.conversations, name), "utf8")).not.toContain(secret);
     }
   }
-  expect(await cli.run(["logout"])).toMatchObject({ code: 0, stdout: "✓ Logged out: cody has no tokens any more\n" });
+  expect(await cli.run(["logout"])).toMatchObject({ code: 0, stdout: "✓ Logged out: cody's tokens were deleted\n" });
   await expect(stat(path)).rejects.toThrow("ENOENT");
   expect((await cli.run(["auth"])).code).toBe(1);
-  expect((await cli.run(["logout"])).stdout).toBe("✓ cody had no tokens of its own\n");
+  expect((await cli.run(["logout"])).stdout).toBe("✓ Not logged in: there were no tokens to delete\n");
 });
 
 test.each(["//", "//[", "http://", "/\\\\"])("a request for %j is answered, and the login waits on", async (path) => {
@@ -138,8 +138,8 @@ describe("a browser that comes back", () => {
 
   test.each([
     [{ error: "access_denied" }, "access_denied"],
-    [{ error: '<script>"canary"' }, "no code came back"],
-    [{}, "no code came back"],
+    [{ error: '<script>"canary"' }, "no authorization code received"],
+    [{}, "no authorization code received"],
   ])("with %j ends the login and keeps nothing", async (query, reason) => {
     const issuer = await TokenIssuer.open();
     const cli = await cliFor(issuer);
@@ -150,7 +150,7 @@ describe("a browser that comes back", () => {
     const { code, stderr } = await ended;
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(new RegExp(`\n✗ The login was not completed: ${reason}\n$`)),
+      stderr: expect.stringMatching(new RegExp(`\n✗ The login failed: ${reason}\n$`)),
     });
     expect(await readdir(cli.home)).toEqual(["config.json"]);
   });
@@ -172,7 +172,7 @@ describe("a browser that comes back", () => {
     const refused = await begin(cli);
     const { state } = allowed(issuer, refused.url);
     expect((await visit(refused.callback, { state, code: "canary-of-nobody" })).status).toBe(400);
-    expect((await refused.ended).stderr).toMatch(/\n✗ The login was not completed: invalid_grant\n$/);
+    expect((await refused.ended).stderr).toMatch(/\n✗ The login failed: invalid_grant\n$/);
     issuer.fault = (response, sent) => response.writeHead(500).end(JSON.stringify({ error: sent["code"] }));
     const broken = await begin(cli);
     await visit(broken.callback, allowed(issuer, broken.url));
@@ -184,7 +184,7 @@ describe("a browser that comes back", () => {
 
 test("nobody is waited for longer than the deadline, and Ctrl-C ends the wait", async () => {
   await using server = await CallbackServer.open({ port: 0, state: "x" });
-  await expect(server.visit(5, new AbortController().signal)).rejects.toThrow("Nobody logged in within 0.005 s");
+  await expect(server.visit(5, new AbortController().signal)).rejects.toThrow("No login within 0.005 s");
   const { child, ended } = await begin(await cliFor(await TokenIssuer.open()));
   child.kill("SIGINT");
   expect(await ended).toMatchObject({ code: 130 });

@@ -41,7 +41,7 @@ test("a person who trusts a project has its servers, their tools and their promp
   await terminal.shows("Hello, Ann.\n");
   expect(JSON.stringify(model.requests[0]?.input)).toContain("Greet Ann Lee kindly");
   terminal.type("/mcp__theirs__nothing\r");
-  await terminal.tells("There is no prompt /mcp__theirs__nothing.");
+  await terminal.tells("Unknown prompt /mcp__theirs__nothing.");
   terminal.type("echo\r");
   await terminal.shows("mcp__theirs__echo hi\n");
   await terminal.shows("y/a/n/s");
@@ -79,7 +79,7 @@ test("a turn that a server's prompt began asks before it saves knowledge, in a t
   const running = terminal.run();
   await terminal.shows(prompt);
   terminal.type("/mcp__theirs__greet who=Ann\r");
-  await terminal.shows("(this turn has read content from outside the project (the message)");
+  await terminal.shows("(this turn read content from outside the project (the message)");
   await terminal.shows("y/a/n/s");
   terminal.type("n\r");
   await terminal.shows("Done.\n");

@@ -41,7 +41,7 @@ test("a person logs in to a server, and out again, and no token is shown", async
   await cli.run(["mcp", "add", "far", "--url", server.url]);
   const before = [await cli.run(["mcp", "list"]), await cli.run(["mcp", "test", "far"])] as const;
   expect(before[0].stdout).toContain("(on, config.json, not logged in)");
-  expect(before[1]).toMatchObject({ code: 1, stdout: "✗ far: it wants a login. Run: cody mcp login far\n" });
+  expect(before[1]).toMatchObject({ code: 1, stdout: "✗ far: login required. Run: cody mcp login far\n" });
   const waiting = await begin(cli);
   const query = server.agree(waiting.url);
   expect(await visit(waiting, { ...query, state: "of another" })).toBe(400);
@@ -85,7 +85,7 @@ test("a login that was ended says so, and is not deleted", async () => {
   const result = await cli.run(["mcp", "test", "far"]);
   expect(result).toMatchObject({
     code: 1,
-    stdout: "✗ far: its login is not valid any more (invalid_grant). Run: cody mcp login far\n",
+    stdout: "✗ far: its login is no longer valid (invalid_grant). Run: cody mcp login far\n",
   });
   expect(await readFile(join(cli.home, "tokens.json"), "utf8")).toBe(kept);
   for (const secret of server.given) expect(result.stdout + result.stderr).not.toContain(secret);

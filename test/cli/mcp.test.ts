@@ -109,7 +109,7 @@ test("a server on the network is added by its address", async () => {
 test.each([
   [["mcp", "add", "one"], "expected a server with a command or a url"],
   [["mcp", "add", "a b", "--", "x"], "a server's name has"],
-  [["mcp", "add", "one", "--url", "http://x", "--", "x"], "url is unknown for a server with a command"],
+  [["mcp", "add", "one", "--url", "http://x", "--", "x"], "unknown key url for a server with a command"],
   [["mcp", "add", "one", "--env", "x", "--", "x"], "expected NAME=VALUE"],
   [["mcp", "add"], "Missing server name"],
   [["mcp", "start"], "Unknown action 'start'"],
@@ -142,7 +142,7 @@ test("a chat tells which servers are not there", async () => {
   await cli.run(["mcp", "add", "broken", "--", "/no/such/server"]);
   const result = await cli.run(["chat", "What is 2+2?"]);
   expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("4") });
-  expect(result.stderr).toContain("The MCP server broken is not there: it exited with code 127");
+  expect(result.stderr).toContain("MCP server broken is not available: it exited with code 127");
 });
 
 test("a project's servers run once it is trusted", async () => {

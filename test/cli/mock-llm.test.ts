@@ -28,7 +28,7 @@ test("it says where it listens, tells each request, and ends with Ctrl-C", async
     signal: null,
     stderr: "",
     stdout: [
-      `Listening on ${url}. Ctrl-C ends it.`,
+      `Listening on ${url}. Press Ctrl-C to stop.`,
       `  export OPENAI_BASE_URL=${url}/v1`,
       "  export OPENAI_API_KEY=mock",
       `  export ANTHROPIC_BASE_URL=${url}`,
@@ -83,9 +83,9 @@ test("a script answers, leniently when asked, and bodies are logged without keys
 
 test.each([
   ["--port", "70000", "--port: expected a number from 0 to 65535, not '70000'"],
-  ["--script", "none.json", "none.json: cannot be read: it does not exist"],
-  ["--script", ".", "cannot be read: it is a folder"],
-  ["--log", "none/log.jsonl", "log.jsonl: cannot be written: it does not exist"],
+  ["--script", "none.json", "none.json: cannot read the file: it does not exist"],
+  ["--script", ".", "cannot read the file: it is a folder"],
+  ["--log", "none/log.jsonl", "log.jsonl: cannot write the file: it does not exist"],
   ["--script", "broken.json", "broken.json: invalid JSON"],
   ["--script", "wrong.json", 'wrong.json: replies.0: unknown key "txt"'],
 ])("%s %s is a mistake that is named", async (flag, value, text) => {
@@ -101,6 +101,6 @@ test("a port that is taken is named", async () => {
   const { url } = await start(cli);
   const { port } = new URL(url);
   const { code, stderr } = await cli.run(["mock-llm", "--port", port]);
-  const text = `✗ --port ${port}: cannot listen there: the address is in use\n  Without --port a free one is taken\n`;
+  const text = `✗ --port ${port}: cannot listen on this port: the address is in use\n  To use any free port, omit --port\n`;
   expect({ code, stderr }).toEqual({ code: 1, stderr: text });
 });

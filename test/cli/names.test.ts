@@ -26,7 +26,7 @@ test("chat --name begins a conversation, and is not for one that is there", asyn
   await cli.run(["chat", "hello"]);
   expect(await cli.run(["chat", "--name", "second", "hello again"])).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(/A name was given: started conv_/),
+    stderr: expect.stringMatching(/--name was given: started conv_/),
   });
   await cli.run(["chat", "and again"]);
   const listed = JSON.parse((await cli.run(["list", "--json"])).stdout) as { id: string; name?: string }[];
@@ -34,7 +34,7 @@ test("chat --name begins a conversation, and is not for one that is there", asyn
   expect(await cli.said(listed[0]?.id ?? "")).toEqual(["hello again", "and again"]);
   expect(await cli.run(["chat", "--continue", "--name", "x", "hello"])).toMatchObject({
     code: 2,
-    stderr: "✗ --name is for a new conversation\n  To rename one: cody rename <id> <name>\n",
+    stderr: "✗ --name is only for a new conversation\n  To rename one: cody rename <id> <name>\n",
   });
 });
 
@@ -48,7 +48,7 @@ test("rename changes the name of a conversation that is named by its beginning o
   expect(JSON.parse((await cli.run(["rename", "old", "new", "--json"])).stdout)).toEqual({ id, name: "new" });
   expect(JSON.parse((await cli.run(["list", "--json"])).stdout)).toMatchObject([{ id, name: "new" }]);
   expect(await cli.run(["rename", join(cli.conversations, `${id}.jsonl`), "by file"])).toMatchObject({ code: 0 });
-  expect((await cli.run(["repair", "by file"])).stdout).toContain(`${id}: nothing is damaged`);
+  expect((await cli.run(["repair", "by file"])).stdout).toContain(`${id}: no damage found`);
   expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
 });
 
@@ -66,7 +66,7 @@ test("what is no name, or names nothing or too much, is said", async () => {
   });
   expect(await cli.run(["rename", ids[0] ?? "", "a\nb"])).toMatchObject({
     code: 2,
-    stderr: "✗ a name has 1 to 100 printable characters\n",
+    stderr: "✗ a name must have 1 to 100 printable characters\n",
   });
   expect(await cli.run(["new", "--name", "x".repeat(101)])).toMatchObject({ code: 2, stdout: "" });
   expect(await cli.run(["rename", ids[0] ?? ""])).toMatchObject({ code: 2 });

@@ -31,15 +31,11 @@ test.each(wireApis)("over $api the answer is JSON of the shape in a file", async
 });
 
 test.each([
-  ["is not there", undefined, "cannot be read: it does not exist"],
+  ["is not there", undefined, "cannot read the file: it does not exist"],
   ["is no JSON", "{", "invalid JSON"],
-  ["is no schema", "[]", "expected a JSON Schema, which is an object"],
+  ["is no schema", "[]", "expected a JSON Schema object"],
   ["is open", '{"type":"object","properties":{}}', "additionalProperties: expected false"],
-  [
-    "has a pattern that is none",
-    JSON.stringify(withPattern("(")),
-    "no answer can be checked against it: Invalid regular",
-  ],
+  ["has a pattern that is none", JSON.stringify(withPattern("(")), "invalid schema: Invalid regular"],
 ])("a file that %s is a mistake on the command line, and nothing is begun", async (_name, text, said) => {
   const cli = await Cli.open();
   const file = join(cli.project, "shape.json");
@@ -51,7 +47,7 @@ test.each([
 });
 
 test.each([
-  ["Forty-two.", ["it is no JSON"]],
+  ["Forty-two.", ["it is not JSON"]],
   ['{"answer":"42","sure":true} ', []],
   ['{"answer":42}', ['must have a property "sure"', "answer: must be string"]],
   ['{"answer":"42","sure":"yes","\\u001b[2J":1}', ['must not have a property "\\u001b[2J"', "sure: must be boolean"]],
@@ -60,7 +56,7 @@ test.each([
   await writeFile(join(terminal.cwd, "shape.json"), JSON.stringify(schema));
   const code = await terminal.run("chat", "what is 6 * 7?", "--output-schema", "shape.json");
   expect({ code, screen: terminal.screen }).toEqual({ code: problems.length === 0 ? 0 : 1, screen: `${answer}\n` });
-  const told = ["✗ The answer does not fit --output-schema shape.json:", ...problems].join("\n  ");
+  const told = ["✗ The answer does not match --output-schema shape.json:", ...problems].join("\n  ");
   expect(terminal.errors).toContain(problems.length === 0 ? "" : `${told}\n`);
   expect(terminal.errors.includes("✗")).toBe(problems.length > 0);
 });
@@ -69,5 +65,5 @@ test("a turn that failed is told as such and its answer is not judged", async ()
   const terminal = await FakeTerminal.open(scripted([]));
   await writeFile(join(terminal.cwd, "shape.json"), JSON.stringify(schema));
   expect(await terminal.run("chat", "hello", "--output-schema", "shape.json")).toBe(1);
-  expect(terminal.errors).not.toContain("does not fit");
+  expect(terminal.errors).not.toContain("does not match");
 });

@@ -119,8 +119,8 @@ test.each([
     code: 2,
     stdout: "",
     stderr:
-      "✗ stdin is too long: a message may have at most 10000000 characters\n" +
-      "  Send a part of it, as with head -c 1000000, or name the file in the message instead\n",
+      "✗ stdin is too long: a message can have at most 10000000 characters\n" +
+      "  Send only a part of it (for example with head -c 1000000), or name the file in the message instead\n",
   });
   expect(await cli.ids()).toEqual([]);
 });

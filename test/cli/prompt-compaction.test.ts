@@ -14,9 +14,9 @@ test("/compact summarizes with what is said behind it, and /context shows what i
   const running = terminal.run();
   await terminal.shows(prompt);
   terminal.type("/compact\r");
-  await terminal.shows("Nothing has been said yet.\n");
+  await terminal.shows("This conversation has no messages yet.\n");
   terminal.type("/context\r");
-  await terminal.shows("Nothing has been said yet.\n");
+  await terminal.shows("This conversation has no messages yet.\n");
   terminal.type("talk\r");
   await terminal.shows("The answer is long.");
   await terminal.shows(prompt);
@@ -66,7 +66,7 @@ test("/pin tells the model something that outlives a compaction", async () => {
   const running = terminal.run();
   await terminal.shows(prompt);
   terminal.type("/pin\r");
-  await terminal.tells("✗ There is nothing to pin: /pin <text>\n");
+  await terminal.tells("✗ Missing text. Usage: /pin <text>\n");
   terminal.type("/pin never touch the migrations\r");
   await terminal.shows("Pinned: never touch the migrations\n");
   terminal.type("first\r");

@@ -139,8 +139,8 @@ test("resume says which flags the next chat does not know", async () => {
   await cli.run(["chat", "one"], { env });
   const flags = ["--base-url", `${mock.url}/v1`, "--sandbox", "danger-full-access"];
   expect((await cli.run(["resume", "--last", ...flags], { env })).stderr).toBe(
-    "--base-url holds for this command only. Pass it to cody chat too, or keep it with: cody set-provider <provider> --base-url <url>\n" +
-      "--sandbox holds for this command only. Pass it to cody chat too, or keep it with: cody config set sandbox danger-full-access\n",
+    "--base-url applies to this command only. Pass it to cody chat too, or save it with: cody set-provider <provider> --base-url <url>\n" +
+      "--sandbox applies to this command only. Pass it to cody chat too, or save it with: cody config set sandbox danger-full-access\n",
   );
 });
 

@@ -41,7 +41,7 @@ test("a rejected key from the environment is named by its variable, and on a ter
   const where = "You can find your API key at https://platform.openai.com/account/api-keys";
   expect(errors).toContain(
     [
-      `✗ openai answered 401: Incorrect API key provided: [key]. ${where}.\n`,
+      `✗ openai rejected the API key or login (401): Incorrect API key provided: [key]. ${where}.\n`,
       `  The API key comes from OPENAI_API_KEY. To change it, set that variable or ${changed}\n`,
       "  The rejected API key ends in …WXYZ\n",
     ].join(""),

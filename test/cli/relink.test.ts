@@ -33,11 +33,11 @@ test("conversations follow a repository that was moved, with the active one", as
   await rename(old, moved);
   expect(await listed(cli, moved)).toEqual([id]);
   expect((await cli.run(["relink"], { cwd: moved })).stdout).toBe(
-    `Folders that are gone:\n  ${old}: 1 conversation(s), taken for this project's\nSay where one is now: cody relink ${old} [new folder]\n`,
+    `Missing folders:\n  ${old}: 1 conversation(s), belongs to this project\nTo set a new folder: cody relink ${old} [new folder]\n`,
   );
   const said = await cli.run(["chat", "what is my name?"], { cwd: moved });
   expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining("Ada") });
-  expect(said.stderr).toContain(`This project was in ${old}: going on with its conversation ${id}`);
+  expect(said.stderr).toContain(`This project was in ${old}: continuing its conversation ${id}`);
   expect((await cli.run(["chat", "once more"], { cwd: moved })).stderr).not.toContain("This project was in");
   expect(await cli.said(id)).toEqual(["my name is Ada", "what is my name?", "once more"]);
 });
@@ -54,8 +54,8 @@ test("a project without a repository is followed when somebody says where it is"
     stdout: `${JSON.stringify({ from: join(cli.project, "old"), to: join(cli.project, "new"), conversations: 1 })}\n`,
   });
   expect(await listed(cli, now)).toEqual([id]);
-  expect((await cli.run(["relink"], { cwd: now })).stdout).toBe("The folders of all conversations are there.\n");
-  expect((await cli.run(["chat", "hello"], { cwd: now })).stderr).toContain(`going on with its conversation ${id}`);
+  expect((await cli.run(["relink"], { cwd: now })).stdout).toBe("No folders are missing.\n");
+  expect((await cli.run(["chat", "hello"], { cwd: now })).stderr).toContain(`continuing its conversation ${id}`);
   await rename(join(cli.project, "new"), join(cli.project, "newest"));
   const newest = join(cli.project, "newest/inner");
   expect(await cli.run(["relink", "../../new", ".."], { cwd: newest })).toMatchObject({ code: 0 });
@@ -70,7 +70,7 @@ test("what was active in a folder is active in the project that begins above it"
   await cli.run(["new"], { cwd: beside });
   const whole = await project(cli, "whole");
   expect((await cli.run(["chat", "hello"], { cwd: whole })).stderr).toContain(
-    `This project was in ${inner}: going on with its conversation ${id}`,
+    `This project was in ${inner}: continuing its conversation ${id}`,
   );
   expect(await listed(cli, whole)).toEqual([id]);
 });
@@ -81,16 +81,16 @@ test("relink refuses what makes no sense, and says why", async () => {
   await cli.run(["new"], { cwd: here });
   expect(await cli.run(["relink", here, there])).toMatchObject({
     code: 1,
-    stderr: `✗ ${here} is still there: its conversations stay with it\n`,
+    stderr: `✗ ${here} still exists, so its conversations cannot be relinked\n`,
   });
   expect(await cli.run(["relink", "nowhere", there])).toMatchObject({
     code: 1,
-    stderr: `✗ No conversation was begun in ${join(cli.project, "nowhere")}\n  See what is gone: cody relink\n`,
+    stderr: `✗ No conversations found for ${join(cli.project, "nowhere")}\n  List missing folders: cody relink\n`,
   });
   await rm(here, { recursive: true });
   expect(await cli.run(["relink", here, "nowhere"])).toMatchObject({
     code: 1,
-    stderr: `✗ ${join(cli.project, "nowhere")} is no folder\n`,
+    stderr: `✗ ${join(cli.project, "nowhere")} is not a folder\n`,
   });
   expect(await cli.run(["relink", here, `${here}/inner`])).toMatchObject({ code: 2 });
   expect(await cli.run(["relink", here])).toMatchObject({ code: 0, stdout: expect.stringContaining(cli.project) });

@@ -22,7 +22,7 @@ async function writeLines(path: string, lines: readonly (string | Buffer)[]): Pr
 test("a whole conversation needs no repair", async () => {
   const { cli, id, path, lines } = await told();
   const before = await readFile(path);
-  const text = `${id}: nothing is damaged\n  What it has: 2 turns, 4 items\n`;
+  const text = `${id}: no damage found\n  Content: 2 turns, 4 items\n`;
   expect(lines.length).toBeGreaterThan(10);
   for (const flags of [[], ["--write"]]) {
     expect(await cli.run(["repair", id, ...flags])).toEqual({ code: 0, signal: null, stdout: text, stderr: "" });
@@ -51,7 +51,7 @@ test("with --write the conversation goes on where it was, and the original is ke
   const { cli, id, path, lines } = await told();
   await writeLines(path, [...lines.slice(0, 2), "sk-secret", ...lines.slice(2)]);
   const original = await readFile(path);
-  expect((await cli.run(["chat", "What's my name?"])).stderr).toContain(`  See what can be saved: cody repair ${id}\n`);
+  expect((await cli.run(["chat", "What's my name?"])).stderr).toContain(`  Preview a repair: cody repair ${id}\n`);
   const { code, stdout } = await cli.run(["repair", id, "--write"]);
   const [, backup = ""] = (await readdir(cli.conversations)).toSorted();
   expect(code).toBe(0);
@@ -66,7 +66,7 @@ test("with --write the conversation goes on where it was, and the original is ke
   for (const name of await readdir(cli.conversations)) {
     expect((await stat(join(cli.conversations, name))).mode & 0o777).toBe(0o600);
   }
-  expect((await cli.run(["repair", id, "--write"])).stdout).toContain("nothing is damaged");
+  expect((await cli.run(["repair", id, "--write"])).stdout).toContain("no damage found");
   expect((await cli.run(["list"])).stdout).not.toContain("damaged");
   expect((await cli.run(["resume", id])).code).toBe(0);
   expect((await cli.run(["chat", "What's my name?"])).stdout).toContain("Alice");
@@ -79,8 +79,8 @@ test("a first line that was lost is made, and the end is mended", async () => {
   await truncate(path, size - 1);
   const { stdout } = await cli.run(["repair", id]);
   expect(stdout).toContain(`  line 2: 1 byte, not valid JSON: Expected property name or '}' in JSON at position 1
-  The first line, which says what conversation it is, is missing: one is made from what is known
-  The last line lacks its newline: it gets one
+  The first line, which identifies the conversation, is missing: it is rebuilt from the other lines
+  The last line has no newline: it will be added
   What is left: 2 turns, 4 items
 `);
   await cli.run(["repair", id, "--write"]);
@@ -161,7 +161,7 @@ test("a conversation somebody is in is looked at, and not repaired", async () =>
   const looked = await cli.run(["repair", id]);
   expect(looked.code).toBe(0);
   expect(looked.stdout).toContain("not valid JSON");
-  expect(looked.stderr).toBe(`It is in use by pid ${other.pid}, which may be writing its last line\n`);
+  expect(looked.stderr).toBe(`The conversation is in use by pid ${other.pid}, which may be writing its last line\n`);
 });
 
 test("what another machine may be writing is repaired only by force", async () => {
@@ -171,10 +171,10 @@ test("what another machine may be writing is repaired only by force", async () =
   await writeFile(`${path}.lock`, JSON.stringify(owner));
   expect((await cli.run(["repair", id, "--write"])).stderr).toBe(
     `✗ Conversation '${id}' is in use by pid 7 on another machine\n` +
-      `  If nobody is writing it any more: cody repair ${id} --write --force\n`,
+      `  If no other cody is using it: cody repair ${id} --write --force\n`,
   );
   expect((await cli.run(["repair", id, "--write", "--force"])).code).toBe(0);
-  expect((await cli.run(["repair", id])).stdout).toContain("nothing is damaged");
+  expect((await cli.run(["repair", id])).stdout).toContain("no damage found");
   expect(await readdir(cli.conversations)).not.toContain(`${id}.jsonl.lock`);
 });
 

@@ -26,7 +26,7 @@ test("with --no-persistence nothing becomes active, and nobody is told that chat
     code: 0,
     stdout: `✓ Resumed conversation: ${id}\n  Provider: offline (offline)\n`,
   });
-  expect(stderr).toContain("Not made the active conversation, because of --no-persistence\n");
+  expect(stderr).toContain("Not made the active conversation: --no-persistence was given\n");
   await cli.run(["chat", "second"]);
   expect(await cli.said(other)).toEqual(["second"]);
   expect((await cli.run(["--no-persistence", "resume", other])).stdout).toContain("Continue chatting");
@@ -123,7 +123,7 @@ test("a damaged file is reported with its line", async () => {
   const { code, stderr } = await cli.run(["resume", "conv_broken"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^✗ Conversation 'conv_broken' has corrupted data\n {2}Conversation conv_broken: line 1: not valid JSON: Unexpected token 'i'\n {2}See .+: cody repair conv_broken\n$/,
+    /^✗ Conversation 'conv_broken' has corrupted data\n {2}Conversation conv_broken: line 1: not valid JSON: Unexpected token 'i'\n {2}Preview a repair: cody repair conv_broken\n$/,
   );
 });
 
@@ -148,7 +148,7 @@ test("what another machine may be writing is taken only by force", async () => {
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain(
     `✗ Conversation '${id}' is in use by pid 7 on another machine\n` +
-      `  If nobody is writing it any more: cody resume ${id} --force\n`,
+      `  If no other cody is using it: cody resume ${id} --force\n`,
   );
   expect((await cli.run(["resume", id, "--force"])).code).toBe(0);
   expect((await cli.run(["chat", "What is my name?"])).stdout).toContain("Alice");
@@ -162,6 +162,6 @@ test("a turn that a crash cut off is told as that, and nothing looks interrupted
   await finished(killed);
   const { code, stderr } = await cli.run(["resume", "--last"]);
   expect(code).toBe(0);
-  expect(stderr).toContain("The last turn was cut off before it had ended.\n");
+  expect(stderr).toContain("The last turn was interrupted before it ended.\n");
   expect(stderr).not.toContain("Interrupted.");
 });

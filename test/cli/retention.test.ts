@@ -36,7 +36,7 @@ test("a person is told once that conversations are saved", async () => {
   const [first, second] = [await open(), await open()];
   await first.run("chat", "hello");
   expect(first.errors).toContain(
-    `Conversations are saved in ${join(home, "conversations")}; nothing older than 30 days goes without being announced`,
+    `Conversations are saved in ${join(home, "conversations")}. Conversations older than 30 days are trashed, after a warning`,
   );
   await second.run("chat", "hello");
   expect(second.errors).not.toContain("Conversations are saved");
@@ -82,9 +82,7 @@ test("retentionDays 0 or false keeps everything, and rubbish is refused", async 
   expect(await cli.run(["config", "set", "persistence.maxConversationsPerProject", "20"])).toMatchObject({ code: 0 });
   expect(await cli.run(["config", "set", "persistence.retentionDays", "soon"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(
-      "expected a whole number from 0 to 36500, or false; 0 and false are without a bound",
-    ),
+    stderr: expect.stringContaining("expected a whole number from 0 to 36500, or false; 0 and false mean no limit"),
   });
   for (const days of ["1.5", "36501", "-1", "true"]) {
     expect(await cli.run(["config", "set", "persistence.retentionDays", days])).toMatchObject({ code: 2 });

@@ -30,7 +30,7 @@ test("without --write it is said where secrets stand, by line and kind, and neve
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(new RegExp(`^${id}: \\d+ known, \\d+ by shape in \\d+ lines\n {2}line 2: 1 known\n`));
   expect(stdout).toContain("  .names.jsonl: 1 known in 1 line\n");
-  expect(stdout).toMatch(new RegExp(`\nNothing was changed. To take them out: cody scrub ${id} --write\n$`));
+  expect(stdout).toMatch(new RegExp(`\nNothing was changed. To remove them: cody scrub ${id} --write\n$`));
   expect(stdout).not.toContain(secret);
   expect(await readFile(path)).toEqual(before);
 });
@@ -47,7 +47,7 @@ test("with --write they are gone from all that is kept, and the conversation goe
   const all = await everything(cli);
   expect(all).not.toContain(secret);
   expect(all).not.toContain("AKIAIOSFODNN7EXAMPLE");
-  expect((await cli.run(["scrub", id], { env })).stdout).toBe(`${id}: no secrets were found\n`);
+  expect((await cli.run(["scrub", id], { env })).stdout).toBe(`${id}: no secrets found\n`);
   expect((await cli.run(["list", "--json"])).stdout).toContain('"name":"about [redacted]"');
   expect((await cli.run(["chat", "what's my name?"])).stdout).toContain("[redacted]");
   expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
@@ -59,14 +59,14 @@ test("another hard link of the file is named, because it keeps the secrets", asy
   const { code, stderr } = await cli.run(["scrub", id, "--write"], { env });
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: `${path} has another hard link, under which the old text is still on the disk.\n`,
+    stderr: `${path} has another hard link, which still contains the old text.\n`,
   });
 });
 
 test("what only looks like a key can be left, and other names and values be named", async () => {
   const { cli, id } = await leaked();
   await cli.run(["chat", "pin=4711 and correct horse"]);
-  expect((await cli.run(["scrub", id, "--no-shapes"])).stdout).toBe(`${id}: no secrets were found\n`);
+  expect((await cli.run(["scrub", id, "--no-shapes"])).stdout).toBe(`${id}: no secrets found\n`);
   expect((await cli.run(["scrub", id, "--no-shapes", "--pattern", "pin"])).stdout).toContain("by name");
   const found = await cli.run(["scrub", id, "--stdin", "--write", "--json"], { input: "correct horse\n\n" });
   expect(JSON.parse(found.stdout)).toMatchObject({
@@ -91,8 +91,8 @@ test("a line that cannot be looked for is said to be so, and the others are look
   const args = ["scrub", id, "--no-shapes", "--stdin"];
   expect(await cli.run(args, { input: "x7\n" })).toMatchObject({
     code: 1,
-    stdout: `${id}: no secrets were found\n`,
-    stderr: "Not looked for: 1 line of stdin, because it is shorter than 3 characters or part of [redacted]\n",
+    stdout: `${id}: no secrets found\n`,
+    stderr: "Not searched for: 1 line of stdin, because it is shorter than 3 characters or part of [redacted]\n",
   });
   const mixed = await cli.run([...args, "--json"], { input: `redact\nx7\n${secret}\n \n` });
   expect(mixed.code).toBe(1);
@@ -102,7 +102,7 @@ test("a line that cannot be looked for is said to be so, and the others are look
 
 test.each([
   [["--pattern", "(a+)+"], "✗ --pattern '(a+)+': expected a name"],
-  [["--write", "--dry-run"], "✗ --write and --dry-run: say one of them"],
+  [["--write", "--dry-run"], "✗ --write cannot be combined with --dry-run"],
 ])("%j is wrong use", async (flags, message) => {
   const cli = await Cli.open();
   expect(await cli.run(["scrub", "conv_1", ...flags])).toMatchObject({
@@ -161,17 +161,17 @@ async function changed() {
 test("what is kept of the files that turns changed is looked at, and what has a secret is dropped", async () => {
   const { cli, id, cwd, cody } = await changed();
   const looked = await cody("scrub", id);
-  expect(looked.stdout).toContain("  a kept content of config.txt: 1 known; it goes as a whole\n");
-  expect(looked.stdout).toContain("  a kept content of 7.txt: 1 known; it goes as a whole\n");
-  expect(looked.stdout).toContain("  Then it can no longer be taken back by undo: turn 1\n");
+  expect(looked.stdout).toContain("  stored version of config.txt: 1 known; the whole version is removed\n");
+  expect(looked.stdout).toContain("  stored version of 7.txt: 1 known; the whole version is removed\n");
+  expect(looked.stdout).toContain("  Then it can no longer be undone: turn 1\n");
   expect(await everything(cli)).toContain(secret);
   const { code, stdout } = await cody("scrub", id, "--write");
   expect(code).toBe(0);
-  expect(stdout).toContain("and 2 kept contents\n");
-  expect(stdout).toContain("  Can no longer be taken back by undo: turn 1\n");
+  expect(stdout).toContain("and 2 stored files\n");
+  expect(stdout).toContain("  Can no longer be undone: turn 1\n");
   expect(await everything(cli)).not.toContain(secret);
-  expect((await cody("scrub", id)).stdout).toBe(`${id}: no secrets were found\n`);
-  expect((await cody("undo", id, "--turn", "1")).stdout).toContain("what it was is not there any more");
+  expect((await cody("scrub", id)).stdout).toBe(`${id}: no secrets found\n`);
+  expect((await cody("undo", id, "--turn", "1")).stdout).toContain("its saved content is gone");
   expect(await cody("undo", id, "--turn", "3", "--yes")).toMatchObject({ code: 0 });
   expect(await cody("undo", id, "--turn", "2", "--yes")).toMatchObject({ code: 0 });
   expect(await readFile(join(cwd, "other.txt"), "utf8")).toBe("one\n");

@@ -52,9 +52,9 @@ test("conversations that have all words are found, the newest first, with what w
 
 Total: 1 conversation(s)
 `);
-  expect((await cli.run(["search", "zebra"])).stdout).toBe("No conversation has all of these words.\n");
+  expect((await cli.run(["search", "zebra"])).stdout).toBe("No conversation contains all of these words.\n");
   expect((await cli.run(["search", "docker", "--limit", "1"])).stdout).toMatch(
-    /^Found in:\n\n {2}conv_c\n[^]*\nTotal: 1 conversation\(s\); there are more: --limit shows them\n$/,
+    /^Found in:\n\n {2}conv_c\n[^]*\nTotal: 1 conversation\(s\); for more, raise --limit\n$/,
   );
   expect(lstatSync(index(cli)).mode & 0o777).toBe(0o600);
   const [found] = JSON.parse((await cli.run(["search", "--json", "whale", "LOGO"])).stdout);
@@ -116,20 +116,20 @@ test("an index that is deleted, damaged, newer, in use or impossible changes not
   expect(await ids(cli, "docker")).toEqual(["conv_d", ...expected]);
   expect(await cli.run(["index"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("another process has it"),
+    stderr: expect.stringContaining("another process is using it"),
   });
   holder.exec("ROLLBACK");
   holder.exec("PRAGMA user_version = 99");
   holder.close();
   const newer = await cli.run(["search", "docker", "--json"]);
   expect(newer.stderr).toBe(
-    "The index could not be used, so the files were read: the index is of a newer version, 99\n",
+    "Cannot use the search index, reading the files instead: the index is of a newer version, 99\n",
   );
   expect(JSON.parse(newer.stdout)).toHaveLength(4);
   rmSync(index(cli));
   mkdirSync(index(cli));
   const impossible = await cli.run(["search", "docker", "--json"]);
-  expect(impossible.stderr).toContain("The index could not be used, so the files were read: ");
+  expect(impossible.stderr).toContain("Cannot use the search index, reading the files instead: ");
   expect(JSON.parse(impossible.stdout)).toHaveLength(4);
 });
 
@@ -150,13 +150,13 @@ test("without libsql the files are searched, and cody index says what is missing
   await expect(run("index")).rejects.toMatchObject({
     code: 1,
     stderr:
-      "✗ There is no index: libsql is not installed\n  Searches read the files instead. To have one: npm install libsql\n",
+      "✗ No search index: libsql is not installed\n  Searches read the files instead. To use an index: npm install libsql\n",
   });
 });
 
 test.each([[], ["rebuild"], ["status"]])("index %s where nothing is saved has nothing to do", async (...args) => {
   const cli = await Cli.open();
-  const said = { code: 0, stderr: "", stdout: "There is nothing to index: no conversation is saved yet\n" };
+  const said = { code: 0, stderr: "", stdout: "Nothing to index: no saved conversations\n" };
   expect(await cli.run(["index", ...args])).toMatchObject(said);
   expect(JSON.parse((await cli.run(["index", ...args, "--json"])).stdout)).toMatchObject({
     conversations: 0,
@@ -177,22 +177,20 @@ test("the index is built, told about and built anew", async () => {
   const cli = await library();
   const status = async (...args: string[]) => JSON.parse((await cli.run(["index", "--json", ...args])).stdout);
   expect((await cli.run(["index", "status"])).stdout).toBe(
-    "There is no index; searches read the files. To build it: cody index\n",
+    "No search index; searches read the files. To build it: cody index\n",
   );
   expect(await status()).toMatchObject({ path: index(cli), conversations: 3, messages: 6, stale: 0 });
   writeFileSync(join(cli.conversations, "conv_d.jsonl"), metaLine("conv_d"));
   expect(await status("status")).toMatchObject({ conversations: 3, stale: 1 });
   expect(await status("rebuild")).toMatchObject({ conversations: 4, stale: 0 });
-  expect((await cli.run(["index"])).stdout).toMatch(
-    /: 4 conversation\(s\), 6 message\(s\), \d+ kB; it is up to date\n$/,
-  );
+  expect((await cli.run(["index"])).stdout).toMatch(/: 4 conversation\(s\), 6 message\(s\), \d+ kB; up to date\n$/);
   expect(await cli.run(["index", "frob"])).toMatchObject({ code: 2 });
 });
 
 test.each([
   [["search"], "Missing argument: words"],
-  [["search", " "], "There is nothing to search for"],
-  [["search", "a", "--since", "soon"], "--since: expected something like 7d, 12h or 2026-11-01, not 'soon'"],
+  [["search", " "], "Missing search words"],
+  [["search", "a", "--since", "soon"], "--since: expected an age or a date like 7d, 12h or 2026-11-01, not 'soon'"],
   [["search", "a", "--limit", "0"], "--limit"],
 ])("%s is refused", async (args, complaint) => {
   const cli = await Cli.open();

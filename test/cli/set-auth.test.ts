@@ -58,7 +58,7 @@ test("without a keyring the key is kept nowhere", async () => {
   const { code, stderr } = await cli.run(["set-auth", "openrouter-api-key", "-", "--keyring"], { env, input: mockKey });
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: "✗ the keyring cannot be used: secret-tool is not there, or failed\n",
+    stderr: "✗ cannot use the keyring: secret-tool is not installed or failed\n",
   });
   await expect(stat(join(cli.home, "config.json"))).rejects.toThrow("ENOENT");
 });

@@ -28,7 +28,7 @@ test("what was said and spent is added up, by model and by project", async () =>
   expect((await cli.run(["stats"])).stdout).toBe(`Conversations: 3, 1 of them empty
 Turns: 3, answers: 1, tool calls: 1
 Tokens: 3.7k in, 37 out
-Cost: about $0.0071, of models whose price is known
+Cost: about $0.0071 (only models with a known price)
 
 Models:
   openai (gpt-5): 1 turn(s), 2k in, 20 out, about $0.0027

@@ -313,7 +313,7 @@ test("a call whose events would have shown it is shown when it failed without an
     cwd: "/projects",
     reason: "",
   });
-  const late = "shell was refused because nobody answered the approval request in time";
+  const late = "shell was refused because the approval request timed out";
   expect(activity.textOf(failed(late))).toBe(`  failed: ${late}\n`);
 });
 

@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { Cli, commandOf, finished, saysOn } from "../support/cli.js";
 
 const fullAccess = ["--sandbox", "danger-full-access"];
-const refused = "Refused, because it needs approval and nobody can be asked: sh -c 'touch made'\n";
+const refused = "Refused: needs approval, but cody cannot ask in this run: sh -c 'touch made'\n";
 
 test("a command that needs approval is refused where nobody can be asked, and the exit is 1", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["chat", "run touch made"]);
   expect({ code, stdout, stderr }).toEqual({
     code: 1,
-    stdout: "The tool answered:\nshell was refused: it needs approval, and nobody is there to give it\n",
+    stdout: "The tool answered:\nshell was refused: it needs approval, and approvals are not available in this run\n",
     stderr: expect.stringContaining(refused),
   });
   expect(await isMade(cli)).toBe(false);

@@ -35,7 +35,7 @@ test("a truncated answer that does not fit --output-schema exits with 5, not wit
   const schema = join(terminal.cwd, "schema.json");
   await writeFile(schema, '{"type":"object","properties":{},"additionalProperties":false}');
   expect(await terminal.run("chat", "--output-schema", schema, "Go")).toBe(5);
-  expect(terminal.errors).toContain("does not fit --output-schema");
+  expect(terminal.errors).toContain("does not match --output-schema");
 });
 
 test("the interactive prompt warns about a truncated answer and goes on", async () => {

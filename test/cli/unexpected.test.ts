@@ -22,7 +22,7 @@ test("a command that has nothing left to wait for says so instead of vanishing",
   const result = await cli.run(["chat", "hello"], { middle: "abandon" });
   expect(result).toMatchObject({
     code: 70,
-    stderr: expect.stringContaining("✗ Unexpected error: the command stopped in the middle"),
+    stderr: expect.stringContaining("✗ Unexpected error: the command ended unexpectedly"),
   });
 });
 

@@ -5,7 +5,7 @@ import { Cli } from "../support/cli.js";
 import { TmuxScreen } from "../support/cli-tmux.js";
 
 const choices =
-  "Run it? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
+  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
 const again = "Please answer with y, a, n or s.\ny/a/n/s › \n";
 
 test("a person is asked, says yes, sees what the command prints, and is back at the prompt", async () => {
@@ -49,7 +49,7 @@ test("Ctrl-D at the question is asked again and then taken as no", async () => {
   await screen.press("C-d");
   await screen.shows(again + again);
   await screen.press("C-d");
-  await screen.shows("Taken as no.\nThe tool answered:\nshell was refused by the user\n›");
+  await screen.shows("Treated as no.\nThe tool answered:\nshell was refused by the user\n›");
   await screen.press("C-d");
   expect(await screen.ends()).toBe(0);
 });

@@ -47,7 +47,7 @@ test("Ctrl-C at the prompt gives a hint, and a second one leaves with 130", asyn
   const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.press("C-c");
-  await screen.shows("Press Ctrl-C again to leave, or type /exit.\n›");
+  await screen.shows("Press Ctrl-C again to exit, or type /exit.\n›");
   await screen.press("C-c");
   expect(await screen.ends()).toBe(130);
 });

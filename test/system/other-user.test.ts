@@ -18,6 +18,6 @@ test("doctor tells of a directory that cannot be written to, also when it is sti
     const env = { ...cli.env, XDG_RUNTIME_DIR: "" };
     const { code, stdout } = await finished(spawn(program, args, { cwd: "/", env, stdio: "pipe", ...nobody }));
     expect(code).toBe(1);
-    expect(stdout).toContain(`✗ ${directory}: cannot be written to: permission denied\n`);
+    expect(stdout).toContain(`✗ ${directory}: cannot write to it: permission denied\n`);
   }
 });

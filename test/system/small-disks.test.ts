@@ -35,7 +35,7 @@ test("on a disk that is full a chat goes on and says so, and is saved again once
   expect(full.stdout).toContain("I heard: two");
   expect(full.stderr).toContain(`${notSaved}disk full`);
   const config = await cli.run(["set-provider", "offline"]);
-  const complaint = `✗ ${join(cli.home, "config.json")} could not be changed: disk full\n  Free some space and try again\n`;
+  const complaint = `✗ Cannot change ${join(cli.home, "config.json")}: disk full\n  Free some space and try again\n`;
   expect(config).toMatchObject({ code: 1, stdout: "", stderr: complaint });
   const [id = ""] = await cli.ids();
   expect(await cli.said(id)).toEqual(["one"]);
@@ -75,7 +75,7 @@ test("in a home that can only be read conversations are listed, and a chat says 
   expect(config.code).toBe(1);
   expect(config.stderr).toBe(
     [
-      `✗ ${join(cli.home, "config.json")} could not be changed: read-only file system`,
+      `✗ Cannot change ${join(cli.home, "config.json")}: read-only file system`,
       "  Use a folder that can be written: set CODY_HOME or pass --home\n",
     ].join("\n"),
   );

@@ -10,12 +10,12 @@ export type Obstacle =
   | "no_root";
 
 /** Tells the user that a folder created by the change cannot be removed. */
-export const stayingWords = "stays, because there is more in it";
+export const stayingWords = "kept, because it contains other files";
 
 /** Explains each obstacle to the user. */
 export const obstacleWords = {
   changed: "has changed since",
-  not_kept: "what it was is not there any more",
-  blocked: "something else stands in its place",
-  no_root: "the folder it was in is not there any more",
+  not_kept: "its saved content is gone",
+  blocked: "something else exists at this path",
+  no_root: "its project folder no longer exists",
 } satisfies Record<Obstacle, string>;

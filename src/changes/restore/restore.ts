@@ -84,7 +84,8 @@ async function takeStep(root: string, step: RestoreStep): Promise<void> {
   const names = step.path.split("/");
   const name = names.pop() ?? "";
   await using folder = await openFolder(root, names);
-  if (fileAt(folder.at("."), name)?.stamp !== step.stamp) throw new FileProblem("it was changed at this very moment");
+  if (fileAt(folder.at("."), name)?.stamp !== step.stamp)
+    throw new FileProblem("it was changed by another program at the same time");
   if (step.target === undefined) await unlink(folder.at(name));
   else await put(folder, name, step.target);
   await folder.verify();

@@ -216,7 +216,7 @@ function firstLine(path: string): Buffer {
       if (length < chunkBytes) break;
       chunks.push(chunk);
     }
-    throw new Error(`${path} does not say what is in it`);
+    throw new Error(`${path} has an invalid header`);
   } finally {
     closeSync(file);
   }

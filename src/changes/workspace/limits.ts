@@ -29,5 +29,7 @@ export function tooManyFiles({ maxFiles, maxEntries }: WorkspaceLimits, files: n
 }
 
 export function tooManyBytes({ maxBytes }: WorkspaceLimits): UntrackedError {
-  return new UntrackedError(`the files of the folder that git does not ignore are more than ${maxBytes / megabyte} MB`);
+  return new UntrackedError(
+    `the files of the folder that git does not ignore are larger than ${maxBytes / megabyte} MB`,
+  );
 }

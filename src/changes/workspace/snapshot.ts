@@ -180,7 +180,7 @@ function kept(
   const versions = files.flatMap(({ before, after }) => [before, after].filter((version) => version !== null));
   const bytes = versions.reduce((sum, version) => sum + version.bytes, 0);
   if (changes.bytes + bytes > maxBytes) {
-    return { notKept: `more than ${maxBytes / 1e6} MB would be kept (persistence.maxBlobMegabytes)` };
+    return { notKept: `the stored files would be larger than ${maxBytes / 1e6} MB (persistence.maxBlobMegabytes)` };
   }
   const target = changes.contents();
   for (const { sha256 } of versions) {

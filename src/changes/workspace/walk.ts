@@ -90,7 +90,7 @@ export function walk({ root, outside, limits, readRules, excludes, onStray, onFo
   return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Returns undefined where there is no regular file or link. */
+/** Returns undefined where there is not a regular file or link. */
 export function fileAt(root: string, path: string): FoundFile | undefined {
   try {
     const stats = lstatSync(join(root, path), { bigint: true });

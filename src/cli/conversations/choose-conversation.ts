@@ -39,7 +39,7 @@ export async function chosenByPointer(context: CommandContext, workspace: Worksp
     // An unreadable directory must not prevent a conversation: it continues unsaved.
     if (!(error instanceof ConversationNotFoundError))
       context.log("warn", `conversations unreadable: ${String(error)}`);
-    return { type: "new", why: `Conversation ${id} is gone` };
+    return { type: "new", why: `Conversation ${id} no longer exists` };
   }
 }
 
@@ -55,7 +55,7 @@ async function activeBeforeMove(
   for (const { active, key: old } of pointers.filter((_, index) => may[index])) {
     const path = active.path ?? (await pathOf(places, active.id));
     if (path === undefined || !(await members.includes({ cwd: old.projectRoot, path }))) continue;
-    await context.tell(`This project was in ${old.projectRoot}: going on with its conversation ${active.id}`);
+    await context.tell(`This project was in ${old.projectRoot}: continuing its conversation ${active.id}`);
     return active;
   }
   return undefined;
@@ -83,7 +83,8 @@ export async function targetOf(
   const path = resolve(terminal.cwd, text);
   if (!(await isThere(path))) throw new ConversationNotFoundError(text);
   const id = await rolloutId(await realpath(path));
-  if (id === undefined) throw new CommandError(`${text} does not say which conversation it is`, exitCodes.failed);
+  if (id === undefined)
+    throw new CommandError(`${text} is not a conversation: its first line has no id`, exitCodes.failed);
   return { id, path };
 }
 

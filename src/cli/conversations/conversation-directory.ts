@@ -15,7 +15,7 @@ export async function placesOf(context: CommandContext): Promise<ConversationPla
 
 /** The settings for `--codex`: Codex's own rollouts, whatever is configured. */
 export function codexPersistence({ codexHome }: CommandContext): { layout: "codex"; directory: string } {
-  if (codexHome === undefined) throw usageError("--codex: there is no home directory; set CODEX_HOME");
+  if (codexHome === undefined) throw usageError("--codex: no home directory found; set CODEX_HOME");
   return { layout: "codex", directory: codexSessions(codexHome) };
 }
 

@@ -9,7 +9,7 @@ export function ageOf(flag: string, text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   const age = Number(number) * (unitMs[unit] ?? 0);
   if (age > 0) return age;
-  const allowed = "a whole number from 1 to 99999, and h, d or w";
+  const allowed = "a whole number from 1 to 99999 followed by h, d or w";
   throw usageError(`${flag}: expected an age like 12h, 7d or 2w, not '${text}': ${allowed}`);
 }
 

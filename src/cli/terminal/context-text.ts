@@ -23,7 +23,7 @@ export function contextText(usage: ContextUsage, columns: number | undefined): s
   const ofWindow = `${tokenText(window)} tokens${isAssumedWindow ? " (assumed)" : ""}`;
   return [
     `${visible(model)}: ${tokenText(tokens)} of ${ofWindow}, ${share(tokens, window).trim()}`,
-    `Compacted above ${tokenText(limit)} tokens`,
+    `Compacts above ${tokenText(limit)} tokens`,
     "",
     ...groups.map((group) => groupRow(group, { window, most, width })),
     "",

@@ -104,5 +104,5 @@ function inBold(text: string, isBold: boolean): string {
 
 /** The message for output that was lost. */
 export function unwritten(failure: Error): string {
-  return `The output could not be written: ${systemReason(failure)}`;
+  return `Cannot write the output: ${systemReason(failure)}`;
 }

@@ -12,7 +12,7 @@ export function previewText(preview: CompactionPreview): string[] {
   return [
     `Strategy: ${strategy}`,
     `Tokens: ${tokenText(tokensBefore)} → ${tokenText(tokensAfter)} plus the summary`,
-    `Window: ${tokenText(window)} tokens, compacted above ${tokenText(limit)}`,
+    `Window: ${tokenText(window)} tokens, compacts above ${tokenText(limit)}`,
     ...listed("Kept", kept),
     ...listed("Dropped", dropped),
     "Nothing was changed.",

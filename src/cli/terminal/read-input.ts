@@ -70,8 +70,8 @@ async function readPiped(context: CommandContext, signal: AbortSignal): Promise<
 
 function pipedTooLong(): Error {
   return usageError(
-    `stdin is too long: a message may have at most ${maxInputChars} characters`,
-    "Send a part of it, as with head -c 1000000, or name the file in the message instead",
+    `stdin is too long: a message can have at most ${maxInputChars} characters`,
+    "Send only a part of it (for example with head -c 1000000), or name the file in the message instead",
   );
 }
 
@@ -101,5 +101,5 @@ async function* chunks(input: Input, signal: AbortSignal): AsyncGenerator<string
 
 function bounded(text: string): string {
   if (text.length <= maxInputChars) return text;
-  throw usageError(`The input is too long: a message may have at most ${maxInputChars} characters`);
+  throw usageError(`The input is too long: a message can have at most ${maxInputChars} characters`);
 }

@@ -21,7 +21,7 @@ async function typed({ terminal }: CommandContext, what: string, interruption: I
   const over = new AbortController();
   readline.once("close", () => over.abort());
   try {
-    await terminal.stderr.write(`${what} (what you type is not shown): `);
+    await terminal.stderr.write(`${what} (input is hidden): `);
     const signal = AbortSignal.any([interruption.signal, over.signal]);
     const [line] = (await once(readline, "line", { signal })) as [string];
     return line.trim();

@@ -209,7 +209,10 @@ async function tellTrouble(context: CommandContext, event: Event): Promise<void>
   if (trouble === undefined) return;
   context.log(trouble.level, trouble.logged ?? trouble.text, { type: event.msg.type });
   await context.tell(trouble.text);
-  const provider = event.msg.type === "error" ? /^(\S+) answered 401\b/.exec(event.msg.message)?.[1] : undefined;
+  const provider =
+    event.msg.type === "error"
+      ? /^(\S+) rejected the API key or login \(401\)/.exec(event.msg.message)?.[1]
+      : undefined;
   if (provider !== undefined && context.terminal.stderr.isTTY) await tellKeyEnd(context, provider);
 }
 
@@ -237,7 +240,7 @@ interface Trouble {
   readonly logged?: string;
 }
 
-const cutOff = "The last turn was cut off before it had ended.";
+const cutOff = "The last turn was interrupted before it ended.";
 
 function redactedText(count: number): string {
   return count === 1 ? "1 secret was not written to disk" : `${count} secrets were not written to disk`;
@@ -249,7 +252,7 @@ function troubleOf({ id, msg }: Event): Trouble | undefined {
   if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailed(unsaved[1] ?? "") };
   if (msg.type === "warning" || msg.type === "stream_error") return { level: "warn", text: msg.message };
   if (msg.type === "mcp_startup_update" && msg.status.state === "failed") {
-    return { level: "warn", text: `The MCP server ${msg.server} is not there: ${visible(msg.status.error)}` };
+    return { level: "warn", text: `MCP server ${msg.server} is not available: ${visible(msg.status.error)}` };
   }
   if (msg.type === "secrets_redacted") return { level: "debug", text: redactedText(msg.count) };
   // No submission ended it: the turn was still open when the conversation was resumed.

@@ -21,5 +21,5 @@ export function totalText(additions: number, deletions: number): string {
 
 export function noChanges(turn: number | undefined, isTakenBack = false): string {
   if (isTakenBack && turn === undefined) return "All file changes have been reverted.";
-  return `No changes are known of ${turn === undefined ? "this conversation" : `turn ${turn}`}.`;
+  return `No file changes recorded${turn === undefined ? "" : ` for turn ${turn}`}.`;
 }

@@ -23,7 +23,7 @@ const usage: ContextUsage = {
 test("kinds of items have a row with their tokens, their share of the window and a bar, and the largest items follow", () => {
   expect(contextText(usage, 60)).toEqual([
     "gpt-4o: 15k of 128k tokens, 11%",
-    "Compacted above 102k tokens",
+    "Compacts above 102k tokens",
     "",
     "  instructions    1.2k    1%  ██▉",
     "  tools            900    1%  ██▏",

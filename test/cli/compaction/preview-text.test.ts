@@ -24,7 +24,7 @@ test("what is kept and dropped is counted by kind", () => {
   expect(previewText(preview)).toEqual([
     "Strategy: codex",
     "Tokens: 142k → 21k plus the summary",
-    "Window: 200k tokens, compacted above 160k",
+    "Window: 200k tokens, compacts above 160k",
     "Kept:",
     "  context            1     400 tokens",
     "  summary            1       8 tokens",

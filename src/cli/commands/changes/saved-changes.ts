@@ -92,7 +92,7 @@ export class SavedChanges {
     const id = [...this.turns].find(([, number]) => number === turn)?.[0];
     if (id !== undefined) return id;
     const last = Math.max(0, ...this.turns.values());
-    throw new CommandError(`There is no turn ${turn}: the last one is ${last}`, exitCodes.failed);
+    throw new CommandError(`No turn ${turn}: the last turn is ${last}`, exitCodes.failed);
   }
 }
 

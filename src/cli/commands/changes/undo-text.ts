@@ -21,8 +21,8 @@ export function whatText({ kind, turn_id, at }: NumberedRecord, turns: ReadonlyM
 export function takenBackLines(records: readonly NumberedRecord[], turns: ReadonlyMap<string, number>): string[] {
   if (records.length === 0) return [];
   const named = records.slice(-maxNamed).map((record) => whatText(record, turns));
-  const rest = records.length > maxNamed ? [`${records.length - maxNamed} before`] : [];
-  return [`Taken back: ${[...rest, ...named].join(", ")}.`];
+  const rest = records.length > maxNamed ? [`${records.length - maxNamed} earlier`] : [];
+  return [`Reverted: ${[...rest, ...named].join(", ")}.`];
 }
 
 /** The changes that restoring would make, or has made. */
@@ -42,11 +42,11 @@ export function obstacleLines(steps: RestorePlan["steps"]): string[] {
 /** A hint for resolving the obstacles: first the necessary steps, and nothing that would not be enough. */
 export function wayOut({ root, steps }: RestorePlan, overwrite: string): string {
   const met = new Set(steps.map(({ obstacle }) => obstacle));
-  if (met.has("no_root")) return `It can be taken back once this folder is there again: ${visible(root)}`;
-  if (met.has("not_kept")) return "It cannot be taken back any more; git or a backup may have what the files were.";
-  if (!met.has("blocked")) return `To restore also what has changed since: ${overwrite}`;
-  const rest = met.has("changed") ? `, and to restore also what has changed since: ${overwrite}` : ".";
-  return `To go on, move what stands in their place somewhere else, then try again${rest}`;
+  if (met.has("no_root")) return `To undo this, restore this folder first: ${visible(root)}`;
+  if (met.has("not_kept")) return "This can no longer be undone. Look for the old files in git or in a backup.";
+  if (!met.has("blocked")) return `To also restore files that changed since: ${overwrite}`;
+  const rest = met.has("changed") ? `. To also restore files that changed since: ${overwrite}` : ".";
+  return `Move the files or folders in the way elsewhere, then try again${rest}`;
 }
 
 /** Folders that cannot be restored, because they contain unknown files. */
@@ -56,12 +56,14 @@ export function stayingLines({ staying }: RestorePlan): string[] {
 
 const leftOutWords = {
   too_large: "too large",
-  unreadable: "not readable",
-  secret: "holds secrets",
-  odd_name: "its name is no UTF-8",
+  unreadable: "unreadable",
+  secret: "contains secrets",
+  odd_name: "file name is not UTF-8",
 } satisfies Record<LeftOutFile["why"], string>;
 
 /** Changed files whose content was not stored. */
 export function leftOutLines(files: readonly LeftOutFile[]): string[] {
-  return files.map(({ path, why }) => `  ${visible(path)}: changed too, but not kept (${leftOutWords[why]})`);
+  return files.map(
+    ({ path, why }) => `  ${visible(path)}: also changed, but its content was not saved (${leftOutWords[why]})`,
+  );
 }

@@ -18,7 +18,7 @@ import { numberFlag } from "../../format/whole-number.js";
 export async function undoCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
   const turn = numberFlag("--turn", flags.turn);
-  if (flags.undo && turn !== undefined) throw usageError("--undo takes back the last undo, and goes with no --turn");
+  if (flags.undo && turn !== undefined) throw usageError("--undo reverts the last undo and cannot be used with --turn");
   const { places, rollout } = await chosenRollout(context);
   const where = placesOfChanges(places, rollout, context.terminal.env);
   const folder = new ChangeFolder(where.folder);
@@ -29,7 +29,9 @@ export async function undoCommand(context: CommandContext): Promise<number> {
   return await withRolloutLocked(context, rollout, async () => {
     if (isOpen) await endUnfinished(where, folder, new Date());
     if (flags.yes && !isOpen) return await undo(context, await choose());
-    await context.tell("The process of the last turn died: what has changed since the turn began counts as its doing.");
+    await context.tell(
+      "The process of the last turn died: all changes since the turn started are treated as its changes.",
+    );
     return await show(context, await choose());
   });
 }
@@ -58,26 +60,24 @@ async function chosen(
     record.kind === kind && (turnId === undefined || record.turn_id === turnId);
   const found = chooseRecord(records, changes.folder.folder, isMeant, turnId !== undefined);
   if (found !== undefined) return { ...found, rollout, changes, what: whatText(found.record, turns) };
-  throw new CommandError(
-    context.flags.undo ? "There is no undo to take back" : "There are no changes to take back",
-    exitCodes.failed,
-    ["To see what is known: cody diff --stat"],
-  );
+  throw new CommandError(context.flags.undo ? "No undo to revert" : "No changes to undo", exitCodes.failed, [
+    "To see the recorded changes: cody diff --stat",
+  ]);
 }
 
 async function show(context: CommandContext, choice: Chosen): Promise<number> {
   const { plan, what } = choice;
   const { ready, obstructed } = sorted(plan, context);
   const lines = [
-    `To take back ${what} in ${plan.root}:`,
+    `Undo of ${what} in ${plan.root} would change:`,
     ...previewLines(ready),
     ...obstacleLines(obstructed),
     ...stayingLines(plan),
     ...leftOutLines(choice.record.left_out),
   ];
-  if (plan.steps.length === 0) lines.push("  Everything is as it was already.");
-  else if (obstructed.length === 0) lines.push(`Nothing was changed. To do it: ${commandFor(context, choice)} --yes`);
-  else lines.push(`Nothing was changed, and nothing will be while this is so. ${helpFor(context, choice, obstructed)}`);
+  if (plan.steps.length === 0) lines.push("  Nothing to change: all files already have their earlier content.");
+  else if (obstructed.length === 0) lines.push(`Nothing was changed. To apply: ${commandFor(context, choice)} --yes`);
+  else lines.push(`Nothing was changed; the files above block the undo. ${helpFor(context, choice, obstructed)}`);
   await printResult(context, { text: lines.join("\n"), json: report(choice, "preview", []) });
   return 0;
 }
@@ -86,7 +86,7 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
   const { plan, what, record, changes } = choice;
   const { ready, obstructed } = sorted(plan, context);
   if (obstructed.length > 0) {
-    const head = `Nothing was changed, and ${what} was not taken back:`;
+    const head = `Nothing was changed. Cannot undo ${what}:`;
     const lines = [head, ...obstacleLines(obstructed), helpFor(context, choice, obstructed)];
     await printResult(context, { text: lines.join("\n"), json: report(choice, "conflict", []) });
     return exitCodes.failed;
@@ -94,12 +94,14 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
   const failed = ready.length === 0 ? [] : await restore({ ...plan, steps: ready }, record, changes.folder, new Date());
   const done = ready.filter(({ path }) => !failed.some((one) => one.path === path));
   const lines = [
-    ready.length === 0 ? `Everything is as it was before ${what}` : `✓ Took back ${what} in ${plan.root}:`,
+    ready.length === 0
+      ? `Nothing to change: all files already are as they were before ${what}`
+      : `✓ Reverted ${what} in ${plan.root}:`,
     ...previewLines(done),
     ...failed.map(({ path, reason }) => `  ${visible(path)}: ${reason}`),
     ...stayingLines(plan),
     ...leftOutLines(record.left_out),
-    ...(done.length > 0 ? [`To take this back: cody undo ${choice.rollout.id} --undo --yes`] : []),
+    ...(done.length > 0 ? [`To revert this undo: cody undo ${choice.rollout.id} --undo --yes`] : []),
   ];
   await printResult(context, { text: lines.join("\n"), json: report(choice, "done", failed) });
   return failed.length > 0 ? exitCodes.failed : 0;

@@ -17,9 +17,9 @@ export async function answerCheck(schema: OutputSchema): Promise<AnswerCheck> {
   const { $schema: _draft, ...rules } = schema;
   const fits = ajv.compile(rules);
   return (answer) => {
-    if (answer === null) return ["there is none"];
+    if (answer === null) return ["there is no answer"];
     const value = parsed(answer);
-    if (value === undefined) return ["it is no JSON"];
+    if (value === undefined) return ["it is not JSON"];
     if (fits(value.json)) return [];
     return bounded((fits.errors ?? []).map(problemText));
   };
@@ -40,7 +40,7 @@ function problemText(error: ErrorObject): string {
 }
 
 /** The validator's own messages leave out the names and values a person needs. */
-function mismatchText({ keyword, params, message = "does not fit" }: ErrorObject): string {
+function mismatchText({ keyword, params, message = "does not match" }: ErrorObject): string {
   switch (keyword) {
     case "additionalProperties":
       return `must not have a property ${JSON.stringify(params["additionalProperty"])}`;

@@ -29,8 +29,7 @@ export async function chatCommand(context: CommandContext): Promise<number> {
   const said = await withMessageOfResume(context, workspace);
   const { text, isPiped } = await messageOf(said, interruption.signal);
   if (interruption.exitCode !== undefined) return interruption.exitCode;
-  if (text.trim() === "")
-    throw usageError("There is nothing to say: the text is empty", 'Usage: cody chat "your message"');
+  if (text.trim() === "") throw usageError("Nothing to send: the message is empty", 'Usage: cody chat "your message"');
   const conversation = await openConversation(said, workspace, name);
   const render = rendererFor(context, "stderr");
   let answer: string | null = null;
@@ -68,10 +67,12 @@ async function withMessageOfResume(context: CommandContext, workspace: Workspace
       const message = quotedWord([value, ...args].join(" "));
       throw new CommandError(`Conversation '${value}' not found`, exitCodes.failed, [
         "List available: cody list",
-        `To send it to the newest conversation: cody chat --continue ${message}`,
+        `To send it as a message to the latest conversation: cody chat --continue ${message}`,
       ]);
     }
-    await context.tell("--resume names no conversation: sending it as a message to the newest one of this project");
+    await context.tell(
+      "No conversation has the name given to --resume: sending it as a message to this project's latest conversation",
+    );
     return { ...context, args: [value], flags: { ...flags, resume: true } };
   }
 }
@@ -115,7 +116,7 @@ async function tellUnfit(
   const problems = problemsOf(answer);
   if (problems.length === 0) return true;
   await context.tell(
-    [`✗ The answer does not fit --output-schema ${context.flags.outputSchema}:`, ...problems].join("\n  "),
+    [`✗ The answer does not match --output-schema ${context.flags.outputSchema}:`, ...problems].join("\n  "),
   );
   return false;
 }
@@ -128,7 +129,7 @@ async function openConversation(
   const choice =
     name.name === undefined
       ? ((await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace)))
-      : ({ type: "new", why: "A name was given" } as const);
+      : ({ type: "new", why: "--name was given" } as const);
   const conversation =
     choice.type === "resume"
       ? await workspace.resume(choice, { allowEmpty: true })
@@ -148,11 +149,11 @@ interface SchemaInFile {
 async function outputSchemaIn(file: string): Promise<SchemaInFile> {
   const what = `--output-schema ${file}`;
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`${what}: cannot be read: ${systemReason(error)}`);
+    throw usageError(`${what}: cannot read the file: ${systemReason(error)}`);
   });
   const schema = schemaIn(text, what);
   const problemsOf = await answerCheck(schema).catch((error: Error) => {
-    throw usageError(`${what}: no answer can be checked against it: ${error.message}`);
+    throw usageError(`${what}: invalid schema: ${error.message}`);
   });
   return { schema, problemsOf };
 }

@@ -15,7 +15,7 @@ import { onlyLooking, openWorkspace, type Workspace } from "../../workspace.js";
 export async function compactCommand(context: CommandContext): Promise<number> {
   const { args, flags } = context;
   if (flags.undo && (flags.dryRun || flags.strategy !== undefined || args.length > 0)) {
-    throw usageError("--undo goes with nothing else");
+    throw usageError("--undo cannot be combined with other options or instructions");
   }
   return flags.dryRun ? await showPreview(onlyLooking(context)) : await change(context);
 }
@@ -32,7 +32,7 @@ async function change(context: CommandContext): Promise<number> {
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
   if (!workspace.config.persistence.enabled) {
-    throw new CommandError("Persistence is off: nothing would be left of it", exitCodes.failed);
+    throw new CommandError("Persistence is off: the compaction would not be saved", exitCodes.failed);
   }
   const conversation = await opened(context, workspace);
   const { signal } = interruption;

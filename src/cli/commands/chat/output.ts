@@ -19,15 +19,15 @@ export async function outputCommand(context: CommandContext): Promise<number> {
   const [, callId] = context.args;
   if (callId === undefined) {
     const rows = kept.map(({ call_id, bytes }) => `${call_id}  ${counted(bytes, "byte")}`);
-    const text = rows.join("\n") || `${rollout.id}: no output was kept; the model got them whole`;
+    const text = rows.join("\n") || `${rollout.id}: no tool output was truncated`;
     await printResult(context, { text, json: kept });
     return 0;
   }
   const output = kept.findLast(({ call_id }) => call_id === callId);
-  if (output === undefined) throw missing(callId, "none was kept; the conversation has what the model got");
+  if (output === undefined) throw missing(callId, "not found. It was not truncated; the conversation has all of it");
   const path = join(blobFolder(rollout.path), output.sha256);
   const bytes = await readFile(path).catch(() => undefined);
-  if (bytes === undefined || blobHash(bytes) !== output.sha256) throw missing(callId, "it is not there any more");
+  if (bytes === undefined || blobHash(bytes) !== output.sha256) throw missing(callId, "its file is missing or damaged");
   const text = bytes.toString();
   if (context.flags.json) await printResult(context, { text, json: { ...output, path, text } });
   else await context.terminal.stdout.write(text);
@@ -43,5 +43,5 @@ async function keptOutputs({ id, path }: RolloutName): Promise<KeptOutput[]> {
 }
 
 function missing(callId: string, why: string): CommandError {
-  return new CommandError(`The whole output of ${callId}: ${why}`, exitCodes.failed);
+  return new CommandError(`Full output of ${callId}: ${why}`, exitCodes.failed);
 }

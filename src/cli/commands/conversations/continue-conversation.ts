@@ -29,15 +29,15 @@ export async function continueConversation(
   const lines = [
     `✓ ${said}: ${id}`,
     ...(name === undefined ? [] : [`  Name: ${name}`]),
-    ...(forkedFrom === undefined ? [] : [`  A copy of: ${forkedFrom}`]),
+    ...(forkedFrom === undefined ? [] : [`  Forked from: ${forkedFrom}`]),
     `  Provider: ${provider} (${model})`,
     ...(isActive ? [`  Continue chatting: cody chat "your message"`] : []),
   ];
   const json = { id, name, provider, model, ...(forkedFrom === undefined ? {} : { forkedFrom }) };
   await printResult(context, { text: lines.join("\n"), json });
   if (!isActive && !workspace.config.persistence.enabled) {
-    const reason = context.flags.persistence ? "persistence is off" : "of --no-persistence";
-    await context.tell(`Not made the active conversation, because ${reason}`);
+    const reason = context.flags.persistence ? "persistence is off" : "--no-persistence was given";
+    await context.tell(`Not made the active conversation: ${reason}`);
   }
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
   await tellTemporary(context);
@@ -59,6 +59,6 @@ async function tellTemporary(context: CommandContext): Promise<void> {
     ...(flags.sandbox === "danger-full-access" ? [["--sandbox", `cody config set sandbox ${flags.sandbox}`]] : []),
   ];
   for (const [flag, command] of temporary) {
-    await context.tell(`${flag} holds for this command only. Pass it to cody chat too, or keep it with: ${command}`);
+    await context.tell(`${flag} applies to this command only. Pass it to cody chat too, or save it with: ${command}`);
   }
 }

@@ -68,6 +68,6 @@ async function explained(context: CommandContext, places: ConversationPlaces, er
   });
   const isTrashed = (await bin.list()).some(({ id, name }) => id === text || name === text);
   if (!isTrashed) return error;
-  const hint = `To bring it back: cody undelete ${text}`;
+  const hint = `To restore it: cody undelete ${text}`;
   return new CommandError(`Conversation '${text}' is already in the trash`, exitCodes.failed, [hint]);
 }

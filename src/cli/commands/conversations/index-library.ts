@@ -12,16 +12,15 @@ const actions = new Set(["update", "rebuild", "status"]);
 /** Updates or rebuilds the search index, or prints its status. */
 export async function indexCommand(context: CommandContext): Promise<number> {
   const [action = "update"] = context.args;
-  if (!actions.has(action))
-    throw usageError(`There is no cody index ${action}`, `There are: ${[...actions].join(", ")}`);
+  if (!actions.has(action)) throw usageError(`Unknown action '${action}'`, `Actions: ${[...actions].join(", ")}`);
   const path = homePaths(context.home).index;
   const library = await wantedLibrary(context);
   const stalest = library.conversations.length;
   if ((action === "status" || stalest === 0) && lstatSync(path, { throwIfNoEntry: false }) === undefined) {
     const text =
       stalest === 0
-        ? "There is nothing to index: no conversation is saved yet"
-        : "There is no index; searches read the files. To build it: cody index";
+        ? "Nothing to index: no saved conversations"
+        : "No search index; searches read the files. To build it: cody index";
     await printResult(context, { text, json: { path, conversations: 0, messages: 0, stale: stalest } });
     return 0;
   }
@@ -32,7 +31,7 @@ export async function indexCommand(context: CommandContext): Promise<number> {
   });
   const { conversations, messages, stale } = valueOf(outcome);
   const bytes = lstatSync(path).size;
-  const behind = stale === 0 ? "it is up to date" : `${stale} have changed since`;
+  const behind = stale === 0 ? "up to date" : `${stale} changed since`;
   const text = `${path}: ${conversations} conversation(s), ${messages} message(s), ${byteText(bytes)}; ${behind}`;
   await printResult(context, { text, json: { path, conversations, messages, stale, bytes } });
   return 0;
@@ -41,10 +40,10 @@ export async function indexCommand(context: CommandContext): Promise<number> {
 function valueOf<T>(outcome: IndexOutcome<T>): T {
   if (outcome.status === "used") return outcome.value;
   const hints = {
-    missing: ["Searches read the files instead. To have one: npm install libsql"],
-    newer: ["It was made by a newer cody. To make it anew: cody index rebuild"],
+    missing: ["Searches read the files instead. To use an index: npm install libsql"],
+    newer: ["It was made by a newer version of cody. To rebuild it: cody index rebuild"],
     in_use: ["Try again in a moment; searches read the files meanwhile"],
     failed: ["Searches read the files instead"],
   } as const;
-  throw new CommandError(`There is no index: ${outcome.reason}`, exitCodes.failed, hints[outcome.status]);
+  throw new CommandError(`No search index: ${outcome.reason}`, exitCodes.failed, hints[outcome.status]);
 }

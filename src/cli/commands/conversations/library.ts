@@ -52,10 +52,10 @@ export async function fromIndexOrFiles<T>(
   const answer = ask.files();
   if (outcome.status === "used") {
     await context.tell(
-      `Not in the index yet: ${counted(outcome.value.unread ?? 0, "conversation")}; with it this is quicker: cody index`,
+      `Not in the search index yet: ${counted(outcome.value.unread ?? 0, "conversation")}. For faster searches: cody index`,
     );
   } else if (outcome.status === "failed" || outcome.status === "newer") {
-    await context.tell(`The index could not be used, so the files were read: ${outcome.reason}`);
+    await context.tell(`Cannot use the search index, reading the files instead: ${outcome.reason}`);
   } else context.log("debug", `the files were read: ${outcome.reason}`);
   return answer;
 }
@@ -67,7 +67,8 @@ export function sinceOf(text: string | undefined, now: number): number | undefin
   if (ago !== null) return now - Number(ago[1]) * unitMs[ago[2] as keyof typeof unitMs];
   const day = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
   const time = day === null ? timeIn(text) : midnight(Number(day[1]), Number(day[2]), Number(day[3]));
-  if (Number.isNaN(time)) throw usageError(`--since: expected something like 7d, 12h or 2026-11-01, not '${text}'`);
+  if (Number.isNaN(time))
+    throw usageError(`--since: expected an age or a date like 7d, 12h or 2026-11-01, not '${text}'`);
   return time;
 }
 

@@ -37,10 +37,10 @@ export function orderOf({ sort, cursor }: Pick<Flags, "sort" | "cursor">): ListO
     isOrder(after.order) &&
     (after.key === null || typeof after.key === orders[after.order].type);
   if (!isOurs) {
-    throw usageError(`--cursor: '${cursor}' is none that cody list has printed`);
+    throw usageError(`--cursor: invalid cursor '${cursor}'. Use one printed by cody list`);
   }
   if (sort !== undefined && sort !== after.order) {
-    throw usageError(`--cursor: it belongs to a list with --sort ${after.order}, not with --sort ${sort}`);
+    throw usageError(`--cursor: this cursor is from a list with --sort ${after.order}, not --sort ${sort}`);
   }
   return { name: after.order, after };
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from "../../context.js";
 export function nameOf({ flags }: CommandContext): { readonly name?: string } {
   if (flags.name === undefined) return {};
   if (flags.resume !== undefined || flags.continue) {
-    throw usageError("--name is for a new conversation", "To rename one: cody rename <id> <name>");
+    throw usageError("--name is only for a new conversation", "To rename one: cody rename <id> <name>");
   }
   return { name: conversationName(flags.name) };
 }

@@ -35,14 +35,16 @@ export async function relinkCommand(context: CommandContext): Promise<number> {
 }
 
 async function check({ from, to }: Relink, count: number): Promise<void> {
-  if (isBelow(to, from)) throw usageError(`${to} lies in ${from}`);
+  if (isBelow(to, from)) throw usageError(`${to} is inside ${from}`);
   if (count === 0) {
-    throw new CommandError(`No conversation was begun in ${from}`, exitCodes.failed, ["See what is gone: cody relink"]);
+    throw new CommandError(`No conversations found for ${from}`, exitCodes.failed, [
+      "List missing folders: cody relink",
+    ]);
   }
   if (await isFolder(from)) {
-    throw new CommandError(`${from} is still there: its conversations stay with it`, exitCodes.failed);
+    throw new CommandError(`${from} still exists, so its conversations cannot be relinked`, exitCodes.failed);
   }
-  if (!(await isFolder(to))) throw new CommandError(`${to} is no folder`, exitCodes.failed);
+  if (!(await isFolder(to))) throw new CommandError(`${to} is not a folder`, exitCodes.failed);
 }
 
 async function showGone(context: CommandContext, conversations: readonly SavedConversation[]): Promise<number> {
@@ -58,13 +60,10 @@ async function showGone(context: CommandContext, conversations: readonly SavedCo
   const [first] = folders;
   const rows = folders.map(
     ({ folder, conversations: count, isHere }) =>
-      `  ${visible(folder)}: ${count} conversation(s)${isHere ? ", taken for this project's" : ""}`,
+      `  ${visible(folder)}: ${count} conversation(s)${isHere ? ", belongs to this project" : ""}`,
   );
-  const hint = `Say where one is now: ${quotedCommand(["cody", "relink", first?.folder ?? ""])} [new folder]`;
-  const text =
-    first === undefined
-      ? "The folders of all conversations are there."
-      : ["Folders that are gone:", ...rows, hint].join("\n");
+  const hint = `To set a new folder: ${quotedCommand(["cody", "relink", first?.folder ?? ""])} [new folder]`;
+  const text = first === undefined ? "No folders are missing." : ["Missing folders:", ...rows, hint].join("\n");
   await printResult(context, { text, json: folders });
   return 0;
 }

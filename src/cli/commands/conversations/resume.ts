@@ -29,10 +29,11 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
 async function wanted(context: CommandContext, { key, places }: Workspace): Promise<Target> {
   const { args, flags } = context;
   const [id] = args;
-  if (id !== undefined && typeof flags.resume === "string") throw usageError("--resume: an id was given too");
+  if (id !== undefined && typeof flags.resume === "string")
+    throw usageError("--resume cannot be combined with another id");
   const text = id ?? (flags.resume === true ? undefined : flags.resume);
-  if (text !== undefined && flags.last) throw usageError("--last: an id was given too");
-  if (text !== undefined && flags.continue) throw usageError("--continue: an id was given too");
+  if (text !== undefined && flags.last) throw usageError("--last cannot be combined with an id");
+  if (text !== undefined && flags.continue) throw usageError("--continue cannot be combined with an id");
   if (text !== undefined) return await targetOf(context, places, text);
   const newest = await newestConversation(context, places, key.projectRoot);
   if (newest !== undefined) return { id: newest };

@@ -16,7 +16,7 @@ const defaultLimit = 20;
 export async function searchCommand(context: CommandContext): Promise<number> {
   const { flags, terminal } = context;
   const words = wordsIn(context.args);
-  if (words.length === 0) throw usageError("There is nothing to search for");
+  if (words.length === 0) throw usageError("Missing search words");
   const limit = numberFlag("--limit", flags.limit) ?? defaultLimit;
   const library = await wantedLibrary(context);
   // Request one more than is shown, to know whether there are more.
@@ -39,8 +39,8 @@ export async function searchCommand(context: CommandContext): Promise<number> {
 }
 
 function partsOf(found: readonly Found<SavedConversation>[], hasMore: boolean): TextPart[] {
-  if (found.length === 0) return [{ text: "No conversation has all of these words.\n" }];
-  const total = `Total: ${found.length} conversation(s)${hasMore ? "; there are more: --limit shows them" : ""}\n`;
+  if (found.length === 0) return [{ text: "No conversation contains all of these words.\n" }];
+  const total = `Total: ${found.length} conversation(s)${hasMore ? "; for more, raise --limit" : ""}\n`;
   return [{ text: "Found in:\n\n" }, ...found.flatMap(entryParts), { text: total }];
 }
 

@@ -32,7 +32,7 @@ function statsText({ total, models, projects }: ConversationStats): string {
     `Conversations: ${total.conversations}${empty}`,
     `Turns: ${total.turns}, answers: ${total.answers}, tool calls: ${total.toolCalls}`,
     `Tokens: ${tokensText(total)}`,
-    ...(total.cost === undefined ? [] : [`Cost: about ${costText(total.cost)}, of models whose price is known`]),
+    ...(total.cost === undefined ? [] : [`Cost: about ${costText(total.cost)} (only models with a known price)`]),
     ...section(
       "Models:",
       models.map(({ provider, model, cost, ...used }) => {

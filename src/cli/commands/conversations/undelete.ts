@@ -14,7 +14,7 @@ import { FailureError } from "../../../messages/failure-error.js";
 export async function undeleteCommand(context: CommandContext): Promise<number> {
   const { args, flags, terminal } = context;
   const [text] = args;
-  if (text !== undefined && flags.list) throw usageError("--list: an id was given too");
+  if (text !== undefined && flags.list) throw usageError("--list cannot be combined with an id");
   const places = await placesOf(context);
   await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(nowOf(context)) });
   if (text === undefined) {
@@ -35,9 +35,9 @@ export async function undeleteCommand(context: CommandContext): Promise<number> 
   const { id, path, why } = await bin.restore(text).catch((error: unknown) => {
     throw explained(error, text);
   });
-  const hint = why === "retention" ? `\n  To keep it from being cleaned up again: cody pin ${id}` : "";
+  const hint = why === "retention" ? `\n  To exclude it from clean-up: cody pin ${id}` : "";
   await printResult(context, {
-    text: `✓ Brought back conversation: ${id}\n  File: ${path}${hint}`,
+    text: `✓ Restored conversation: ${id}\n  File: ${path}${hint}`,
     json: { id, path },
   });
   return 0;
@@ -51,12 +51,12 @@ function listText(entries: readonly TrashedConversation[]): string {
     const facts = [`Deleted: ${deleted}`, `Kept at least until: ${kept}`, `Size: ${byteText(bytes)}`];
     return [`  ${shownConversation(entry)}`, ...facts.map((fact) => `    ${fact}`), ""].join("\n");
   });
-  return ["In the trash:", "", ...shown, "To bring one back: cody undelete <id or name>"].join("\n");
+  return ["In the trash:", "", ...shown, "To restore one: cody undelete <id or name>"].join("\n");
 }
 
 function explained(error: unknown, text: string): unknown {
   if (error instanceof ConversationNotFoundError) {
-    const hint = "See what is there: cody undelete";
+    const hint = "List the trash: cody undelete";
     return new CommandError(`Conversation '${text}' is not in the trash`, exitCodes.failed, [hint]);
   }
   return error instanceof FailureError ? new CommandError(error.message, exitCodes.failed) : error;

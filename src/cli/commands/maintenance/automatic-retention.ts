@@ -32,7 +32,7 @@ export async function automaticRetention(context: CommandContext): Promise<void>
       show: (notice) => show(context, notice),
     });
     for (const { sessionId, error } of [...trashed.failures, ...removed.failures]) {
-      await context.tell(`${sessionId} stays where it is: ${error}`);
+      await context.tell(`Cannot clean up ${sessionId}: ${error}`);
     }
   } catch (error) {
     context.log("warn", `retention failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -43,9 +43,9 @@ export async function automaticRetention(context: CommandContext): Promise<void>
 function introduction(directory: string, { retentionDays }: RetentionSettings): string {
   const old =
     retentionDays !== undefined
-      ? `; nothing older than ${counted(retentionDays, "day")} goes without being announced here`
+      ? `. Conversations older than ${counted(retentionDays, "day")} are trashed, after a warning`
       : "";
-  return `Conversations are saved in ${directory}${old}. To save nothing: cody config set persistence.enabled false`;
+  return `Conversations are saved in ${directory}${old}. To turn saving off: cody config set persistence.enabled false`;
 }
 
 /** Returns whether the text reached the terminal. */

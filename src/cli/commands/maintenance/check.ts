@@ -30,7 +30,7 @@ function apisOf(text: string | undefined): readonly WireApi[] {
 
 function wireLines({ api, sent, types }: WireChanges): string[] {
   const changes = types.flatMap((each) => changesText(each) ?? []);
-  return ["", `${api}: ${sent} item(s) sent`, ...(changes.length === 0 ? ["  all as they are"] : changes)];
+  return ["", `${api}: ${sent} item(s) sent`, ...(changes.length === 0 ? ["  all unchanged"] : changes)];
 }
 
 function changesText({ type, changed, leftOut, added }: TypeChanges): string | undefined {

@@ -34,7 +34,10 @@ export async function candidatesOf(
   { projectRoot, olderThanMs = 0, current }: CleanWish,
 ): Promise<Candidates> {
   if (isCodexs(places.directory, places)) {
-    throw new CommandError("Conversations are in Codex's directory: only Codex deletes there", exitCodes.failed);
+    throw new CommandError(
+      "cody does not delete conversations in Codex's directory; use Codex for that",
+      exitCodes.failed,
+    );
   }
   const own = { ...places, alsoListed: [] };
   const all =
@@ -103,7 +106,7 @@ export function cleanedText(
   const moved = `Moved ${counted(deletedCount, "conversation")} to the trash (${byteText(totalSize)})`;
   return [
     ...(deletedCount === 0 ? [] : [`✓ ${moved}`, ...successes.map(({ sessionId }) => `  ${shownAs(sessionId)}`)]),
-    ...(failures.length === 0 ? [] : [`✗ ${counted(failures.length, "conversation")} could not be moved:`]),
+    ...(failures.length === 0 ? [] : [`✗ Cannot move ${counted(failures.length, "conversation")}:`]),
     ...failures.map(({ sessionId, error }) => `  ${shownAs(sessionId)}: ${error}`),
     ...pinnedText(pinned),
     ...undeleteHint(successes.map(({ sessionId }) => sessionId)),
@@ -113,8 +116,8 @@ export function cleanedText(
 function undeleteHint(ids: readonly string[]): string[] {
   const [id] = ids;
   if (id === undefined) return [];
-  const [they, which] = ids.length === 1 ? ["It", id] : ["They", "<id>"];
-  return [`${they} can be brought back for ${trashDays} days: cody undelete ${which}`];
+  const [they, which] = ids.length === 1 ? ["it", id] : ["one", "<id>"];
+  return [`To restore ${they} within ${trashDays} days: cody undelete ${which}`];
 }
 
 export function dryRunText(
@@ -149,5 +152,5 @@ function pinnedText(pinned: readonly SavedConversation[]): string[] {
 }
 
 function keptText(why: string, kept: readonly SavedConversation[]): string[] {
-  return kept.length === 0 ? [] : [`Kept, because ${why}: ${kept.map(shownConversation).join(", ")}`];
+  return kept.length === 0 ? [] : [`Kept (${why}): ${kept.map(shownConversation).join(", ")}`];
 }

@@ -21,7 +21,7 @@ import {
 
 /** A caveat: nobody can promise that no copies remain on a disk. */
 const overwritten =
-  "The bytes were overwritten, but a disk, its journal, a snapshot or a backup may still have copies.";
+  "The files were overwritten, but the disk, its journal, a snapshot or a backup may still have copies.";
 
 const defaultAge = "7d";
 
@@ -29,10 +29,11 @@ const defaultAge = "7d";
 export async function cleanCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
   if (flags.trash && (flags.olderThan !== undefined || flags.project)) {
-    throw usageError("--trash goes with --all, --yes and --dry-run only");
+    throw usageError("--trash can only be combined with --all, --yes and --dry-run");
   }
-  if (flags.yes && !flags.trash) throw usageError("--yes is for --trash: what is cleaned up can be brought back");
-  if (flags.all && flags.olderThan !== undefined) throw usageError("--all and --older-than do not go together");
+  if (flags.yes && !flags.trash)
+    throw usageError("--yes is only for --trash; clean-up without --trash can be undone with cody undelete");
+  if (flags.all && flags.olderThan !== undefined) throw usageError("--all cannot be combined with --older-than");
   const wish = flags.trash ? undefined : await wishOf(context);
   const places = await placesOf(context);
   if (wish === undefined) return await emptyTrash(context, places);
@@ -66,10 +67,10 @@ async function emptyTrash(context: CommandContext, places: ConversationPlaces): 
   const entries = (await bin.list()).filter(({ until }) => flags.all || Date.parse(until) <= now);
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   if (entries.length === 0 || !flags.yes || flags.dryRun) {
-    const hint = `To remove them for good: cody clean --trash${flags.all ? " --all" : ""} --yes`;
+    const hint = `To delete them permanently: cody clean --trash${flags.all ? " --all" : ""} --yes`;
     const shown = entries.map((entry) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`);
-    const found = `${counted(entries.length, "conversation")} would be removed for good (${byteText(bytes)}):`;
-    const text = entries.length === 0 ? ["Nothing in the trash is to be removed."] : [found, ...shown, hint];
+    const found = `${counted(entries.length, "conversation")} would be permanently deleted (${byteText(bytes)}):`;
+    const text = entries.length === 0 ? ["Nothing in the trash to delete."] : [found, ...shown, hint];
     const wouldRemove = entries.map((entry) => ({ sessionId: entry.id, size: entry.bytes }));
     await printResult(context, { text: text.join("\n"), json: { dryRun: true, wouldRemove } });
     return 0;
@@ -80,7 +81,7 @@ async function emptyTrash(context: CommandContext, places: ConversationPlaces): 
 }
 
 function removedText({ deletedCount, totalSizeFreed, successes, failures }: CleanupResult): string[] {
-  const removed = `✓ Removed ${counted(deletedCount, "conversation")} for good (${byteText(totalSizeFreed)} freed)`;
+  const removed = `✓ Permanently deleted ${counted(deletedCount, "conversation")} (${byteText(totalSizeFreed)} freed)`;
   return [
     ...(deletedCount === 0 ? [] : [removed]),
     ...(totalSizeFreed === 0 ? [] : [overwritten]),

@@ -24,7 +24,7 @@ export async function repairCommand(context: CommandContext): Promise<number> {
   await printResult(context, { text, json: reportJson(rollout, scan, backup) });
   if (!context.flags.write) await tellHolder(context, rollout);
   if (scan.beginning === undefined) return 0;
-  await context.tell(`It still cannot be read: ${scan.beginning}`);
+  await context.tell(`The conversation still cannot be read: ${scan.beginning}`);
   return exitCodes.failed;
 }
 
@@ -51,24 +51,25 @@ function explained(error: unknown, id: string): unknown {
   if (error instanceof ConversationInUseError) {
     const { owner } = error;
     const isFar = owner.includes("another") || owner.includes("cannot be read");
-    const hint = `If nobody is writing it any more: cody repair ${id} --write --force`;
+    const hint = `If no other cody is using it: cody repair ${id} --write --force`;
     return new CommandError(`Conversation '${id}' is in use by ${owner}`, exitCodes.failed, isFar ? [hint] : []);
   }
   if (!(error instanceof Error) || !("syscall" in error)) return error;
-  return new CommandError(`Conversation '${id}' could not be repaired: ${saveFailureReason(error)}`, exitCodes.failed, [
+  return new CommandError(`Cannot repair conversation '${id}': ${saveFailureReason(error)}`, exitCodes.failed, [
     "Nothing was changed",
   ]);
 }
 
 async function tellHolder(context: CommandContext, { path }: RolloutName): Promise<void> {
   const holder = await lockHolder(path, await onlooker()).catch(() => undefined);
-  if (holder !== undefined) await context.tell(`It is in use by ${holder}, which may be writing its last line`);
+  if (holder !== undefined)
+    await context.tell(`The conversation is in use by ${holder}, which may be writing its last line`);
 }
 
 function reportText({ id }: RolloutName, scan: RolloutScan, backup: string | undefined): string[] {
   const { damaged, history, lines } = scan;
   const left = `${counted(history.turns, "turn")}, ${counted(history.items, "item")}`;
-  if (!needsRepair(scan)) return [`${id}: nothing is damaged`, `  What it has: ${left}`];
+  if (!needsRepair(scan)) return [`${id}: no damage found`, `  Content: ${left}`];
   const verb = damaged.count === 1 ? ["is", "was"] : ["are", "were"];
   const share = `${damaged.count} of ${counted(lines, "line")}`;
   const hidden = damaged.count - Math.min(maxShown, damaged.listed.length);
@@ -76,20 +77,21 @@ function reportText({ id }: RolloutName, scan: RolloutScan, backup: string | und
     ...damaged.listed.slice(0, maxShown).map(damagedText),
     ...(hidden > 0 ? [`and ${hidden} more`] : []),
     ...(scan.firstLine === undefined ? [] : [madeFirstLine]),
-    ...(scan.unterminated ? ["The last line lacks its newline: it gets one"] : []),
-    `What is left: ${left}`,
+    ...(scan.unterminated ? ["The last line has no newline: it will be added"] : []),
+    `Remaining: ${left}`,
   ].map((fact) => `  ${fact}`);
   if (backup === undefined) {
     const hint = `Nothing was changed. To repair it: cody repair ${id} --write`;
     return [`${id}: ${share} ${verb[0]} damaged`, ...facts, hint];
   }
-  return [`✓ Repaired ${id}: ${share} ${verb[1]} dropped`, ...facts, `  The original is kept in ${backup}`];
+  return [`✓ Repaired ${id}: ${share} ${verb[1]} removed`, ...facts, `  The original is kept in ${backup}`];
 }
 
-const madeFirstLine = "The first line, which says what conversation it is, is missing: one is made from what is known";
+const madeFirstLine =
+  "The first line, which identifies the conversation, is missing: it is rebuilt from the other lines";
 
 function damagedText({ number, bytes, reason, rescued }: RolloutScan["damaged"]["listed"][number]): string {
-  const kept = rescued === 0 ? "" : `; ${counted(rescued, "whole line")} in it kept`;
+  const kept = rescued === 0 ? "" : `; ${counted(rescued, "complete line")} in it kept`;
   return `line ${number}: ${counted(bytes, "byte")}, ${reason}${kept}`;
 }
 

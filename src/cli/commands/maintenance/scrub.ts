@@ -39,7 +39,7 @@ const shownHash = 12;
 
 const words: Readonly<Record<SecretKind, string>> = { known: "known", named: "by name", shaped: "by shape" };
 
-const keeping = "with a known secret that cannot be taken out, because it is signed or part of an id";
+const keeping = "with a known secret that cannot be removed, because it is in a signed block or part of an id";
 
 interface AskedValues {
   readonly secrets: readonly string[];
@@ -56,7 +56,7 @@ const minAskedChars = 3;
 /** Reports secrets in a saved conversation; with --write also removes them. */
 export async function scrubCommand(context: CommandContext): Promise<number> {
   const { flags } = context;
-  if (flags.write && flags.dryRun) throw usageError("--write and --dry-run: say one of them");
+  if (flags.write && flags.dryRun) throw usageError("--write cannot be combined with --dry-run");
   const names = namesIn(flags.pattern);
   const rollout = await savedRollout(context);
   context.about(rollout.id);
@@ -74,7 +74,7 @@ export async function scrubCommand(context: CommandContext): Promise<number> {
   if (asked.refused === 0) return 0;
   const [lines, them] = asked.refused === 1 ? ["1 line", "it is"] : [`${asked.refused} lines`, "each is"];
   await context.tell(
-    `Not looked for: ${lines} of stdin, because ${them} shorter than ${minAskedChars} characters or part of ${mask}`,
+    `Not searched for: ${lines} of stdin, because ${them} shorter than ${minAskedChars} characters or part of ${mask}`,
   );
   return exitCodes.failed;
 }
@@ -130,7 +130,7 @@ async function askedOf(context: CommandContext): Promise<AskedValues> {
 async function forgetWhatWasSaid(context: CommandContext, { id, path }: RolloutName): Promise<void> {
   await rm(headCachePath(dirname(path)), { force: true });
   if (await forgetCopies(context.home, [id])) return;
-  await context.tell("The index of what was said still has it, because it is in use. Then: cody index rebuild");
+  await context.tell("The search index is in use and still contains the old text. When it is free: cody index rebuild");
 }
 
 async function scrubFiles(
@@ -150,8 +150,7 @@ async function scrubFiles(
     );
     if (files.some(({ hits }) => hits.length > 0)) {
       await forgetWhatWasSaid(context, rollout);
-      if (nlink > 1)
-        await context.tell(`${path} has another hard link, under which the old text is still on the disk.`);
+      if (nlink > 1) await context.tell(`${path} has another hard link, which still contains the old text.`);
     }
     return { files, snapshots };
   } catch (error) {
@@ -159,7 +158,7 @@ async function scrubFiles(
       throw new CommandError(`Conversation '${id}' is in use by ${error.owner}`, exitCodes.failed);
     }
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
-    throw new CommandError(`Conversation '${id}' could not be scrubbed: ${saveFailureReason(error)}`, exitCodes.failed);
+    throw new CommandError(`Cannot scrub conversation '${id}': ${saveFailureReason(error)}`, exitCodes.failed);
   }
 }
 
@@ -179,7 +178,7 @@ function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: boolean):
   const kept = files.flatMap(({ kept: numbers }) => numbers);
   const notes =
     kept.length === 0 ? [] : [`  ${counted(kept.length, "line")} ${keeping}: ${kept.slice(0, maxShown).join(", ")}`];
-  if (lines + snapshots.length === 0) return [`${id}: no secrets were found`, ...notes].join("\n");
+  if (lines + snapshots.length === 0) return [`${id}: no secrets found`, ...notes].join("\n");
   const shown = rollout?.hits.slice(0, maxShown) ?? [];
   const hidden = (rollout?.hitLines ?? 0) - shown.length;
   const facts = [
@@ -187,21 +186,22 @@ function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: boolean):
     ...(hidden > 0 ? [`  and ${hidden} more`] : []),
     ...others.filter(({ hitLines }) => hitLines > 0).map(fileText),
     ...snapshots.slice(0, maxShown).map(snapshotText),
-    ...(snapshots.length > maxShown ? [`  and ${counted(snapshots.length - maxShown, "more kept content")}`] : []),
+    ...(snapshots.length > maxShown ? [`  and ${counted(snapshots.length - maxShown, "more stored file")}`] : []),
     ...undoLines(scrubbed, isWritten),
     ...notes,
   ];
   const places = [
     ...(lines > 0 ? [counted(lines, "line")] : []),
-    ...(snapshots.length > 0 ? [counted(snapshots.length, "kept content")] : []),
+    ...(snapshots.length > 0 ? [counted(snapshots.length, "stored file")] : []),
   ];
   const head = `${kinds(total([...files, ...snapshots]))} in ${places.join(" and ")}`;
-  const hint = `Nothing was changed. To take them out: cody scrub ${id} --write`;
+  const hint = `Nothing was changed. To remove them: cody scrub ${id} --write`;
   return isWritten ? [`✓ Scrubbed ${id}: ${head}`, ...facts].join("\n") : [`${id}: ${head}`, ...facts, hint].join("\n");
 }
 
 function fileText({ file, found, hits, hitLines }: FileScrub): string {
-  if (hits.length === 0) return `  a whole output, ${file.slice(0, shownHash)}: ${kinds(found)}; it goes as a whole`;
+  if (hits.length === 0)
+    return `  full tool output ${file.slice(0, shownHash)}: ${kinds(found)}; the whole file is removed`;
   return `  ${file}: ${kinds(found)} in ${counted(hitLines, "line")}`;
 }
 
@@ -209,7 +209,7 @@ function fileText({ file, found, hits, hitLines }: FileScrub): string {
 function snapshotText({ name, found, paths }: SnapshotHit): string {
   const [path = name.slice(0, shownHash)] = paths;
   const more = paths.length > 1 ? ` and ${paths.length - 1} more` : "";
-  return `  a kept content of ${visible(path)}${more}: ${kinds(found)}; it goes as a whole`;
+  return `  stored version of ${visible(path)}${more}: ${kinds(found)}; the whole version is removed`;
 }
 
 function undoLines({ snapshots, turns }: Scrubbed, isWritten: boolean): string[] {
@@ -217,7 +217,7 @@ function undoLines({ snapshots, turns }: Scrubbed, isWritten: boolean): string[]
   const numbers = [...ids].flatMap((id) => turns.get(id) ?? []).toSorted((a, b) => a - b);
   if (ids.size === 0) return [];
   const which = numbers.length === ids.size ? `turn ${numbers.join(", ")}` : counted(ids.size, "turn");
-  return [`  ${isWritten ? "Can" : "Then it can"} no longer be taken back by undo: ${which}`];
+  return [`  ${isWritten ? "Can" : "Then it can"} no longer be undone: ${which}`];
 }
 
 function kinds(found: FileScrub["found"]): string {

@@ -40,8 +40,12 @@ export class CallbackServer implements AsyncDisposable {
       return callback;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-      const hint = "Another login may be waiting there, of cody or of Codex";
-      throw new CommandError(`Port ${port} is taken, and the browser would come back to it`, exitCodes.failed, [hint]);
+      const hint = "Another login of cody or Codex may be using it. Cancel that login, or pass another --port";
+      throw new CommandError(
+        `Port ${port} is in use, but the login needs it for the browser's callback`,
+        exitCodes.failed,
+        [hint],
+      );
     }
   }
 
@@ -57,8 +61,8 @@ export class CallbackServer implements AsyncDisposable {
   /** Rejects with a `CommandError` if the login was refused or nobody came in time. */
   async visit(deadlineMs: number, signal: AbortSignal): Promise<Visit> {
     const end = (message: string): void => this.#visit.resolve(failed(message));
-    const late = setTimeout(end, deadlineMs, `Nobody logged in within ${deadlineMs / 1_000} s`);
-    const onAbort = (): void => end("The login was stopped");
+    const late = setTimeout(end, deadlineMs, `No login within ${deadlineMs / 1_000} s`);
+    const onAbort = (): void => end("The login was cancelled");
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       const visit = await this.#visit.promise;
@@ -80,15 +84,15 @@ export class CallbackServer implements AsyncDisposable {
   #handle(request: IncomingMessage, response: ServerResponse): void {
     // Any other host name means DNS rebinding by a foreign page.
     const hosts = [`localhost:${this.port}`, `127.0.0.1:${this.port}`];
-    if (!hosts.includes(request.headers.host ?? "")) return page(response, 403, "This is not a page for you.");
+    if (!hosts.includes(request.headers.host ?? "")) return page(response, 403, "Forbidden.");
     // A foreign page can make a browser request invalid addresses such as `//`.
     const [asked, base] = [request.url ?? "/", "http://localhost"];
-    if (!URL.canParse(asked, base)) return page(response, 404, "There is nothing here.");
+    if (!URL.canParse(asked, base)) return page(response, 404, "Not found.");
     const url = new URL(asked, base);
-    if (request.method !== "GET" || url.pathname !== path) return page(response, 404, "There is nothing here.");
-    if (this.#isUsed) return page(response, 409, "This login has been answered already.");
+    if (request.method !== "GET" || url.pathname !== path) return page(response, 404, "Not found.");
+    if (this.#isUsed) return page(response, 409, "This login was already used.");
     if (!isSame(url.searchParams.get("state") ?? "", this.#state)) {
-      return page(response, 400, "This is not the answer to the login that cody waits for.");
+      return page(response, 400, "This page does not belong to the login that cody is waiting for.");
     }
     this.#isUsed = true;
     return this.#take(url.searchParams, response);
@@ -97,9 +101,9 @@ export class CallbackServer implements AsyncDisposable {
   #take(query: URLSearchParams, response: ServerResponse): void {
     const [code, error] = [query.get("code") ?? "", query.get("error") ?? ""];
     if (error !== "" || code === "") {
-      const reason = errorName.test(error) ? error : "no code came back";
-      page(response, 400, "The login was not completed. You can close this page.");
-      return this.#visit.resolve(failed(`The login was not completed: ${reason}`));
+      const reason = errorName.test(error) ? error : "no authorization code received";
+      page(response, 400, "The login failed. You can close this page.");
+      return this.#visit.resolve(failed(`The login failed: ${reason}`));
     }
     this.#visit.resolve({
       code,
@@ -107,7 +111,7 @@ export class CallbackServer implements AsyncDisposable {
       answer: (outcome) =>
         outcome === "done"
           ? page(response, 200, "You are logged in. You can close this page and go back to cody.")
-          : page(response, 400, "The login was not completed. cody says why."),
+          : page(response, 400, "The login failed. See the terminal for details."),
     });
   }
 }

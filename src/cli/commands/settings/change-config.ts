@@ -11,7 +11,7 @@ import type { CommandContext } from "../../context.js";
 export async function changeConfig(context: CommandContext, change: ConfigChange): Promise<Config> {
   const { config, setAside } = await saved(context, change);
   if (setAside !== undefined) {
-    await context.tell(`${basename(setAside, ".invalid")} was damaged: the old one is kept in ${setAside}`);
+    await context.tell(`${basename(setAside, ".invalid")} was invalid; a copy was saved as ${setAside}`);
   }
   return config;
 }
@@ -21,11 +21,11 @@ async function saved(context: CommandContext, change: ConfigChange): Promise<Sav
     return await saveConfig(context.home, change);
   } catch (error) {
     if (!isOfSystem(error)) throw error;
-    context.log("warn", `configuration not changed: ${error.message}`);
+    context.log("warn", `Cannot change the configuration: ${error.message}`);
     const path = await configPath(context.home);
     const { hint } = systemProblem(error) ?? {};
     const hints = hint === undefined ? [] : [hint];
-    throw new CommandError(`${path} could not be changed: ${saveFailureReason(error)}`, exitCodes.failed, hints);
+    throw new CommandError(`Cannot change ${path}: ${saveFailureReason(error)}`, exitCodes.failed, hints);
   }
 }
 

@@ -86,7 +86,7 @@ async function explain(context: CommandContext): Promise<number> {
   });
   const lines = explained.flatMap(({ key, value, said: places }) => [
     `${visible(key)} = ${textOf(value)}`,
-    ...places.map((one) => `  ${placeOf(context, one.source, key)} says ${visible(one.value)}`),
+    ...places.map((one) => `  ${placeOf(context, one.source, key)}: ${visible(one.value)}`),
   ]);
   const text = lines.length === 0 ? "All settings have their default values." : lines.join("\n");
   await printResult(context, { text, json: explained });

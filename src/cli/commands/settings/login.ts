@@ -49,7 +49,7 @@ async function tokensOf(context: CommandContext, facts: LoginFacts, signal: Abor
   await using callback = await CallbackServer.open({ port, state: secrets.state });
   const { redirectUri } = callback;
   const url = authorizeUrl(facts, secrets, redirectUri);
-  await context.tell(`Open this address in a browser on this machine, and log in:\n\n${url}\n`);
+  await context.tell(`Open this URL in a browser on this machine and log in:\n\n${url}\n`);
   const visit = await callback.visit(personMs, signal);
   const transport = createTransport(context.terminal.env);
   try {
@@ -61,8 +61,8 @@ async function tokensOf(context: CommandContext, facts: LoginFacts, signal: Abor
     visit.answer(tokens === undefined ? "failed" : "done");
     if (tokens !== undefined) return tokens;
     if (outcome.status === "failed") throw new CommandError(outcome.failure.message, exitCodes.failed);
-    const reason = outcome.status === "refused" ? outcome.reason : "no token came back";
-    throw new CommandError(`The login was not completed: ${reason}`, exitCodes.failed);
+    const reason = outcome.status === "refused" ? outcome.reason : "no token received";
+    throw new CommandError(`The login failed: ${reason}`, exitCodes.failed);
   } finally {
     transport.close();
   }

@@ -14,7 +14,7 @@ export async function logoutCommand(context: CommandContext): Promise<number> {
     await changeConfig(context, { auth: undefined });
   }
   await printResult(context, {
-    text: hadTokens ? "✓ Logged out: cody has no tokens any more" : "✓ cody had no tokens of its own",
+    text: hadTokens ? "✓ Logged out: cody's tokens were deleted" : "✓ Not logged in: there were no tokens to delete",
     json: { hadTokens },
   });
   return 0;

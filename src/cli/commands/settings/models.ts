@@ -24,7 +24,7 @@ function tableText(models: readonly NamedModel[]): string {
   return [
     ...lines,
     "",
-    "Prices are US dollars for a million tokens; - means unknown. Others: `models` in the configuration.",
+    "Prices are in US dollars per million tokens; - means unknown. To add models: `models` in the configuration.",
   ].join("\n");
 }
 

@@ -11,13 +11,13 @@ export async function trustCommand(context: CommandContext): Promise<number> {
   if (flags.list) return await showTrust(context);
   const [path = "."] = args;
   const folder = resolve(terminal.cwd, path);
-  if (!(await isFolder(folder))) throw new CommandError(`${visible(folder)} is no folder`, exitCodes.failed);
+  if (!(await isFolder(folder))) throw new CommandError(`${visible(folder)} is not a folder`, exitCodes.failed);
   const root = await realProjectRoot(folder);
   // Everything below it would belong to the same project.
-  if (root === "/") throw usageError("The root of the file system is no project");
+  if (root === "/") throw usageError("The root of the file system cannot be a project");
   await setTrust(home, root, flags.undo ? undefined : "trusted");
   await printResult(context, {
-    text: flags.undo ? `✓ Not trusted any more: ${visible(root)}` : `✓ Trusted: ${visible(root)}`,
+    text: flags.undo ? `✓ No longer trusted: ${visible(root)}` : `✓ Trusted: ${visible(root)}`,
     json: { root, trust: flags.undo ? null : "trusted" },
   });
   return 0;
@@ -27,7 +27,7 @@ async function showTrust(context: CommandContext): Promise<number> {
   const said = [...(await readTrust(context.home))];
   const rows = said.map(([root, level]) => `${visible(root)}  (${level})`);
   await printResult(context, {
-    text: rows.length === 0 ? "No project is trusted." : rows.join("\n"),
+    text: rows.length === 0 ? "No trusted or untrusted projects." : rows.join("\n"),
     json: Object.fromEntries(said),
   });
   return 0;

@@ -47,7 +47,7 @@ function portOf(text: string | undefined): number {
 
 async function scriptIn(file: string): Promise<MockScript> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw usageError(`--script ${file}: cannot be read: ${systemReason(error)}`);
+    throw usageError(`--script ${file}: cannot read the file: ${systemReason(error)}`);
   });
   return readScript(jsonValue(text, file), file);
 }
@@ -56,15 +56,15 @@ function logIn(file: string): RequestLogFile {
   try {
     return openRequestLog(file);
   } catch (error) {
-    throw usageError(`--log ${file}: cannot be written: ${systemReason(error)}`);
+    throw usageError(`--log ${file}: cannot write the file: ${systemReason(error)}`);
   }
 }
 
 /** Only a named port can be in use: without one, the system chooses a free port. */
 async function startedOn(port: number, options: MockLlmOptions): Promise<MockLlm> {
   return await startMockLlm({ ...options, port }).catch((error: unknown) => {
-    const text = `--port ${port}: cannot listen there: ${systemReason(error)}`;
-    throw new CommandError(text, exitCodes.failed, ["Without --port a free one is taken"]);
+    const text = `--port ${port}: cannot listen on this port: ${systemReason(error)}`;
+    throw new CommandError(text, exitCodes.failed, ["To use any free port, omit --port"]);
   });
 }
 
@@ -76,7 +76,7 @@ async function tellAddress(context: CommandContext, { url }: MockLlm): Promise<v
     ANTHROPIC_API_KEY: "mock",
   };
   const lines = Object.entries(env).map(([name, value]) => `  export ${name}=${value}`);
-  const text = [`Listening on ${url}. Ctrl-C ends it.`, ...lines].join("\n");
+  const text = [`Listening on ${url}. Press Ctrl-C to stop.`, ...lines].join("\n");
   await printResult(context, { text, json: { url, env } });
 }
 

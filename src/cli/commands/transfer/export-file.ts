@@ -48,5 +48,7 @@ export function lossText(
   left: Iterable<readonly [kind: string, count: number]>,
 ): string | undefined {
   const kinds = [...left].map(([kind, count]) => `${count} × ${kind}`);
-  return kinds.length === 0 ? undefined : `Left out, because ${format} has no place for it: ${kinds.join(", ")}`;
+  return kinds.length === 0
+    ? undefined
+    : `Left out, because the format ${format} cannot represent it: ${kinds.join(", ")}`;
 }

@@ -38,14 +38,14 @@ export async function exportProject(
 
 export function projectText({ exported, failed, unreadable }: ProjectExport): string {
   if (exported.length + failed.length + unreadable.length === 0) {
-    return "No conversation of this project has anything to export.";
+    return "No conversations to export in this project.";
   }
   const reasons = failed.map(({ id, reason }) => `  ${id}: ${reason}`);
   return [
     exported.length === 0 ? "Nothing was exported" : `✓ Exported ${exported.length} conversation(s)`,
     ...exported.map(({ path }) => `  ${path}`),
     ...(failed.length === 0 ? [] : [`✗ Not exported: ${failed.length}`, ...reasons]),
-    ...(unreadable.length === 0 ? [] : [`✗ ${unreadable.length} could not be read: ${unreadable.join(", ")}`]),
+    ...(unreadable.length === 0 ? [] : [`✗ Cannot read ${unreadable.length}: ${unreadable.join(", ")}`]),
   ].join("\n");
 }
 

@@ -21,10 +21,13 @@ export async function exportCommand(context: CommandContext): Promise<number> {
   const { flags, args } = context;
   const format = formatOf(flags.format);
   if (flags.all && (args.length > 0 || flags.output !== undefined)) {
-    throw usageError("--all exports every conversation of the project: it goes with neither an id nor --output");
+    throw usageError("--all exports every conversation of the project and cannot be combined with an id or --output");
   }
   if (flags.json && flags.output === "-") {
-    throw usageError("--json says where the file is, and with --output - there is none", "As JSON: --format json");
+    throw usageError(
+      "--json reports the path of the file and cannot be combined with --output -",
+      "To export JSON: --format json",
+    );
   }
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
@@ -89,14 +92,14 @@ async function exportToFile(
     () => false,
   );
   if (isFolder) {
-    const hint = "Where exports go by themselves: cody config set export.directory PATH";
-    throw new CommandError(`--output names a file, and ${path} is a directory`, exitCodes.failed, [hint]);
+    const hint = "To set the default directory for exports: cody config set export.directory PATH";
+    throw new CommandError(`--output needs a file, but ${path} is a directory`, exitCodes.failed, [hint]);
   }
   try {
     return reportOf(exported, await writeNewFile(exported, (attempt) => (attempt === 1 ? path : undefined), signal));
   } catch (error) {
     if (!(error instanceof FileThereError)) throw error;
-    throw new CommandError(`${path} is there already, and nothing is overwritten`, exitCodes.failed);
+    throw new CommandError(`${path} already exists. Exports do not overwrite files`, exitCodes.failed);
   }
 }
 
@@ -111,5 +114,5 @@ async function tellLoss(
 
 function formatOf(text: string = defaultExportFormat): ExportFormat {
   if (isExportFormat(text)) return text;
-  throw usageError(`--format: there is no '${text}'`, `Formats: ${exportFormats.join(", ")}`);
+  throw usageError(`--format: unknown format '${text}'`, `Formats: ${exportFormats.join(", ")}`);
 }

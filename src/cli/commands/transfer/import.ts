@@ -12,7 +12,7 @@ export async function importCommand(given: CommandContext): Promise<number> {
   const options = optionsOf(given);
   const [named = ""] = args;
   // An empty path would resolve to the current directory.
-  if (named === "") throw usageError("path is empty: name a file or a folder");
+  if (named === "") throw usageError("The path is empty: give a file or a folder");
   const context = flags.dryRun ? onlyLooking(given) : given;
   await using workspace = await openWorkspace(context);
   const outcomes: ImportOutcome[] = [];

@@ -48,7 +48,7 @@ export class FileThereError extends Error {
   readonly path: string;
 
   constructor(path: string) {
-    super(`${path} is there already`);
+    super(`${path} already exists`);
     this.path = path;
   }
 }
@@ -59,9 +59,9 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is exceeded",
-  EEXIST: "a file stands where a directory should be",
-  ENOTDIR: "a file stands where a directory should be",
-  ENOENT: "it does not exist and cannot be made",
+  EEXIST: "part of the path is a file, not a directory",
+  ENOTDIR: "part of the path is a file, not a directory",
+  ENOENT: "it does not exist and cannot be created",
   ENAMETOOLONG: "the name is too long",
 };
 
@@ -72,8 +72,8 @@ async function written<T>(directory: string, writing: Promise<T>): Promise<T> {
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
-    const hint = "Choose another place: cody config set export.directory PATH, or --output FILE";
-    throw new CommandError(`${directory} cannot be written to: ${reasons[code] ?? code}`, exitCodes.failed, [hint]);
+    const hint = "Choose another directory: cody config set export.directory PATH, or --output FILE";
+    throw new CommandError(`Cannot write to ${directory}: ${reasons[code] ?? code}`, exitCodes.failed, [hint]);
   }
 }
 

@@ -25,8 +25,8 @@ const maxReasonChars = 500;
  */
 export function approvalText(request: ApprovalRequest, columns?: number): string {
   const { command, cwd, reason } = request;
-  const where = `The model asks to run this in ${quotedWord(cwd)}`;
-  const head = reason ? [where, `(${visible(shortened(reason, maxReasonChars))}):`] : [`${where}:`];
+  const where = `Run this command in ${quotedWord(cwd)}?`;
+  const head = reason ? [where, `(${visible(shortened(reason, maxReasonChars))})`] : [where];
   const shown = commandLines(request).map((line) => `  ${line}`);
   const rows = [...head, "", ...shown, ""].flatMap((line) => brokenRows(line, columns));
   const chars = command.join(" ").length;
@@ -35,7 +35,7 @@ export function approvalText(request: ApprovalRequest, columns?: number): string
 }
 
 const choices =
-  "Run it? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
+  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
 
 function commandLines({ tool, command, changes }: ApprovalRequest): string[] {
   if (changes !== undefined) return ["apply_patch", ...Object.entries(changes).flatMap(patchLines)];

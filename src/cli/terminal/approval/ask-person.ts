@@ -47,6 +47,6 @@ export async function askPerson(
     if (times === maxTimes) break;
     await person.show("Please answer with y, a, n or s.\n");
   }
-  await person.show("Taken as no.\n");
+  await person.show("Treated as no.\n");
   return "denied";
 }

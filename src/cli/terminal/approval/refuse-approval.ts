@@ -9,9 +9,9 @@ import type { Approver } from "./approver.js";
 const maxCommandChars = 500;
 const maxReasonChars = 500;
 /** The reason given to the model; the person has seen a longer one. */
-export const nobodyThere = "it needs approval, and nobody is there to give it";
+export const nobodyThere = "it needs approval, and approvals are not available in this run";
 const commandHelp =
-  "  To be asked, run cody in a terminal. To let everything run unasked: --approval-policy never --sandbox danger-full-access";
+  "  To be asked, run cody in a terminal. To run everything without approval: --approval-policy never --sandbox danger-full-access";
 
 /** Refuses every request at once, for runs in which nobody can be asked. */
 export function refuseApproval(context: CommandContext): Approver {
@@ -30,14 +30,14 @@ export function isKnowledgeRequest({ tool }: ApprovalRequest): boolean {
 
 function refusedCommand({ command }: ApprovalRequest): { text: string; help: string } {
   const shown = shortened(quotedCommand(command), maxCommandChars);
-  return { text: `Refused, because it needs approval and nobody can be asked: ${shown}`, help: commandHelp };
+  return { text: `Refused: needs approval, but cody cannot ask in this run: ${shown}`, help: commandHelp };
 }
 
 function skippedKnowledge({ command, reason }: ApprovalRequest): { text: string; help: string } {
   const shown = shortened(quotedCommand(command), maxCommandChars);
   const why = visible(shortened(reason ?? "it needs approval", maxReasonChars));
   return {
-    text: `Knowledge not saved, because nobody can be asked: ${shown}`,
-    help: `  It needs approval: ${why}. To save it yourself: cody knowledge add`,
+    text: `Knowledge not saved: needs approval, but cody cannot ask in this run: ${shown}`,
+    help: `  Approval is needed because: ${why}. To save it yourself: cody knowledge add`,
   };
 }

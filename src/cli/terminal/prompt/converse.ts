@@ -13,7 +13,7 @@ import { Prompt } from "./prompt.js";
 import { isPromptCommand, promptText } from "./server-prompts.js";
 import { isSlashCommand, slashCommand } from "./slash-commands.js";
 
-const hint = "Press Ctrl-C again to leave, or type /exit.";
+const hint = "Press Ctrl-C again to exit, or type /exit.";
 
 /** Runs the interactive prompt until the user leaves; resolves with the exit code. */
 export async function converse(context: CommandContext, current: CurrentConversation): Promise<number> {

@@ -22,7 +22,7 @@ export async function exportNamed(
   const { named, format } = wishOf(text);
   return await told(context, async () => {
     if (named === "" && current.workspace.config.persistence.enabled && current.begun === undefined) {
-      return ["Nothing has been said yet."];
+      return ["This conversation has no messages yet."];
     }
     if (named === "" && !current.workspace.config.persistence.enabled) return [nothingSaved];
     const target = named === "" ? currentTarget(current) : await targetOf(context, current.workspace.places, named);
@@ -60,7 +60,7 @@ function wishOf(text: string): { named: string; format: ExportFormat } {
 }
 
 function unknown(format: string): string {
-  return `✗ There is no format '${format}'. Formats: ${exportFormats.join(", ")}`;
+  return `✗ Unknown format '${format}'. Formats: ${exportFormats.join(", ")}`;
 }
 
 /** A failed export must not end the interactive run. */

@@ -29,7 +29,7 @@ export async function promptText(current: CurrentConversation, line: string, sig
   await servers?.ready(signal);
   const prompt = (await promptsOf(servers, signal)).find((each) => each.command === command);
   if (servers === undefined || prompt === undefined) {
-    throw new CommandError(`There is no prompt /${command}. See: /mcp`, exitCodes.failed);
+    throw new CommandError(`Unknown prompt /${command}. See: /mcp`, exitCodes.failed);
   }
   const said = await servers.prompt(prompt.server, prompt.name, valuesFor(prompt, line), signal);
   if (!said.ok) throw new CommandError(`MCP server ${prompt.server}: ${visible(said.error)}`, exitCodes.failed);
@@ -42,8 +42,8 @@ function valuesFor({ command, arguments: known }: ServerPrompt, line: string): R
   if (missing.length === 0 && excess === "") return values;
   const problem =
     missing.length > 0
-      ? `${inWords(missing)} ${missing.length === 1 ? "is" : "are"} missing`
-      : `There is no argument for: ${visible(shortened(excess, maxDescriptionChars))}`;
+      ? `Missing ${missing.length === 1 ? "argument" : "arguments"}: ${inWords(missing)}`
+      : `Unexpected argument: ${visible(shortened(excess, maxDescriptionChars))}`;
   throw new CommandError(`${problem}. Type: ${visible(promptUsage(command, known))}`, exitCodes.failed);
 }
 

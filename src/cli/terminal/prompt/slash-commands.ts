@@ -64,7 +64,7 @@ export function slashCommand(line: string): SlashCommand | undefined {
 
 /** Rejects extra text after a command that takes none, because it would be ignored. */
 async function refuse(context: CommandContext, name: string): Promise<Then> {
-  await context.tell(`✗ /${name} takes nothing, and nothing was done. Type /help for commands.`);
+  await context.tell(`✗ /${name} takes no arguments; nothing was done. Type /help for commands.`);
   return "stay";
 }
 
@@ -76,29 +76,29 @@ interface Entry {
 }
 
 const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
-  ["help", { description: "Show these commands", run: showHelp }],
-  ["status", { description: "Show the conversation, its model and its file", run: showStatus }],
-  ["context", { description: "Show what the model sees now, by size", run: showContext }],
+  ["help", { description: "Show this help", run: showHelp }],
+  ["status", { description: "Show the conversation's id, model, token use and file", run: showStatus }],
+  ["context", { description: "Show what fills the context window", run: showContext }],
   [
     "compact",
-    { usage: "compact [instructions]", description: "Summarize the old part of the conversation", run: compact },
+    { usage: "compact [instructions]", description: "Summarize the older part of the conversation", run: compact },
   ],
   [
     "diff",
-    { usage: "diff [turn]", description: "Show what this conversation, or one of its turns, changed", run: diff },
+    { usage: "diff [turn]", description: "Show the file changes of this conversation or of one turn", run: diff },
   ],
-  ["undo", { description: "Restore the files the last turn changed, after asking", run: undo }],
-  ["pin", { usage: "pin <text>", description: "Tell the model something that outlives every summary", run: pin }],
-  ["fork", { usage: "fork [turn]", description: "Go on in a copy, as it is or as it was after a turn", run: fork }],
+  ["undo", { description: "Revert the last turn's file changes (asks first)", run: undo }],
+  ["pin", { usage: "pin <text>", description: "Add a message that compaction always keeps", run: pin }],
+  ["fork", { usage: "fork [turn]", description: "Fork this conversation, optionally from an earlier turn", run: fork }],
   [
     "export",
-    { usage: "export [id] [format]", description: "Write this conversation, or another, into a file", run: exportOne },
+    { usage: "export [id] [format]", description: "Export this or another conversation to a file", run: exportOne },
   ],
   [
     "export-all",
     {
       usage: "export-all [format]",
-      description: "Write every conversation of this project into files",
+      description: "Export all conversations of this project",
       run: exportAll,
     },
   ],
@@ -106,14 +106,15 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
     "conversations",
     {
       usage: "conversations [clean|clean-all]",
-      description: "Show the conversations of this project; move those older than 7 days, or all, into the trash",
+      description:
+        "List this project's conversations; clean moves those older than 7 days to the trash, clean-all moves all",
       run: conversations,
     },
   ],
-  ["mcp", { description: "Show the MCP servers, and their prompts", run: showServers }],
-  ["clear", { description: "Begin a new conversation", run: clear }],
-  ["exit", { description: "Leave", run: leave }],
-  ["quit", { description: "Leave", run: leave }],
+  ["mcp", { description: "List MCP servers and their prompts", run: showServers }],
+  ["clear", { description: "Start a new conversation", run: clear }],
+  ["exit", { description: "Exit cody", run: leave }],
+  ["quit", { description: "Exit cody", run: leave }],
 ]);
 
 async function leave(): Promise<Then> {
@@ -160,7 +161,7 @@ async function compact({ context, current, text, signal }: SlashCall): Promise<T
 
 async function pin({ context, current, text, signal }: SlashCall): Promise<Then> {
   if (text === "") {
-    await context.tell("✗ There is nothing to pin: /pin <text>");
+    await context.tell("✗ Missing text. Usage: /pin <text>");
     return "stay";
   }
   const player = await current.player();
@@ -176,23 +177,23 @@ async function fork({ context, current, text }: SlashCall): Promise<Then> {
     return "stay";
   }
   if (!current.workspace.config.persistence.enabled) {
-    await tellAside(context, ["Nothing is saved in this run, so there is nothing to copy."]);
+    await tellAside(context, ["Cannot fork: this run does not save conversations."]);
     return "stay";
   }
   const afterTurn = text === "" ? undefined : wholeNumber(text);
   if (text !== "" && afterTurn === undefined) {
-    await context.tell("✗ Which turn? /fork [turn], counted from 1");
+    await context.tell("✗ Invalid turn number. Usage: /fork [turn], counted from 1");
     return "stay";
   }
   await current.fork(afterTurn);
-  await tellAside(context, [`Forked conversation: ${current.id}`, `A copy of: ${old}`]);
+  await tellAside(context, [`Forked conversation: ${current.id}`, `Forked from: ${old}`]);
   return "stay";
 }
 
 async function diff({ context, current, text }: SlashCall): Promise<Then> {
   const turn = text === "" ? undefined : wholeNumber(text);
   if (text !== "" && turn === undefined) {
-    await context.tell("✗ Which turn? /diff [turn], counted from 1");
+    await context.tell("✗ Invalid turn number. Usage: /diff [turn], counted from 1");
     return "stay";
   }
   const conversation = current.begun?.conversation;
@@ -246,7 +247,7 @@ async function clear({ context, current }: SlashCall): Promise<Then> {
   return "stay";
 }
 
-const nothingSaid = "Nothing has been said yet.";
+const nothingSaid = "This conversation has no messages yet.";
 
 /** With --json, stdout is for events only. */
 async function tellAside(context: CommandContext, lines: readonly string[]): Promise<void> {
@@ -275,7 +276,7 @@ async function conversationsText(
   const wish = Object.hasOwn(wishes, text) ? wishes[text] : undefined;
   if (wish === undefined) return ["Usage: /conversations, /conversations clean or /conversations clean-all"];
   const candidates = await candidatesOf(context, places, wish);
-  const stays = current.begun === undefined ? [] : ["The conversation you are in stays."];
+  const stays = current.begun === undefined ? [] : ["The current conversation is kept."];
   return [...cleanedText(await cleaned(context, places, candidates.going), candidates, wish), ...stays];
 }
 
@@ -283,7 +284,7 @@ async function listText(all: readonly SavedConversation[]): Promise<string[]> {
   if (all.length === 0) return ["No saved conversations in this project."];
   const shown = await Promise.all(all.slice(0, maxShown).map(entryText));
   const more =
-    all.length > maxShown ? [`The ${maxShown} newest of ${all.length}; all of them: cody list --project`] : [];
+    all.length > maxShown ? [`Showing the latest ${maxShown} of ${all.length}. To list all: cody list --project`] : [];
   return ["Conversations of this project:", ...shown.flat(), ...more];
 }
 

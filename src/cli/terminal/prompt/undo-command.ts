@@ -5,7 +5,7 @@ import { placesOfChanges, SavedChanges } from "../../commands/changes/saved-chan
 import { obstacleLines, previewLines, stayingLines, wayOut, whatText } from "../../commands/changes/undo-text.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
-const nothing = "There are no changes to take back.";
+const nothing = "No changes to undo.";
 
 export interface UndoTalk {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -35,15 +35,16 @@ export async function undoAfterAsking(
   const { root, steps } = chosen.plan;
   const obstructed = steps.filter(({ obstacle }) => obstacle !== undefined);
   const ready = steps.filter(({ obstacle }) => obstacle === undefined);
-  const head = `To take back ${whatText(chosen.record, turns)} in ${root}:`;
+  const head = `Undo of ${whatText(chosen.record, turns)} in ${root} would change:`;
   const preview = [head, ...previewLines(ready), ...obstacleLines(obstructed), ...stayingLines(chosen.plan)];
-  if (steps.length === 0) return await tell([head, "  Everything is as it was already."]);
+  if (steps.length === 0)
+    return await tell([head, "  Nothing to change: all files already have their earlier content."]);
   if (obstructed.length > 0) {
-    const overwrite = `leave this conversation and run: cody undo ${id} --overwrite --yes`;
+    const overwrite = `exit this conversation and run: cody undo ${id} --overwrite --yes`;
     const help = wayOut({ ...chosen.plan, steps: obstructed }, overwrite);
-    return await tell([...preview, `Nothing was changed, and nothing will be while this is so. ${help}`]);
+    return await tell([...preview, `Nothing was changed; the files above block the undo. ${help}`]);
   }
-  if (ask === undefined) return await tell([...preview, `Nothing was changed. To do it: cody undo ${id} --yes`]);
+  if (ask === undefined) return await tell([...preview, `Nothing was changed. To apply: cody undo ${id} --yes`]);
   await tell(preview);
   const answer = await ask("Restore these files? y/n › ");
   if (!isYes(answer)) return await tell(["Nothing was changed."]);

@@ -43,7 +43,8 @@ export class DoctorReport {
     const hidden = [counted(problems - maxShown, "more problem"), counted(notes - maxShown, "more note")];
     const lines = [problems, notes].flatMap((all, index) => (all > maxShown ? [`  and ${hidden[index]}`] : []));
     const done = `${interrupted ? "Interrupted after" : "Checked"} ${counted(this.conversations, "conversation")}`;
-    const verdict = problems > 0 ? counted(problems, "problem") : interrupted ? "no problem so far" : "all is well";
+    const verdict =
+      problems > 0 ? counted(problems, "problem") : interrupted ? "no problems so far" : "no problems found";
     lines.push(`${done}: ${[verdict, ...(notes > 0 ? [counted(notes, "note")] : [])].join(", ")}`);
     return await printLine(this.#context, lines.join("\n"));
   }
@@ -79,7 +80,7 @@ function findingHelp(finding: Finding, repair: string): Help | undefined {
   switch (finding.kind) {
     case "damaged":
     case "first_line_missing":
-      return { lead: "See what can be saved", command: repair };
+      return { lead: "Preview a repair", command: repair };
     case "exposed":
       return { lead: "Run", command: `chmod ${finding.remedy} ${path}` };
     case "temporary":
@@ -88,10 +89,10 @@ function findingHelp(finding: Finding, repair: string): Help | undefined {
     case "orphaned_blobs":
       return { lead: "Run", command: `rm -r ${path}` };
     case "last_copy":
-      return { lead: "If nobody misses it", command: `rm ${path}` };
+      return { lead: "If you do not need it", command: `rm ${path}` };
     case "far_lock":
     case "garbled_lock":
-      return { lead: "If nobody is writing it any more", command: `rm ${path}` };
+      return { lead: "If no other cody is using it", command: `rm ${path}` };
     default:
       return undefined;
   }
@@ -105,41 +106,41 @@ function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): strin
     case "beginning_missing":
       return finding.reason;
     case "first_line_missing":
-      return "the first line, which says what conversation it is, is missing";
+      return "the first line, which identifies the conversation, is missing";
     case "torn":
-      return `its last line is torn; resuming cuts it off (${counted(finding.bytes, "byte")}) and keeps it beside the file`;
+      return `the last line is incomplete (${counted(finding.bytes, "byte")}); resuming moves it to a backup next to the file`;
     case "newline_missing":
-      return "its last line lacks its newline; resuming adds it";
+      return "the last line has no newline; resuming adds it";
     case "not_regular":
       return `not a regular file: ${finding.path}`;
     case "not_a_directory":
       return "not a directory";
     case "unreadable":
-      return `cannot be read: ${finding.reason}`;
+      return `cannot read it: ${finding.reason}`;
     case "unwritable":
-      return `cannot be written to: ${finding.reason}`;
+      return `cannot write to it: ${finding.reason}`;
     case "foreign_owner":
       return `belongs to another user (uid ${finding.uid})`;
     case "exposed":
-      return `others can ${finding.others} it (mode ${finding.mode})`;
+      return `other users can ${finding.others} it (mode ${finding.mode})`;
     case "dead_lock":
-      return `left by pid ${finding.pid}, which is gone; whoever resumes takes it over`;
+      return `stale lock of pid ${finding.pid}, which has ended; the next resume replaces it`;
     case "far_lock":
-      return `held by ${finding.owner}`;
+      return `locked by ${finding.owner}`;
     case "garbled_lock":
-      return "a lock that cannot be read, so nobody may write the conversation";
+      return "an unreadable lock; the conversation cannot be changed";
     case "temporary":
-      return "a temporary file that was left";
+      return "a leftover temporary file";
     case "last_copy":
-      return "what a file held before a change whose process died; nothing else here has it";
+      return "the old content of a file whose change was interrupted; this is the only copy here";
     case "changed_blob":
-      return "a content that was kept and is not what it was";
+      return "a damaged stored file: its content does not match its hash";
     case "orphaned_blobs":
-      return `${counted(finding.blobs, "file")} kept for a conversation that is gone`;
+      return `${counted(finding.blobs, "file")} of a conversation that no longer exists`;
     default:
       return finding.sockets === 1
-        ? "1 socket of a process that is gone; whoever starts next removes it"
-        : `${finding.sockets} sockets of processes that are gone; whoever starts next removes them`;
+        ? "1 socket of an ended process; the next start of cody removes it"
+        : `${finding.sockets} sockets of ended processes; the next start of cody removes them`;
   }
 }
 

@@ -54,7 +54,7 @@ export async function removeFromKnowledge(context: CommandContext): Promise<numb
   const left = ids.filter((id) => !gone.includes(id));
   if (left.length > 0) {
     const hint = `Replace it instead: cody knowledge add "..." --supersedes ${left[0]}`;
-    const message = `${left.join(", ")} is another program's knowledge in .diligent, which is only read`;
+    const message = `${left.join(", ")} is in .diligent, which cody only reads`;
     throw new CommandError(message, exitCodes.failed, [hint]);
   }
   await printResult(context, { text: `✓ Removed: ${gone.join(", ")}`, json: { removed: gone } });
@@ -101,8 +101,8 @@ function undoable(args: readonly string[], entries: readonly KnowledgeEntry[]): 
     // Otherwise the entry it had replaced would become active beside its newer replacement.
     const newer = entries.find((entry) => entry.supersedes === id && !ids.has(entry.id));
     if (newer !== undefined) {
-      throw new CommandError(`${id} was replaced by ${newer.id}, which would stay`, exitCodes.failed, [
-        `To remove both and all they replaced: cody knowledge remove ${newer.id}`,
+      throw new CommandError(`${id} was replaced by ${newer.id}`, exitCodes.failed, [
+        `To remove both and everything they replaced: cody knowledge remove ${newer.id}`,
       ]);
     }
   }
@@ -127,7 +127,7 @@ function idOf(text: string, entries: readonly KnowledgeEntry[]): string {
   if (entries.some(({ id }) => id === text)) return text;
   const [found, other] = entries.filter(({ id }) => id.startsWith(text));
   if (found !== undefined && other === undefined) return found.id;
-  const problem = found === undefined ? "There is no knowledge" : "There is more than one knowledge";
+  const problem = found === undefined ? "No knowledge entry matches" : "Several knowledge entries match";
   throw new CommandError(`${problem} '${visible(text)}'`, exitCodes.failed, ["See: cody knowledge list --all"]);
 }
 

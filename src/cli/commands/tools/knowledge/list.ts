@@ -19,7 +19,7 @@ export async function listKnowledge(context: CommandContext): Promise<number> {
     ...others.map((entry) => ({ ...entry, score: knowledgeScore(entry, now), superseded: true })),
   ];
   const lines = [...ranked.map(({ entry }) => lineOf(entry, "")), ...others.map((entry) => lineOf(entry, " replaced"))];
-  const text = lines.length === 0 ? "Nothing is known of this project yet." : lines.join("\n");
+  const text = lines.length === 0 ? "No knowledge saved for this project yet." : lines.join("\n");
   await printResult(context, { text, json });
   return 0;
 }

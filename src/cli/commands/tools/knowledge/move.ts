@@ -51,13 +51,13 @@ export async function importKnowledge(context: CommandContext): Promise<number> 
   const passedOver = lines.length - entries.length;
   if (unknown !== undefined) {
     await context.tell(
-      `Passed over ${counted(passedOver, "line")} that are no knowledge, the first is ${unknown.number}`,
+      `Skipped ${counted(passedOver, "line")} with invalid knowledge; the first is line ${unknown.number}`,
     );
   }
   const store = await openProjectStore(context);
   const imported = await saved(() => store.import(entries));
   const known = entries.length - imported.length;
-  const text = `✓ Imported ${imported.length} of ${entries.length}${known === 0 ? "" : `; ${known} known already`}`;
+  const text = `✓ Imported ${imported.length} of ${entries.length}${known === 0 ? "" : `; ${known} already saved`}`;
   await printResult(context, { text, json: { imported: imported.map(({ id }) => id), known, passedOver } });
   return 0;
 }
@@ -72,9 +72,9 @@ async function textOf(path: string): Promise<string> {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
-      if (!stats.isFile()) throw new CommandError(`${path} is no regular file`, exitCodes.failed);
+      if (!stats.isFile()) throw new CommandError(`${path} is not a regular file`, exitCodes.failed);
       if (stats.size > maxImportBytes) {
-        throw new CommandError(`${path} is longer than ${maxImportBytes} bytes`, exitCodes.failed);
+        throw new CommandError(`${path} is larger than ${maxImportBytes} bytes`, exitCodes.failed);
       }
       return await file.readFile("utf8");
     } finally {
@@ -83,6 +83,6 @@ async function textOf(path: string): Promise<string> {
   } catch (error) {
     const code = systemCode(error);
     if (error instanceof CommandError || code === undefined) throw error;
-    throw new CommandError(`${path} cannot be read: ${code}`, exitCodes.failed);
+    throw new CommandError(`Cannot read ${path}: ${code}`, exitCodes.failed);
   }
 }

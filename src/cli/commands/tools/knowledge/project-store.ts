@@ -31,6 +31,6 @@ export async function saved<T>(write: () => Promise<T>): Promise<T> {
     return await write();
   } catch (error) {
     const reason = error instanceof FailureError ? error.message : failureWords(error);
-    throw new CommandError(`The knowledge was not changed: ${reason}`, exitCodes.notSaved);
+    throw new CommandError(`Cannot change the knowledge: ${reason}`, exitCodes.notSaved);
   }
 }

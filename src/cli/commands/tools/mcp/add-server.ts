@@ -21,8 +21,8 @@ export async function addServer(context: CommandContext, name: string, command: 
   const { url, bearerTokenEnvVar, env = [], replace } = context.flags;
   const before = (await ownServers(context.home))[name];
   if (before !== undefined && !replace) {
-    const hints = [serverText(before), `To have another in its place: cody mcp add ${name} --replace …`];
-    throw new CommandError(`There is an MCP server named ${name} already`, exitCodes.failed, hints);
+    const hints = [serverText(before), `To replace it: cody mcp add ${name} --replace …`];
+    throw new CommandError(`MCP server '${name}' already exists`, exitCodes.failed, hints);
   }
   const [program, ...args] = command;
   using interruption = watchSignals(context.terminal);
@@ -38,9 +38,9 @@ export async function addServer(context: CommandContext, name: string, command: 
           url,
         };
   const result = McpServerEntry.safeParse(JSON.parse(JSON.stringify(wanted)), { error: issueWords });
-  if (!result.success) throw usageError(result.error.issues[0]?.message ?? "not a server", usage);
+  if (!result.success) throw usageError(result.error.issues[0]?.message ?? "not a valid server", usage);
   await changeConfig(context, { mcp_servers: { [name]: result.data } });
-  const done = before === undefined ? `Added ${name}` : `Replaced ${name}, which was: ${serverText(before)}`;
+  const done = before === undefined ? `Added ${name}` : `Replaced ${name} (was: ${serverText(before)})`;
   await printResult(context, {
     text: [`✓ ${done}`, `To try it: cody mcp test ${name}`].join("\n"),
     json: { name, added: true, replaced: before !== undefined },
@@ -52,7 +52,7 @@ export async function removeServer(context: CommandContext, name: string): Promi
   const file = await readConfigFile(context.home);
   const servers = file === undefined ? {} : ((await parseConfig(file)).config.mcp_servers ?? {});
   if (!Object.hasOwn(servers, name)) {
-    throw new CommandError(`There is no MCP server named ${name} in your configuration`, exitCodes.failed, [
+    throw new CommandError(`MCP server '${name}' not found in your configuration`, exitCodes.failed, [
       "See: cody mcp list",
     ]);
   }
@@ -83,11 +83,11 @@ async function variablesOf(
   if (others.length > 0) throw usageError("--env NAME=-: only one value can be read from stdin", usage);
   const shown = Object.entries(variables).filter(([name, value]) => name !== hidden && secretsOf({ [name]: value })[0]);
   for (const [name] of shown) {
-    await context.tell(`⚠ ${name} looks like a secret, and others can read arguments. Better: --env ${name}=-`);
+    await context.tell(`⚠ ${name} looks like a secret, and other users can see arguments. Safer: --env ${name}=-`);
   }
   if (hidden === undefined) return variables;
   const value = await readSecret(context, hidden, interruption);
-  if (value === "" && interruption.exitCode === undefined) throw usageError(`There is no value for ${hidden} on stdin`);
+  if (value === "" && interruption.exitCode === undefined) throw usageError(`No value for ${hidden} on stdin`);
   context.hide([value]);
   return { ...variables, [hidden]: value };
 }

@@ -39,7 +39,7 @@ export async function logoutServer(context: CommandContext, name: string): Promi
   const wasThere = (await store.readMcp(url)) !== undefined;
   if (wasThere) await store.locked(() => store.writeMcp(url, undefined));
   await printResult(context, {
-    text: wasThere ? `✓ Logged out of ${name}` : `✓ There was no login to ${name}`,
+    text: wasThere ? `✓ Logged out of ${name}` : `✓ Not logged in to ${name}: nothing to delete`,
     json: { name, loggedIn: false, wasLoggedIn: wasThere },
   });
   return 0;
@@ -48,22 +48,16 @@ export async function logoutServer(context: CommandContext, name: string): Promi
 async function urlOf(context: CommandContext, name: string): Promise<string> {
   const { servers } = await knownServers(context);
   const server = servers.find((each) => each.name === name);
-  if (server === undefined) throw refused(`There is no MCP server named ${name}`, "See: cody mcp list");
+  if (server === undefined) throw refused(`MCP server '${name}' not found`, "See: cody mcp list");
   const { entry, status } = server;
   if (status === "not trusted") {
-    throw refused(
-      `${name} is a server of this project, which you have not said that you trust`,
-      "To trust it: cody trust",
-    );
+    throw refused(`${name} is a server of this project, which is not trusted`, "To trust it: cody trust");
   }
   if (!("url" in entry)) {
-    throw refused(
-      `${name} is a command, and no login is for it`,
-      "What it needs can stand in its env: cody mcp add --env",
-    );
+    throw refused(`${name} is a local command and does not use a login`, "To pass it credentials: cody mcp add --env");
   }
   if (hasProof(entry)) {
-    throw refused(`${name} has a token in its configuration, and no login is used for it`, "See: cody mcp list --json");
+    throw refused(`${name} uses the token in its configuration, not a login`, "See: cody mcp list --json");
   }
   return entry.url;
 }
@@ -82,7 +76,7 @@ async function loginTo(context: CommandContext, name: string, url: string, signa
     throw failed(name, error);
   });
   const address = visible(begun.authorizationUrl);
-  await context.tell(`Open this address in a browser on this machine, and log in to ${name}:\n\n${address}\n`);
+  await context.tell(`Open this URL in a browser on this machine and log in to ${name}:\n\n${address}\n`);
   const visit = await callback.visit(personMs, signal);
   context.hide([visit.code]);
   try {
@@ -97,5 +91,5 @@ async function loginTo(context: CommandContext, name: string, url: string, signa
 }
 
 function failed(name: string, error: unknown): CommandError {
-  return new CommandError(`The login to ${name} was not completed: ${visible(messageOf(error))}`, exitCodes.failed);
+  return new CommandError(`The login to ${name} failed: ${visible(messageOf(error))}`, exitCodes.failed);
 }

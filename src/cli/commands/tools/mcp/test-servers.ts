@@ -25,11 +25,11 @@ export async function testServers(context: CommandContext, name: string | undefi
   const chosen = servers.filter((server) => (name === undefined ? server.status === "on" : server.name === name));
   const [first] = chosen;
   if (first === undefined) {
-    const message = name === undefined ? "There are no MCP servers" : `There is no MCP server named ${name}`;
+    const message = name === undefined ? "No MCP servers" : `MCP server '${name}' not found`;
     throw new CommandError(message, exitCodes.failed, ["See: cody mcp list"]);
   }
   if (first.status === "not trusted") {
-    throw new CommandError(`${first.name} is a server of this project, which you have not said that you trust`, 1, [
+    throw new CommandError(`${first.name} is a server of this project, which is not trusted`, 1, [
       "To trust it: cody trust",
     ]);
   }
