@@ -112,7 +112,8 @@ export class Fight {
     const verdicts = await Promise.all(
       children.map(async (child) => {
         const { type, message } = await child.until((report) => report.round === round);
-        if (type === "refused") assert.match(message ?? "", /is in use by (pid \d+|a process that is just taking it)$/);
+        if (type === "refused")
+          assert.match(message ?? "", /is in use by (pid \d+|a process that is just locking it)$/);
         return { child, type };
       }),
     );

@@ -100,7 +100,7 @@ test(
     await dying?.kill();
     issuer.fault = undefined;
     const others = other === undefined ? [] : [other];
-    const said = "openai: the ChatGPT login is not valid any more (refresh_token_reused). Run: cody login";
+    const said = "openai: the ChatGPT login is no longer valid (refresh_token_reused). Run: cody login";
     expect(await ask(issuer, others, 2)).toEqual([said]);
     await issuer.giveToCodex(authFile.slice(0, authFile.lastIndexOf("/")));
     expect(await ask(issuer, [...others, await start()], 3)).toEqual([undefined, undefined]);

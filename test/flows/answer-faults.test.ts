@@ -100,7 +100,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     );
     expect(await play("go")).toMatchObject({
       failure: "auth",
-      message: "acme answered 401: Incorrect API key provided: [key]",
+      message: "acme rejected the API key or login (401): Incorrect API key provided: [key]",
       retries: [],
     });
     expect(line.requests).toHaveLength(1);
@@ -155,7 +155,9 @@ describe.each(wireApis)("over $api", (spoken) => {
     test("has a name nobody knows", async () => {
       const { error, retries } = await turnAt(addressOf(spoken, "http://nowhere.invalid"));
       expect(error).toMatchObject({ codex_error_info: "network" });
-      expect(error?.message).toMatch(/^acme: cannot find nowhere\.invalid(?::80)? \((?:ENOTFOUND|EAI_AGAIN)\)$/);
+      expect(error?.message).toMatch(
+        /^acme: cannot resolve the host name of nowhere\.invalid(?::80)? \((?:ENOTFOUND|EAI_AGAIN)\)$/,
+      );
       expect(retries).toBe(2);
     });
 

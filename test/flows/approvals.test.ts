@@ -69,7 +69,7 @@ test("a request shows what will run, and the turn waits for the answer", async (
     tool: "effect",
     command: ["effect", "it"],
     cwd: "/projects",
-    reason: "there is no sandbox, so every command is asked for",
+    reason: "no sandbox: every command needs approval",
   });
   expect(conversation.turn?.status).toMatchObject({ status: "awaiting_approval", toolCall: { call_id: "c1" } });
   expect(runs).toEqual([]);
@@ -85,7 +85,7 @@ test.each<{ decision: ReviewDecision; output: string }>([
   { decision: { denied: { rejection: "use the other one" } }, output: "effect was refused: use the other one" },
   {
     decision: "timed_out",
-    output: "effect was refused because nobody answered the approval request in time",
+    output: "effect was refused because the approval request timed out",
   },
 ])("after $decision it does not run, and the model is told", async ({ decision, output }) => {
   const { conversation, events, runs, provider } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
@@ -112,7 +112,7 @@ test("an interrupt takes the request back; what was answered or never asked is r
   const { approval_id: id } = await events.until("exec_approval_request");
   await conversation.interrupt();
   await events.until("turn_aborted");
-  const closed = `there is no open approval request ${id}`;
+  const closed = `no open approval request ${id}`;
   await expect(conversation.submit({ type: "exec_approval", id, decision: "approved" })).rejects.toThrow(closed);
   expect(await events.until("error")).toMatchObject({ message: closed });
   expect(runs).toEqual([]);
@@ -124,7 +124,7 @@ test("an answer to a request that was never made is rejected", async () => {
   await expect(conversation.submit(answer)).rejects.toMatchObject({
     name: "FailureError",
     code: "invalid_request",
-    message: "there is no open approval request nobody-asked",
+    message: "no open approval request nobody-asked",
   });
 });
 
@@ -213,7 +213,7 @@ test("nobody answers: the request times out and the turn goes on", async () => {
   expect(conversation.getHistory()).toContainEqual({
     type: "function_call_output",
     call_id: "c1",
-    output: "effect was refused because nobody answered the approval request in time",
+    output: "effect was refused because the approval request timed out",
     success: false,
   });
 });
@@ -373,7 +373,7 @@ test("a call that was approved before the crash is unknown, told once, and never
 
 test("on-failure is taken as on-request, with a warning", async () => {
   const { conversation, events } = await open([says("ok")], { approvalPolicy: "on-failure" });
-  const notice = "The approval policy on-failure is an old word for on-request, which is used instead.";
+  const notice = "The approval policy on-failure is deprecated; on-request is used instead.";
   expect(conversation.settings.approvalPolicy).toBe("on-request");
   expect(conversation.notice).toContain(notice);
   await conversation.submit({ type: "override_turn_context", approval_policy: "on-failure" });
@@ -389,7 +389,9 @@ test("processMessage asks whoever was named, and without anybody refuses", async
     (await conversation.processMessage("go", options)).flatMap((item) =>
       item.type === "function_call_output" ? [item.output] : [],
     );
-  expect(await outputs()).toEqual(["effect was refused: it needs approval, and nobody is there to give it"]);
+  expect(await outputs()).toEqual([
+    "effect was refused: it needs approval, and approvals are not available in this run",
+  ]);
   expect(await outputs({ approve: ({ command }) => (command[1] === "two" ? "approved" : "denied") })).toEqual([
     "did two",
   ]);

@@ -94,7 +94,7 @@ test("what cannot be kept is said, and the turn goes on", async () => {
   await conversation.submit("count");
   expect(await events.until("warning")).toEqual({
     type: "warning",
-    message: "The whole output of call_1 was not kept: a file stands where its directory should be",
+    message: "Cannot store the full output of call_1: part of its path is a file, not a directory",
   });
   expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "done", saved: true });
 });

@@ -133,7 +133,7 @@ describe("when it happens", () => {
     const { provider, conversation } = await openCompacting([says("one"), overflows, says("The summary"), overflows]);
     await conversation.processMessage("first");
     await expect(conversation.processMessage("second")).rejects.toThrow(
-      "too long; go on with a model that takes more, or start a new conversation: cody new",
+      "too long; use a model with a larger context window, or start a new conversation: cody new",
     );
     expect(provider.requests).toHaveLength(4);
   });
@@ -216,7 +216,7 @@ describe("by hand", () => {
     await conversation.processMessage("first");
     expect(await conversation.compact({ strategy: "none-such" })).toEqual({
       status: "kept",
-      reason: "There is no compaction strategy none-such. There are: codex, recent-turns, recent-tokens, user-only",
+      reason: "Unknown compaction strategy none-such. Strategies: codex, recent-turns, recent-tokens, user-only",
     });
     expect(provider.requests).toHaveLength(1);
   });
@@ -347,7 +347,7 @@ describe("what goes wrong", () => {
     expect(provider.requests.filter(asksForSummary)).toHaveLength(3);
     expect(texts(conversation.getHistory())).toHaveLength(10);
     const warnings = messages(events).flatMap((msg) => (msg.type === "warning" ? [msg.message] : []));
-    expect(warnings.at(-1)).toBe("Compacting failed 3 times, and is not tried again by itself. Try it with: /compact");
+    expect(warnings.at(-1)).toBe("Compaction failed 3 times, so automatic compaction is off. To try again: /compact");
   });
 
   test("what overflows while it is summarized loses its oldest items, and a person is told how many", async () => {
@@ -422,7 +422,7 @@ describe("undo", () => {
     ]);
     await conversation.undoCompaction();
     expect(texts(conversation.getHistory())).toEqual(["first", "one", "second", "two"]);
-    expect(await conversation.undoCompaction()).toEqual({ status: "kept", reason: "there is no compaction to undo" });
+    expect(await conversation.undoCompaction()).toEqual({ status: "kept", reason: "no compaction to undo" });
   });
 });
 

@@ -75,6 +75,6 @@ test("a configuration that is wrong is refused without the key in it", async () 
   const config = { providers: { openai: { apiKey: "sk secret" } } };
   await expect(openManager({ config })).rejects.toMatchObject({
     name: "InvalidInputError",
-    message: "config: providers.openai.apiKey: a key is one word of visible ASCII characters",
+    message: "config: providers.openai.apiKey: a key must be one word of visible ASCII characters",
   });
 });

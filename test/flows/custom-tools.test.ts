@@ -156,7 +156,7 @@ test("plain text for a tool that takes arguments, or for none at all, is answere
   await (await manager.newConversation()).conversation.processMessage("Go", approve);
   const outputs = ofCalls(bodies(mock)[1])?.filter(({ type }) => type === "custom_tool_call_output");
   expect(outputs?.map((item) => item["output"])).toEqual([
-    "shell takes JSON arguments and no text; nothing was run",
-    "there is no tool named no_such_tool",
+    "shell needs JSON arguments, not text; nothing was run",
+    "unknown tool no_such_tool",
   ]);
 });

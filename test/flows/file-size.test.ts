@@ -5,7 +5,7 @@ import { says, scripted } from "../support/scripted-provider.js";
 
 const config = { persistence: { maxFileMegabytes: 0.01 } };
 const reason =
-  "its file is longer than 0.01 MB (persistence.maxFileMegabytes); raise the limit, or go on in a new conversation";
+  "its file is larger than 0.01 MB (persistence.maxFileMegabytes); raise the limit, or start a new conversation";
 
 test("in a conversation whose file has passed the limit no turn begins, also after a resume", async () => {
   const provider = scripted([says("x".repeat(10_000)), says("two")]);

@@ -28,7 +28,7 @@ test.each(sealing)("a conversation whose thoughts another account has sealed goe
   const warned = resumed.events({ since: 0 });
   for await (const { msg } of warned) {
     if (msg.type !== "warning") continue;
-    expect(msg.message).toMatch(/trying again without what the model has thought before$/);
+    expect(msg.message).toMatch(/retrying without the model's earlier reasoning$/);
     break;
   }
 });

@@ -95,7 +95,7 @@ test("a conversation keeps an id its maker has chosen, and no two have one", asy
   const { manager } = await openManager();
   const { conversationId } = await manager.newConversation({ id: "my-own-id" });
   expect(conversationId).toBe("my-own-id");
-  await expect(manager.newConversation({ id: "my-own-id" })).rejects.toThrow("exists already");
+  await expect(manager.newConversation({ id: "my-own-id" })).rejects.toThrow("already exists");
   await manager.shutdown();
 });
 
@@ -105,7 +105,7 @@ test("a file that is there already is never written over by a new conversation",
   await conversation.processMessage("my name is Alice");
   await manager.shutdown();
   const second = await openManager({ home });
-  await expect(second.manager.newConversation({ id: "my-own-id" })).rejects.toThrow("exists already");
+  await expect(second.manager.newConversation({ id: "my-own-id" })).rejects.toThrow("already exists");
   expect((await second.manager.resumeConversation("my-own-id")).getHistory()).toHaveLength(2);
 });
 
@@ -130,7 +130,7 @@ test("a configuration that is not one is refused when the manager is made", asyn
 
 test.each([
   [{ tokeniser: { countTokens: () => 1 } }, 'manager: unknown key "tokeniser"'],
-  [{ model: "gpt-4o" }, "manager: model is a setting: it belongs in config"],
+  [{ model: "gpt-4o" }, "manager: model is a setting: pass it in config"],
   [{ source: "cli" }, "manager: source: must be one of "],
   [{ home: 5 }, "manager: home: must be a text"],
   [{ tokenizer: () => 1 }, "manager: tokenizer: must be an object with countTokens()"],
@@ -157,7 +157,7 @@ test.each([
   [{ sandbox: "none" }, "conversation: sandbox: must be one of "],
   [
     { turnLimits: { steps: 1 } },
-    "conversation: turnLimits is not set for one conversation: it belongs in the manager's config",
+    "conversation: turnLimits cannot be set for one conversation: pass it in the manager's config",
   ],
   [{ id: 5 }, "conversation: id: must be a text"],
   [{ cwd: "" }, "conversation: cwd: "],
@@ -213,7 +213,7 @@ test("a submission too large to be read back is refused, and so is what JSON can
   const large = Array.from({ length: 6 }, () => ({ type: "text" as const, text: "x".repeat(9_000_000) }));
   await expect(conversation.submit(large)).rejects.toThrow("submission: more than");
   const item = { ...user("x"), size: 1n };
-  await expect(conversation.replaceHistory([item])).rejects.toThrow("history: cannot be written as JSON");
+  await expect(conversation.replaceHistory([item])).rejects.toThrow("history: cannot be converted to JSON");
   const deep = { ...user("x"), in: JSON.parse("[".repeat(500) + "]".repeat(500)) as unknown };
   await expect(conversation.replaceHistory([deep])).rejects.toThrow("history: nested too deep");
   expect(conversation.getHistory()).toEqual([]);
@@ -256,7 +256,7 @@ test("a UUID given as an id is shown and saved like every other", async () => {
   const { conversationId, conversation } = await manager.newConversation({ id: uuid });
   expect(conversationId).toBe(`conv_${uuid}`);
   expect(conversation.rolloutPath).toContain(`conv_${uuid}.jsonl`);
-  await expect(manager.newConversation({ id: `conv_${uuid}` })).rejects.toThrow("exists already");
+  await expect(manager.newConversation({ id: `conv_${uuid}` })).rejects.toThrow("already exists");
 });
 
 test("without a home given the environment says where it is", async () => {

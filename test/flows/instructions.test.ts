@@ -134,8 +134,8 @@ test("files that cannot be told do not stop a turn, and are warned of once", asy
   }
   const warnings = events.seen.flatMap(({ msg }) => (msg.type === "warning" ? [msg.message] : []));
   expect(warnings).toEqual([
-    `${join(root, "AGENTS.md")} was not read: it is no regular file`,
-    `${join(root, "CLAUDE.md")} was not read: it leads out of the project`,
+    `${join(root, "AGENTS.md")} is ignored: it is not a regular file`,
+    `${join(root, "CLAUDE.md")} is ignored: it is a link to a path outside the project`,
   ]);
   expect(provider.requests[1]?.instructions).toContain("still here");
   expect(provider.requests[1]?.instructions).not.toContain("root:");

@@ -119,7 +119,7 @@ test("under never nothing is saved in a project that is not trusted, and the tur
 
 test("the policy untrusted asks in a trusted project too", async () => {
   const { asked } = await play(await project("trusted"), [], { config: { approvalPolicy: "untrusted" } });
-  expect(asked).toBe("the approval policy untrusted asks before anything is changed");
+  expect(asked).toBe("the approval policy untrusted requires approval for every change");
 });
 
 test("with full access saving is not asked about, whatever was read", async () => {
@@ -220,7 +220,7 @@ test.each(outside)(
     const options = { config, tools, ...(input === undefined ? {} : { input: input(where) }) };
     const { asked, saved } = await play(where, replies?.(where) ?? [], options);
     expect(asked).toBe(
-      `this turn has read content from outside the project (${named}), which may tell the model what to save`,
+      `this turn read content from outside the project (${named}), which may instruct the model what to save`,
     );
     expect(saved).toEqual([]);
   },

@@ -195,7 +195,7 @@ test("lines that are no knowledge are passed over with one warning for a convers
     await events.until("task_complete");
   }
   const warnings = events.seen.flatMap(({ msg }) => (msg.type === "warning" ? [msg.message] : []));
-  expect(warnings).toEqual([expect.stringContaining("passed over 1 line(s) that are no knowledge, the first is 4")]);
+  expect(warnings).toEqual([expect.stringContaining("skipped 1 line(s) with invalid knowledge; the first is line 4")]);
   expect(provider.requests[0]?.instructions).toContain("- [preference] Short answers");
 });
 
@@ -213,7 +213,7 @@ test("switched off, nothing is told, offered or saved", async () => {
   const [first, second] = provider.requests;
   expect(first?.instructions).not.toMatch(/Project Knowledge|add_knowledge/);
   expect(first?.tools?.map(({ name }) => name)).not.toContain("add_knowledge");
-  expect(second?.input.at(-1)).toMatchObject({ output: "there is no tool named add_knowledge" });
+  expect(second?.input.at(-1)).toMatchObject({ output: "unknown tool add_knowledge" });
 });
 
 test("a hundred conversations of one project share what is known, and each sees what another has saved", async () => {

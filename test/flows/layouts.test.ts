@@ -103,7 +103,7 @@ test("a list shows every layout, and what Codex wrote itself only when its layou
 test("a fork and an id that is taken are seen across layouts, and Codex's ids are UUIDs", async () => {
   const { conversationId, codex, open } = await said("codex");
   const { manager } = await open("project", "x");
-  await expect(manager.newConversation({ id: conversationId })).rejects.toThrow("exists already");
+  await expect(manager.newConversation({ id: conversationId })).rejects.toThrow("already exists");
   const { conversation } = await manager.forkConversation(conversationId, { provider: "scripted", model: "m" });
   expect(conversation.getHistory()).toHaveLength(2);
   const inCodex = await open("codex", "x");
@@ -175,7 +175,7 @@ test("a rollout that only Codex may add to is resumed as a copy, unless nothing 
   const { manager } = await open("codex", "Done");
   const copy = await manager.resumeConversation(id, { provider: "scripted", model: "m" });
   expect(copy.id).not.toBe(id);
-  expect(copy.notice).toContain(`Only Codex may add to ${id}, so this is a copy of it`);
+  expect(copy.notice).toContain(`Only Codex can write to ${id}, so this conversation is a copy of it`);
   expect(copy.getHistory()).toHaveLength(10);
   await copy.submit("go on");
   await new EventLog(copy).until("task_complete");

@@ -57,7 +57,7 @@ test.each([true, false])(
     const asked: ResumeConfig = { sandbox: "danger-full-access" };
     const { conversation, events, runs } = await resumed(home, conversationId, { asked, readOnly });
     const { approval_id: id, reason } = await events.until("exec_approval_request");
-    expect(reason).toBe("it was left open when cody ended before its time");
+    expect(reason).toBe("cody was interrupted before this call had a result");
     expect(runs).toEqual([]);
     await conversation.submit({ type: "exec_approval", id, decision: "approved" });
     await events.until("task_complete");

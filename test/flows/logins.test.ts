@@ -64,7 +64,7 @@ test("a token the server refuses is renewed, and the request sent once more", as
   issuer.fault = (response) => response.writeHead(400).end('{"error":"invalid_grant"}');
   issuer.endAccess();
   await expect(conversation.processMessage("Again")).rejects.toThrow(
-    "openai: the ChatGPT login is not valid any more (invalid_grant). Run: cody login",
+    "openai: the ChatGPT login is no longer valid (invalid_grant). Run: cody login",
   );
 });
 
@@ -146,7 +146,9 @@ test("a server that refuses the new token too is asked no third time, and what i
   const { issuer, manager, home } = await loggedIn();
   const { conversation } = await manager.newConversation();
   issuer.isClosed = true;
-  await expect(conversation.processMessage("Hi")).rejects.toThrow("openai answered 401: refused: Bearer [key]");
+  await expect(conversation.processMessage("Hi")).rejects.toThrow(
+    "openai rejected the API key or login (401): refused: Bearer [key]",
+  );
   expect([issuer.refreshes, issuer.proofs.length]).toEqual([1, 2]);
   await manager.shutdown();
   const secrets = issuer.proofs.map((proof) => proof?.slice("Bearer ".length) ?? "");

@@ -165,10 +165,10 @@ test("what a yes does not say is not made up", async () => {
 });
 
 test.each([
-  ["picture", "[image image/png, 3000000 bytes, not shown: it is no png, jpeg, gif or webp image]"],
+  ["picture", "[image image/png, 3000000 bytes, not shown: it is not a png, jpeg, gif or webp image]"],
   ["structured", '{"degrees":21}'],
   ["fail", "it went wrong"],
-  ["nothing", "MCP server one: what it answered is no result"],
+  ["nothing", "MCP server one: its answer is not a valid result"],
   ["die", "MCP server one: "],
 ])("what %s gives back is told in bounds", async (tool, text) => {
   const replies = [calls(`mcp__one__${tool}`, "c1"), says("done")];
@@ -195,7 +195,7 @@ test("resources are listed and read", async () => {
     '[{"server":"one","resources":[{"uri":"test://one","name":"one"}]}]',
     '[{"server":"one","resourceTemplates":[{"uriTemplate":"test://{name}","name":"any"}]}]',
     "[resource test://one]\nwhat is in test://one",
-    "there is no MCP server named none that has resources",
+    "no MCP server named none with resources",
   ]);
 });
 

@@ -70,7 +70,9 @@ test("a saved conversation is renamed without being resumed, and one that is ope
   expect(after.slice(before.length)).toMatchObject([{ type: "cody", payload: { type: "named", name: "saved" } }]);
   expect(await manager.listConversations()).toMatchObject([{ name: "saved" }]);
   await expect(manager.renameConversation("nobody", "x")).rejects.toMatchObject({ code: "CONVERSATION_NOT_FOUND" });
-  await expect(manager.renameConversation("saved", "\n")).rejects.toThrow("a name has 1 to 100 printable characters");
+  await expect(manager.renameConversation("saved", "\n")).rejects.toThrow(
+    "a name must have 1 to 100 printable characters",
+  );
 });
 
 test("a conversation another manager has open is not renamed", async () => {
@@ -99,7 +101,7 @@ test("an index that cannot be written is told, and the name is in the rollout al
   await mkdir(join(home, "conversations", ".names.jsonl"), { recursive: true });
   await chmod(join(home, "conversations"), 0o700);
   const { conversation } = await manager.newConversation({ provider: "scripted", name: "first" });
-  expect(conversation.notice).toContain("no list will show the name");
+  expect(conversation.notice).toContain("lists will not show it");
   expect(await conversation.rename("second")).toMatchObject({ status: "not_saved" });
   expect(await namesOf(conversation.rolloutPath)).toEqual(["first", "second"]);
 });

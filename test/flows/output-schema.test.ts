@@ -75,7 +75,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     const { conversation } = await manager.newConversation();
     const open = { ...schema, additionalProperties: true };
     await expect(conversation.processMessage("hello", { outputSchema: open })).rejects.toThrow(
-      "submission: final_output_json_schema.additionalProperties: expected false: an object has the properties it names",
+      "submission: final_output_json_schema.additionalProperties: expected false: only named properties are allowed",
     );
     expect(mock.requests).toEqual([]);
     expect(conversation.turns).toBe(0);

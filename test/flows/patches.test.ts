@@ -31,7 +31,7 @@ test("a patch is asked about with what would become of the files, and applied wh
     command: ["apply_patch", input, file],
     cwd,
     changes,
-    reason: "there is no sandbox, so every command is asked for",
+    reason: "no sandbox: every command needs approval",
   });
   expect(await readFile(file, "utf8")).toBe("old\n");
   await conversation.submit({ type: "patch_approval", id: request.approval_id, decision: "approved" });

@@ -48,7 +48,7 @@ test("in a conversation that is not saved there is nothing to recall, and the mo
   await conversation.submit("Which port has staging?");
   await events.until("task_complete");
   expect(provider.requests[1]?.input.at(-1)).toMatchObject({
-    output: "This conversation is not saved: what was compacted away is gone.",
+    output: "This conversation is not saved: the compacted part is gone.",
   });
 });
 

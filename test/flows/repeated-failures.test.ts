@@ -70,12 +70,12 @@ test.each([
   {
     what: "arguments that are no JSON",
     reply: (id: string) => callsAll({ name: "half", callId: id, arguments: "{n" }),
-    message: stopped("half", "the arguments of half were no JSON object; nothing was run"),
+    message: stopped("half", "the arguments of half are not a JSON object; nothing was run"),
   },
   {
     what: "an unknown tool",
     reply: (id: string) => calls("frob", id),
-    message: stopped("frob", "there is no tool named frob"),
+    message: stopped("frob", "unknown tool frob"),
   },
   {
     what: "a freeform tool that throws",

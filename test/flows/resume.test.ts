@@ -413,7 +413,7 @@ test("a fork after a turn that is not there is refused with the number of the la
   await events.until("task_complete");
   for (const afterTurn of [0, 2, 1.5]) {
     await expect(manager.forkConversation(conversationId, { afterTurn })).rejects.toThrow(
-      `${conversationId} has no turn ${afterTurn}: its last one is 1`,
+      `${conversationId} has no turn ${afterTurn}: its last turn is 1`,
     );
   }
   const nowhere = manager.forkConversation(conversationId, { afterTurn: Number.NaN });

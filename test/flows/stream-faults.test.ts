@@ -261,7 +261,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       expect(await play("go")).toMatchObject({ said: text, failure: null });
       expect(noted).toEqual([]);
       expect(JSON.stringify(mock.requests[1]?.body)).toContain(
-        "the arguments of note were no JSON object; nothing was run",
+        "the arguments of note are not a JSON object; nothing was run",
       );
       await expectNextTaken("Fine");
     });

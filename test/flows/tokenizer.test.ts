@@ -8,7 +8,7 @@ const broken: [string, () => number, string][] = [
   ["a negative number", () => -0.5, "gave -0.5"],
   ["no end", () => Number.POSITIVE_INFINITY, "gave Infinity"],
   ["no number", () => "7" as never, "gave a string"],
-  ["a promise", () => Promise.resolve(7) as never, "gave an object"],
+  ["a promise", () => Promise.resolve(7) as never, "returned an object"],
   [
     "an error",
     () => {
@@ -33,7 +33,7 @@ test.each(broken)(
     await conversation.shutdown();
     await events.until("shutdown_complete");
     const warnings = events.seen.flatMap(({ msg }) => (msg.type === "warning" ? [msg.message] : []));
-    expect(warnings).toEqual([`tokenizer: countTokens() ${complaint}; what it cannot count is estimated`]);
+    expect(warnings).toEqual([`tokenizer: countTokens() ${complaint}; using an estimate instead`]);
     const lines = await rolloutLines(conversation.rolloutPath);
     const [usage] = lines.flatMap(({ payload }) => (payload["type"] === "token_count" ? [payload["info"]] : []));
     expect(usage).toMatchObject({ last_token_usage: { output_tokens: 1 } });

@@ -102,8 +102,8 @@ test("calls that change nothing run together, and others alone and in order", as
 });
 
 test.each([
-  { text: "{broken", output: "the arguments of add were no JSON object; nothing was run", stored: "{}" },
-  { text: "[1]", output: "the arguments of add were no JSON object; nothing was run", stored: "{}" },
+  { text: "{broken", output: "the arguments of add are not a JSON object; nothing was run", stored: "{}" },
+  { text: "[1]", output: "the arguments of add are not a JSON object; nothing was run", stored: "{}" },
   { text: "", output: expect.stringContaining("the arguments of add: a: "), stored: "{}" },
   {
     text: '{"a":"one"}',
@@ -148,7 +148,7 @@ test("a call id that was used before gets a new one, and twice in one answer onl
     {
       type: "function_call_output",
       call_id: "call_0_3",
-      output: "the call id was used twice in one answer; nothing was run",
+      output: "duplicate call id in one answer; nothing was run",
       success: false,
     },
     { type: "function_call_output", call_id: "call_0_2", output: "3" },
@@ -178,7 +178,7 @@ test("a tool that throws, rejects or gives rubbish is an error for the model and
   const outputs = provider.requests[1]?.input.flatMap((item) =>
     item.type === "function_call_output" ? [item.output] : [],
   );
-  expect(outputs).toEqual(["throws failed: no luck", "rejects failed: late", "rubbish failed: it gave no text"]);
+  expect(outputs).toEqual(["throws failed: no luck", "rejects failed: late", "rubbish failed: it returned no text"]);
 });
 
 test("of very many calls in one answer only so many run", async () => {
@@ -242,22 +242,22 @@ test("while one of two calls still runs, the turn waits for a tool's result", as
 
 test.each<[unknown, string]>([
   [z.date(), "Date cannot be represented in JSON Schema"],
-  [z.string(), "no model takes anything but an object"],
-  [z.union([z.strictObject({}), z.strictObject({ a: z.string() })]), "no model takes anything but an object"],
-  [{ type: "object" }, "they are no schema of zod 4"],
-  [undefined, "they are no schema of zod 4"],
+  [z.string(), "models only accept an object"],
+  [z.union([z.strictObject({}), z.strictObject({ a: z.string() })]), "models only accept an object"],
+  [{ type: "object" }, "they are not a zod 4 schema"],
+  [undefined, "they are not a zod 4 schema"],
 ])("a tool no model can be told of is refused when the manager is made", async (parameters, reason) => {
   const valid = defineTool({ name: "when", description: "", parameters: z.object({}), run: () => "now" });
   const when = { ...valid, parameters } as typeof valid;
   await expect(openManager({ tools: [when] })).rejects.toMatchObject({
     code: "INVALID_INPUT",
-    message: `tool when: its parameters cannot be told to a model: ${reason}`,
+    message: `tool when: its parameters cannot be sent to a model: ${reason}`,
   });
 });
 
 test("two tools of one's own with one name, and a provider nobody could choose, are refused", async () => {
   const tool = defineTool({ name: "when", description: "", parameters: z.strictObject({}), run: () => "now" });
-  await expect(openManager({ tools: [tool, tool] })).rejects.toThrow("tool when: there are two of that name");
+  await expect(openManager({ tools: [tool, tool] })).rejects.toThrow("tool when: there are two tools with this name");
   const provider = { ...scripted([]), name: "My Model" };
   await expect(openManager({ providers: [provider] })).rejects.toThrow("the name of a provider: ");
 });
@@ -328,7 +328,7 @@ test("a tool that ignores the interrupt does not hold the turn", async () => {
   await conversation.submit("go");
   await started.promise;
   await conversation.interrupt();
-  const message = "deaf was told to stop and did not; it may still be running";
+  const message = "deaf did not stop when cancelled; it may still be running";
   expect(await events.until("warning")).toEqual({ type: "warning", message });
   await events.until("turn_aborted");
   expect(conversation.getHistory()).toContainEqual({

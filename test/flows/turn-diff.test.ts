@@ -134,7 +134,7 @@ test("a folder that is not there any more costs a warning, and no turn", async (
   const msgs = await playTurn(opened, "one");
   expect(ofType(msgs, "warning").map(({ message }) => message)).toEqual([
     expect.stringMatching(
-      /^Changes in .* are not tracked, and cannot be shown or taken back: Cannot read .*: it does not exist/,
+      /^File changes in .* are not tracked and cannot be shown or undone: Cannot read .*: it does not exist/,
     ),
   ]);
   expect(ofType(msgs, "task_complete")).toMatchObject([{ last_agent_message: "one" }]);

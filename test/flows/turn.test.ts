@@ -140,7 +140,7 @@ test("a call that may be repeated is, and says so", async () => {
     { codex_error_info: "overloaded", attempt: 2 },
   ]);
   for (const { message, attempt, max_attempts: most, wait_ms: wait = -1 } of retries) {
-    expect(message).toMatch(new RegExp(`; trying again in [0-9.]+ s \\(${attempt}/${most}\\)$`));
+    expect(message).toMatch(new RegExp(`; retrying in [0-9.]+ s \\(${attempt}/${most}\\)$`));
     expect(wait).toBeGreaterThanOrEqual(0);
   }
   expect(provider.requests).toHaveLength(3);
@@ -156,7 +156,7 @@ test.each(["The server had an error.", "Sorry about that!", "Bad gateway"])(
     await conversation.submit("Hi");
     await events.until("task_complete");
     const [retry] = events.seen.flatMap(({ msg }) => (msg.type === "stream_error" ? [msg.message] : []));
-    expect(retry).toMatch(new RegExp(`^${said.replace(/[.!]$/, "")}; trying again in `));
+    expect(retry).toMatch(new RegExp(`^${said.replace(/[.!]$/, "")}; retrying in `));
   },
 );
 
@@ -178,16 +178,16 @@ test("a call of a tool that does not exist is answered, so that calls and output
   await events.until("task_complete");
   expect(provider.requests[1]?.input.slice(-2)).toEqual([
     { type: "function_call", name: "teleport", arguments: "{}", call_id: "call_1" },
-    { type: "function_call_output", call_id: "call_1", output: "there is no tool named teleport", success: false },
+    { type: "function_call_output", call_id: "call_1", output: "unknown tool teleport", success: false },
   ]);
 });
 
 test("ops nobody serves yet are refused by name", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([]) });
   await conversation.submit({ type: "list_custom_prompts" });
-  expect((await events.until("error")).message).toBe('cody cannot do "list_custom_prompts" yet');
+  expect((await events.until("error")).message).toBe('"list_custom_prompts" is not supported yet');
   const answered = conversation.submit({ type: "exec_approval", id: "nobody", decision: "approved" });
-  await expect(answered).rejects.toThrow("there is no open approval request nobody");
+  await expect(answered).rejects.toThrow("no open approval request nobody");
 });
 
 test("a submission that is not one is refused with its path, and nothing is queued", async () => {

@@ -36,15 +36,15 @@ test("undo takes back a turn after another, says so, and leaves the history as i
   const completed = {
     type: "undo_completed",
     success: true,
-    message: `Restored in ${cwd}, as before the last turn that changed files:\n  b.txt`,
+    message: `Reverted the last turn that changed files, in ${cwd}:\n  b.txt`,
   };
   expect(await events.until("undo_completed")).toEqual(completed);
   const said = events.seen.filter((event) => event.id === id).map(({ msg }) => msg);
-  expect(said).toEqual([{ type: "undo_started", message: "Taking back the last turn that changed files" }, completed]);
+  expect(said).toEqual([{ type: "undo_started", message: "Reverting the last turn that changed files" }, completed]);
   expect([await file("a.txt"), await file("b.txt")]).toEqual(["two\n", undefined]);
   expect(await conversation.undo()).toMatchObject({ success: true, message: expect.stringContaining("a.txt") });
   expect(await file("a.txt")).toBe("one\n");
-  expect(await conversation.undo()).toEqual({ success: false, message: "There are no changes to take back" });
+  expect(await conversation.undo()).toEqual({ success: false, message: "No changes to undo" });
   expect(conversation.getHistory()).toEqual(history);
   await conversation.flush();
   const lines = await rolloutLines(conversation.rolloutPath ?? "");
@@ -57,7 +57,7 @@ test("undo does nothing while files are in the way, and names them", async () =>
   await writeFile(join(cwd, "a.txt"), "three\n");
   expect(await conversation.undo()).toEqual({
     success: false,
-    message: "Nothing was taken back, because files are in the way:\n  a.txt: has changed since",
+    message: "Nothing was changed; these files block the undo:\n  a.txt: has changed since",
   });
   expect(await file("a.txt")).toBe("three\n");
 });
@@ -67,7 +67,7 @@ test("undo is refused while a turn runs", async () => {
   await conversation.processMessage("first");
   await conversation.submit("second");
   await events.until("exec_command_begin");
-  const refused = { success: false, message: "Nothing was taken back: a turn is running" };
+  const refused = { success: false, message: "Cannot undo while a turn is running" };
   expect(await conversation.undo()).toEqual(refused);
   expect(await events.until("undo_completed")).toEqual({ type: "undo_completed", ...refused });
   expect(await file("a.txt")).toBe("two\n");
@@ -90,6 +90,6 @@ test("a conversation that is not saved has nothing to take back", async () => {
   await conversation.processMessage("first");
   expect(await conversation.undo()).toEqual({
     success: false,
-    message: "What turns change is not kept in this conversation",
+    message: "This conversation does not save file changes",
   });
 });

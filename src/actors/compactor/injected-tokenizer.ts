@@ -15,7 +15,7 @@ export function countedBy(tokenizer: Tokenizer, text: string): number {
   const tokens = answered(tokenizer, text);
   const whole = Math.ceil(tokens);
   if (tokens >= 0 && Number.isSafeInteger(whole)) return whole;
-  throw notCounted(`gave ${tokens}`);
+  throw notCounted(`returned ${tokens}`);
 }
 
 /** Wraps a tokenizer so that its counts are always valid: an invalid one in the rollout would stop every compaction. */
@@ -26,7 +26,7 @@ export function forgiving(tokenizer: Tokenizer, warn: (message: string) => void)
       try {
         return countedBy(tokenizer, text);
       } catch (error) {
-        if (!isTold) warn(`${messageOf(error)}; what it cannot count is estimated`);
+        if (!isTold) warn(`${messageOf(error)}; using an estimate instead`);
         isTold = true;
         return estimateTokens(text);
       }
@@ -42,7 +42,7 @@ function answered(tokenizer: Tokenizer, text: string): number {
     throw notCounted(`failed: ${messageOf(error).slice(0, maxReasonChars)}`, error);
   }
   if (typeof tokens === "number") return tokens;
-  throw notCounted(typeof tokens === "object" ? "gave an object" : `gave a ${typeof tokens}`);
+  throw notCounted(typeof tokens === "object" ? "returned an object" : `returned a ${typeof tokens}`);
 }
 
 function notCounted(reason: string, cause?: unknown): FailureError {

@@ -61,7 +61,7 @@ export class Summarizer {
     const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
     const outcome = await summarize(by.provider, request, { signal: until });
     if (outcome.status !== "aborted" || signal.aborted) return outcome;
-    const message = `the summary took longer than ${deadlineMs / 1000} s`;
+    const message = `summarizing took longer than ${deadlineMs / 1000} s`;
     return { status: "failed", failure: { code: "deadline", message, retryable: false }, truncatedCount: 0 };
   }
 

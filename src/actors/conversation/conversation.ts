@@ -27,12 +27,12 @@ const isEnding: Refusal = { code: "actor_stopped", reason: "the conversation is 
 
 const isFull: Refusal = {
   code: "not_saved",
-  reason: "not saved: too much is waiting to be written; try again later",
+  reason: "not saved: too much data is waiting to be written; try again later",
 };
 
 const tooMany: Refusal = {
   code: "busy",
-  reason: `too many queued inputs: at most ${maxQueuedInputs} wait while a turn runs`,
+  reason: `too many queued inputs: at most ${maxQueuedInputs} can wait while a turn runs`,
 };
 
 export interface ConversationOptions extends TurnParts {
@@ -144,7 +144,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     /** Refused while a turn runs, because it may be writing the same files. */
     function undo(submissionId: string): UndoReport | Promise<UndoReport> {
       if (turn !== undefined || shuttingDown) {
-        const report = { success: false, message: "Nothing was taken back: a turn is running" };
+        const report = { success: false, message: "Cannot undo while a turn is running" };
         publish({ type: "undo_completed", ...report }, submissionId);
         return report;
       }
@@ -152,13 +152,13 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     }
 
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
-      refuse(`cody cannot do "${op.type}" yet`, id);
+      refuse(`"${op.type}" is not supported yet`, id);
     const answer = (op: ApprovalOp, _signal: AbortSignal, submissionId: string): ApprovalAnswer => {
       const approvalId = op.approval_id ?? op.id ?? "";
       if (approvals.answer(approvalId, op.decision, submissionId)) {
         return { status: "answered", submissionId };
       }
-      const message = `there is no open approval request ${approvalId}`;
+      const message = `no open approval request ${approvalId}`;
       refuse(message, submissionId);
       return { status: "rejected", message };
     };
@@ -188,7 +188,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const lost = lostInput(cell);
     cell.playing = undefined;
     if (lost !== undefined)
-      refuse("the turn was lost to an internal error; say it again", lost.submissionId, "internal");
+      refuse("the turn was lost because of an internal error; send the message again", lost.submissionId, "internal");
     if (turn === undefined) beginNext();
 
     return {
@@ -310,6 +310,6 @@ interface Refusal {
 }
 
 function tooLong(maxBytes: number): Refusal {
-  const limit = `its file is longer than ${maxBytes / megabyte} MB (persistence.maxFileMegabytes)`;
-  return { code: "limit_reached", reason: `${limit}; raise the limit, or go on in a new conversation` };
+  const limit = `its file is larger than ${maxBytes / megabyte} MB (persistence.maxFileMegabytes)`;
+  return { code: "limit_reached", reason: `${limit}; raise the limit, or start a new conversation` };
 }

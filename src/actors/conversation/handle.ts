@@ -37,7 +37,9 @@ import { FailureError } from "../../messages/failure-error.js";
 /** Decides on approval requests; if it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
 
-const nobody: Approve = () => ({ denied: { rejection: "it needs approval, and nobody is there to give it" } });
+const nobody: Approve = () => ({
+  denied: { rejection: "it needs approval, and approvals are not available in this run" },
+});
 
 /** The caller's handle to a conversation: submissions in, events out. */
 export class Conversation implements AsyncDisposable {
@@ -274,7 +276,7 @@ export class Conversation implements AsyncDisposable {
     const outcome = await this.#parts.summarize(codexItems(jsonCopy(items, "items")));
     if (outcome.status === "done") return outcome.text;
     if (outcome.status === "failed") throw new FailureError(outcome.failure);
-    throw refused("context_overflow", "the items are more than the model takes");
+    throw refused("context_overflow", "the items exceed the model's context window");
   }
 
   /** Returns the model's current context, item by item. */

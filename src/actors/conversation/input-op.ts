@@ -60,7 +60,7 @@ async function isAnyOutside(items: readonly UserInput[], cwd: string): Promise<b
 
 async function readLocalImage(path: string, cwd: string): Promise<InlineInput> {
   const mediaType = mediaTypes[extname(path).toLowerCase()];
-  if (mediaType === undefined) throw new InvalidInputError(`image ${path}: give a png, jpeg, gif or webp file`);
+  if (mediaType === undefined) throw new InvalidInputError(`image ${path}: expected a png, jpeg, gif or webp file`);
   const file = resolve(cwd, path);
   try {
     const stats = await stat(file);
@@ -70,6 +70,6 @@ async function readLocalImage(path: string, cwd: string): Promise<InlineInput> {
     return { type: "image", image_url: `data:${mediaType};base64,${bytes.toString("base64")}` };
   } catch (error) {
     if (error instanceof InvalidInputError) throw error;
-    throw new InvalidInputError(`image ${path}: cannot be read: ${systemReason(error)}`);
+    throw new InvalidInputError(`image ${path}: cannot read the file: ${systemReason(error)}`);
   }
 }

@@ -13,10 +13,10 @@ const maxSubmissionDepth = maxLineDepth - 10;
 export function jsonCopy<T extends object>(value: T, what: string): T {
   const text = jsonText(value, what);
   if (Buffer.byteLength(text) > maxSubmissionBytes) {
-    throw new InvalidInputError(`${what}: more than ${maxSubmissionBytes} bytes; say it in smaller pieces`);
+    throw new InvalidInputError(`${what}: larger than ${maxSubmissionBytes} bytes; send it in smaller pieces`);
   }
   const copy = JSON.parse(text) as T;
-  if (isDeeperThan(copy, maxSubmissionDepth)) throw new InvalidInputError(`${what}: nested too deep`);
+  if (isDeeperThan(copy, maxSubmissionDepth)) throw new InvalidInputError(`${what}: nested too deeply`);
   return copy;
 }
 
@@ -24,6 +24,6 @@ function jsonText(value: unknown, what: string): string {
   try {
     return JSON.stringify(value);
   } catch {
-    throw new InvalidInputError(`${what}: cannot be written as JSON`);
+    throw new InvalidInputError(`${what}: cannot be converted to JSON`);
   }
 }

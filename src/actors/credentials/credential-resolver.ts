@@ -50,7 +50,7 @@ export class CredentialResolver {
   async #keptKey(provider: string, signal: AbortSignal): Promise<string> {
     const key = await (await this.#ref()).ask({ type: "kept_key", provider }, signal);
     if (key !== undefined) return key;
-    const message = `there is no key in the keyring, or it is locked. Run: cody set-auth ${provider}-api-key - --keyring`;
+    const message = `no key in the keyring, or the keyring is locked. Run: cody set-auth ${provider}-api-key - --keyring`;
     throw new FailureError({ code: "auth", message, retryable: false });
   }
 }

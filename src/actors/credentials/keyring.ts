@@ -43,7 +43,7 @@ export class Keyring {
         : ["secret-tool", ["store", "--label", `cody: ${provider}`, "service", service, "account", provider], key];
     const { ok } = await this.#run(program, args, input);
     if (ok) return;
-    const message = `the keyring cannot be used: ${program} is not there, or failed`;
+    const message = `cannot use the keyring: ${program} is not installed or failed`;
     throw new FailureError({ code: "unsupported", message, retryable: false });
   }
 

@@ -102,7 +102,7 @@ export class LoginKeeper {
     const outcome = await refreshTokens(facts, refreshToken, endpoint);
     if (outcome.status === "answered") {
       const next = answeredTokens(tokens, outcome.answer, this.#parts.now());
-      if (next === undefined) throw endedLogin(facts, "the server gave no new token");
+      if (next === undefined) throw endedLogin(facts, "the server returned no new token");
       const root = current.source === store.path ? tokens.root : rootOf(current);
       return await this.#save(root === undefined ? next : { ...next, root });
     }
@@ -128,8 +128,8 @@ export class LoginKeeper {
       this.#isUnsaved = true;
       const reason = error instanceof FailureError ? error.message : `${store.path}: ${systemReason(error)}`;
       this.#parts.warn(
-        `The new token of the ${facts.title} could not be written: ${reason}. ` +
-          "Other processes, and later ones, may have to log in again",
+        `Cannot save the new token of the ${facts.title}: ${reason}. ` +
+          "Other and later processes may have to log in again",
       );
     }
     return tokens;

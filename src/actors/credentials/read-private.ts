@@ -27,7 +27,7 @@ export async function readPrivate(path: string): Promise<string | undefined> {
     if (self !== undefined && uid !== self) throw refused(path, "it belongs to another user");
     if (process.platform !== "win32" && (mode & 0o077) !== 0) await file.chmod(0o600);
     const text = await textOf(file);
-    if (text === undefined) throw refused(path, "it is no ordinary file");
+    if (text === undefined) throw refused(path, "it is not a regular file");
     return text;
   } catch (error) {
     if (error instanceof FailureError) throw error;
@@ -44,5 +44,5 @@ async function textOf(file: FileHandle): Promise<string | undefined> {
 }
 
 function refused(path: string, why: string): FailureError {
-  return new FailureError({ code: "auth", message: `${path} is not used: ${why}`, retryable: false });
+  return new FailureError({ code: "auth", message: `${path} is ignored: ${why}`, retryable: false });
 }

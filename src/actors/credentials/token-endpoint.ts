@@ -65,10 +65,10 @@ async function post({ tokenUrl, title }: LoginFacts, sent: Sent, endpoint: Token
     if (!response.ok) return unanswered(response.status, errorNameIn(value, sent.secret), title);
     const answer = TokenAnswer.safeParse(value).data;
     if (answer !== undefined) return { status: "answered", answer };
-    return failed(`${title}: the server's answer has no tokens in it`);
+    return failed(`${title}: the server returned no tokens`);
   } catch (error) {
     if ((error as Error).name === "AbortError" || (error as Error).name === "TimeoutError") {
-      return failed(`${title}: no answer came in time`, "timeout");
+      return failed(`${title}: the server did not answer in time`, "timeout");
     }
     return { status: "failed", failure: wireFailure(error, { provider: title, apiKey: sent.secret }) };
   }
@@ -95,10 +95,10 @@ function failed(message: string, code: "server" | "timeout" = "server"): TokenOu
 }
 
 export function endedLogin({ title, remedy }: LoginFacts, reason: string): FailureError {
-  const message = `the ${title} is not valid any more (${reason}). ${remedy}`;
+  const message = `the ${title} is no longer valid (${reason}). ${remedy}`;
   return new FailureError({ code: "auth", message, retryable: false });
 }
 
 export function noLogin({ title, remedy }: LoginFacts): FailureError {
-  return new FailureError({ code: "auth", message: `there is no ${title}. ${remedy}`, retryable: false });
+  return new FailureError({ code: "auth", message: `no ${title} found. ${remedy}`, retryable: false });
 }

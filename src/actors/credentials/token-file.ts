@@ -36,7 +36,7 @@ export class TokenStore {
       const { code } = error as NodeJS.ErrnoException;
       if (error instanceof FailureError || code === undefined) throw error;
       // Do not renew tokens that cannot be written: other processes would be left with used-up ones.
-      const message = `${this.path} cannot be changed (${systemReason(error)}), so no token was renewed`;
+      const message = `Cannot change ${this.path} (${systemReason(error)}), so no token was renewed`;
       throw new FailureError({ code: "not_saved", message, retryable: false }, { cause: error });
     }
   }
@@ -78,7 +78,7 @@ export class TokenStore {
     if (text === undefined) return undefined;
     const result = TokenFile.safeParse(jsonOrUndefined(text));
     if (result.success) return result.data;
-    const message = `${this.path} is damaged, or was written by another version. Delete it and run: cody login`;
+    const message = `${this.path} is damaged or was written by another version. Delete it and run: cody login`;
     throw new FailureError({ code: "auth", message, retryable: false });
   }
 }

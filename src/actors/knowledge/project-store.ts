@@ -161,7 +161,7 @@ function prunable(
 function replacedBy({ supersedes, content }: NewKnowledge, known: KnownKnowledge): string | undefined {
   if (supersedes === undefined) return known.saying(content);
   const id = known.has(supersedes) ? supersedes : known.saying(supersedes);
-  if (id === undefined) throw new FileProblem("there is no knowledge with the id or text that it is to replace");
+  if (id === undefined) throw new FileProblem("the entry to replace was not found, by id or text");
   return id;
 }
 

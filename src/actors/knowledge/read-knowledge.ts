@@ -37,7 +37,7 @@ export async function readKnowledgeFile(directory: string, root?: string): Promi
   try {
     const end = await readEnd(path);
     if (root !== undefined && !(await realpath(directory)).startsWith(`${await realpath(root)}/`)) {
-      return { entries: [], problems: [`${visible(path)} was not read: it leads out of the project`] };
+      return { entries: [], problems: [`${visible(path)} is ignored: it is a link to a path outside the project`] };
     }
     return understood(path, end);
   } catch (error) {
@@ -46,7 +46,7 @@ export async function readKnowledgeFile(directory: string, root?: string): Promi
     if (!(error instanceof UnfitFile) && code === undefined) throw error;
     const system = code === "ELOOP" ? "it is a symbolic link" : systemReason(error);
     const reason = error instanceof UnfitFile ? error.message : system;
-    return { entries: [], problems: [`${visible(path)} was not read: ${reason}`] };
+    return { entries: [], problems: [`${visible(path)} is ignored: ${reason}`] };
   }
 }
 
@@ -62,7 +62,7 @@ async function readEnd(path: string): Promise<FileEnd> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw new UnfitFile("it is no regular file");
+    if (!stats.isFile()) throw new UnfitFile("it is not a regular file");
     const from = Math.max(0, stats.size - maxKnowledgeBytes);
     const text = await readFrom(file, from, stats.size);
     return from === 0 ? { text, isWhole: true } : { text: text.slice(text.indexOf("\n") + 1), isWhole: false };
@@ -90,11 +90,11 @@ function understood(path: string, { text, isWhole }: FileEnd): ReadKnowledge {
   return {
     entries,
     problems: [
-      ...(isWhole ? [] : [`${visible(path)}: only its last ${maxKnowledgeBytes} bytes were read: it is too long`]),
+      ...(isWhole ? [] : [`${visible(path)} is too long: only its last ${maxKnowledgeBytes} bytes were read`]),
       ...(first === undefined
         ? []
         : [
-            `${visible(path)}: passed over ${unknown.length} line(s) that are no knowledge, the first is ${first.number}`,
+            `${visible(path)}: skipped ${unknown.length} line(s) with invalid knowledge; the first is line ${first.number}`,
           ]),
     ],
   };

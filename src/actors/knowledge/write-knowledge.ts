@@ -27,13 +27,13 @@ async function append(folder: OpenFolder, lines: string): Promise<void> {
     const stats = await file.stat();
     refuseSpecialFile(stats);
     // Another hard link to the file may be anywhere.
-    if (stats.nlink > 1) throw new FileProblem(`${knowledgeName} has another name`);
+    if (stats.nlink > 1) throw new FileProblem(`${knowledgeName} has another hard link`);
     const last = Buffer.alloc(1, newline);
     if (stats.size > 0) await file.read(last, 0, 1, stats.size - 1);
     // The last writer may have died in the middle of a line.
     const bytes = Buffer.from(last[0] === newline ? lines : `\n${lines}`);
     if (stats.size + bytes.length > maxKnowledgeBytes) {
-      throw new FileProblem(`${knowledgeName} is full; make room with: cody knowledge prune`);
+      throw new FileProblem(`${knowledgeName} is full. To remove old entries: cody knowledge prune`);
     }
     await folder.verify();
     try {
@@ -56,7 +56,7 @@ export async function removeLines(
   return await withFileLock(folder.at(lockName), async () => {
     const old = await existing(folder.at(knowledgeName));
     if (old === undefined) return [];
-    if (old.size > maxRewrittenBytes) throw new FileProblem(`${knowledgeName} is too long to be rewritten`);
+    if (old.size > maxRewrittenBytes) throw new FileProblem(`${knowledgeName} is too large to be rewritten`);
     const lines = knowledgeLines(await readFile(folder.at(knowledgeName), "utf8"));
     const gone = goes(lines);
     if (gone.length === 0) return [];

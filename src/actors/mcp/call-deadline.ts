@@ -45,6 +45,6 @@ export class CallDeadline {
 
   #run(): void {
     this.#since = performance.now();
-    this.#timer = setTimeout(() => this.#timeout.abort(new Error("the time is over")), Math.max(0, this.#leftMs));
+    this.#timer = setTimeout(() => this.#timeout.abort(new Error("timed out")), Math.max(0, this.#leftMs));
   }
 }

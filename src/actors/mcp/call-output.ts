@@ -111,7 +111,7 @@ export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
   } catch {
-    return "[too deep to be shown]";
+    return "[nested too deeply to show]";
   }
 }
 

@@ -23,11 +23,11 @@ const maxSchemaChars = 4_000;
 const maxListedChars = 256 * 1024;
 
 const ListArguments = z.strictObject({
-  server: z.string().optional().describe("Only of this server; of all without it."),
-  cursor: z.string().optional().describe("Where a list of this server goes on, as its nextCursor said."),
+  server: z.string().optional().describe("List only this server; all servers if omitted."),
+  cursor: z.string().optional().describe("The nextCursor of this server's previous list."),
 });
 
-const ReadArguments = z.strictObject({ server: z.string(), uri: z.string().describe("As it was listed.") });
+const ReadArguments = z.strictObject({ server: z.string(), uri: z.string().describe("The URI from the list.") });
 
 type Publish = (msg: EventMsg) => void;
 
@@ -116,7 +116,7 @@ export class ConversationServers {
     signal: AbortSignal,
   ): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string }> {
     const asked = this.servers.find((each) => each.name === server);
-    if (asked === undefined) return { ok: false, error: "there is no such server" };
+    if (asked === undefined) return { ok: false, error: "server not found" };
     const answered = await asked.ask("prompts/get", { name, arguments: given }, signal);
     return answered.ok ? { ok: true, text: promptText(answered.value) } : answered;
   }
@@ -204,7 +204,7 @@ function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] 
   const lister = (name: string, what: string, method: string, field: string): Tool<z.infer<typeof ListArguments>> =>
     defineTool({
       name,
-      description: `Lists ${what} of the MCP servers: what they have to read.`,
+      description: `Lists the ${what} that MCP servers offer.`,
       parameters: ListArguments,
       readOnly: true,
       run: async ({ server, cursor }, { signal }) => {
@@ -221,8 +221,8 @@ function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] 
       },
     });
   return [
-    lister("list_mcp_resources", "the resources", "resources/list", "resources"),
-    lister("list_mcp_resource_templates", "the patterns of resources", "resources/templates/list", "resourceTemplates"),
+    lister("list_mcp_resources", "resources", "resources/list", "resources"),
+    lister("list_mcp_resource_templates", "resource templates", "resources/templates/list", "resourceTemplates"),
     defineTool({
       name: "read_mcp_resource",
       description: "Reads a resource of an MCP server.",
@@ -249,7 +249,7 @@ function listOf(server: string, answered: Answered, field: string): Record<strin
 }
 
 function unknownServer(server: string): ToolOutput {
-  return { content: `there is no MCP server named ${shortened(server, 100)} that has resources`, success: false };
+  return { content: `no MCP server named ${shortened(server, 100)} with resources`, success: false };
 }
 
 type Args = Record<string, unknown>;
@@ -285,7 +285,7 @@ function serverTool(name: string, server: SharedServer, listed: ListedTool): Too
 function outcomeOf(server: string, answered: Answered): { output: ToolOutput; result: McpToolResult } {
   const result = answered.ok ? callResult(answered.value) : undefined;
   if (result !== undefined) return { output: resultOutput(result), result: { Ok: toldResult(result) } };
-  const error = `MCP server ${server}: ${answered.ok ? "what it answered is no result" : answered.error}`;
+  const error = `MCP server ${server}: ${answered.ok ? "its answer is not a valid result" : answered.error}`;
   return { output: { content: error, success: false }, result: { Err: error } };
 }
 
@@ -295,8 +295,8 @@ async function elicit(server: string, { message, schema }: Elicited, context: To
   const asked = [`mcp__${server}`, message.slice(0, maxMessageChars), schemaText(schema)];
   const reason =
     values === undefined
-      ? `the MCP server ${server} asks for values that cannot be typed here; whatever you say, it gets none`
-      : `the MCP server ${server} asks this while it works; a yes sends it ${JSON.stringify(values)}`;
+      ? `the MCP server ${server} asks for values that cannot be entered here; it gets none, whatever you answer`
+      : `the MCP server ${server} asks this during the call; yes sends it ${JSON.stringify(values)}`;
   const decision = await context.ask?.({ argv: asked, cwd: context.cwd }, reason);
   if (!isYes(decision)) return { action: decision === "abort" ? "cancel" : "decline" };
   return values === undefined ? { action: "cancel" } : { action: "accept", content: values };

@@ -75,7 +75,7 @@ export class ToolList {
       if (typeof name === "string" && !isWanted(name, this.#wanted)) continue;
       const tool = this.#tools.size < maxTools ? listedTool(raw) : tooMany;
       if (typeof tool === "string") this.#leaveOut(String(name), tool);
-      else if (this.#tools.has(tool.name)) this.#leaveOut(tool.name, "the name is there twice");
+      else if (this.#tools.has(tool.name)) this.#leaveOut(tool.name, "duplicate name");
       else this.#tools.set(tool.name, tool);
     }
   }
@@ -96,14 +96,14 @@ function isWanted(name: string, { enabled_tools: only, disabled_tools: not = [] 
 /** Returns the tool, or the problem with it. */
 function listedTool(raw: unknown): ListedTool | string {
   const { name, description = "", inputSchema } = Object(raw) as Readonly<Record<string, unknown>>;
-  if (typeof name !== "string" || name === "" || name.length > maxNameChars) return "it has no fit name";
-  if (!isRecord(inputSchema) || inputSchema["type"] !== "object") return "its schema is not that of an object";
+  if (typeof name !== "string" || name === "" || name.length > maxNameChars) return "invalid name";
+  if (!isRecord(inputSchema) || inputSchema["type"] !== "object") return "its schema is not an object schema";
   try {
     const told = Object.fromEntries(Object.entries(inputSchema).filter(([key]) => !refusedKeys.has(key)));
     const { properties = {} } = told;
-    if (!isRecord(properties)) return "its schema is not that of an object";
+    if (!isRecord(properties)) return "its schema is not an object schema";
     const wrong = Object.keys(properties).find((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key));
-    if (wrong !== undefined) return "a name of an argument cannot be told to every model";
+    if (wrong !== undefined) return "an argument's name is not accepted by every model";
     const schema = withItems({ ...told, properties });
     if (JSON.stringify(schema).length > maxSchemaChars) return "its schema is too long";
     return {
@@ -114,7 +114,7 @@ function listedTool(raw: unknown): ListedTool | string {
     };
   } catch {
     // Too deep to be serialized.
-    return "its schema is too deep";
+    return "its schema is nested too deeply";
   }
 }
 

@@ -162,7 +162,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     }
 
     function lastError(): string {
-      return state.status === "failed" ? state.error : "it is tried again later";
+      return state.status === "failed" ? state.error : "it will be tried again later";
     }
 
     function explained(reason: string): string {
@@ -264,14 +264,15 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
           const open = await connected();
           // An approved tool may just have changed.
           await listing;
-          if (revisionOf(op.tool) !== op.revision) throw new Error("the tool is not what it was; nothing was called");
+          if (revisionOf(op.tool) !== op.revision)
+            throw new Error("the tool's definition has changed; nothing was called");
           const params = { name: op.tool, arguments: op.arguments };
           return await request(open, "tools/call", params, { signal: deadline.signal, timeoutMs: noTimeoutMs });
         });
         calls.end(op.callId);
         deadline.end();
         if (!deadline.isOver || outcome.ok) return outcome;
-        return { ok: false, error: `it did not answer within ${deadline.text}, and was told to stop` };
+        return { ok: false, error: `it did not answer within ${deadline.text}; the call was cancelled` };
       },
       ask: ({ method, params }, signal) =>
         answered(async () => await request(await connected(), method, params, { signal, timeoutMs: askMs })),

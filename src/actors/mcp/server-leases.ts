@@ -55,6 +55,6 @@ export class ServerLeases {
 function untrustedNotice({ trust, servers, root }: ProjectServers): string | undefined {
   const names = Object.keys(servers);
   if (trust !== undefined || names.length === 0) return undefined;
-  const what = `The project names MCP servers (${names.join(", ")}) that are not started, because you have not said that you trust it`;
+  const what = `This project's MCP servers (${names.join(", ")}) are not started, because the project is not trusted`;
   return `${what}. See: cody mcp list. To trust it: cody trust ${quotedWord(root)}`;
 }

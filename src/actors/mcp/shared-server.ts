@@ -81,7 +81,7 @@ export class SharedServer {
     try {
       return await this.#ref.ask({ type: "call", callId, ...call }, signal);
     } catch (error) {
-      return { ok: false, error: signal.aborted ? "interrupted; the server was told so" : messageOf(error) };
+      return { ok: false, error: signal.aborted ? "interrupted; the call was cancelled" : messageOf(error) };
     } finally {
       this.#elicit.delete(callId);
     }

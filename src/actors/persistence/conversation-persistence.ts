@@ -52,8 +52,10 @@ export class ConversationPersistence implements AsyncDisposable {
   #rollout: Promise<Rollout> | undefined;
 
   constructor(sessionId: string, projectIdentifier: string, options: PersistenceOptions = {}) {
-    if (sessionId !== "" && !isConversationId(sessionId)) throw new InvalidInputError(`no session id: ${sessionId}`);
-    if (!folderName.test(projectIdentifier)) throw new InvalidInputError(`no project identifier: ${projectIdentifier}`);
+    if (sessionId !== "" && !isConversationId(sessionId))
+      throw new InvalidInputError(`invalid session id: ${sessionId}`);
+    if (!folderName.test(projectIdentifier))
+      throw new InvalidInputError(`invalid project identifier: ${projectIdentifier}`);
     const { env = {} } = options;
     this.#sessionId = sessionId;
     this.#options = options;
@@ -67,7 +69,7 @@ export class ConversationPersistence implements AsyncDisposable {
   async persistMessages(
     messages: readonly (CoreMessage | (FlaggedMessage & { readonly content: unknown }))[],
   ): Promise<void> {
-    if (this.#sessionId === "") throw new InvalidInputError("without a session id nothing can be saved");
+    if (this.#sessionId === "") throw new InvalidInputError("a session id is needed to save messages");
     const timestamp = this.#now().toISOString();
     const items = messages
       .filter((message) => isMessageComplete(message))
@@ -106,7 +108,7 @@ export class ConversationPersistence implements AsyncDisposable {
 
   /** Returns the conversations that have not changed for `days` days. */
   async getOldConversations(days: number = defaultDays): Promise<string[]> {
-    if (!(days >= 0)) throw new InvalidInputError("days: expected a number from 0 on");
+    if (!(days >= 0)) throw new InvalidInputError("days: expected 0 or a larger number");
     const ids = await this.getAllConversations();
     const ages = await Promise.all(
       ids.map(async (id) => (await this.getConversationStats(id).catch(() => undefined))?.age),
@@ -147,7 +149,7 @@ export class ConversationPersistence implements AsyncDisposable {
     for (const sessionId of sessionIds) {
       const rollout = await this.#find(sessionId);
       if (rollout === undefined)
-        results.push({ success: false, sessionId, size: 0, sizeFreed: 0, error: "there is no such conversation" });
+        results.push({ success: false, sessionId, size: 0, sizeFreed: 0, error: "conversation not found" });
       else {
         const { successes, failures } = await bin.delete([rollout], { why: "asked" });
         results.push(...[...successes, ...failures].map((result) => ({ ...result, sessionId })));

@@ -78,9 +78,9 @@ async function carriedOut(
 
 /** Checked under the conversation's lock: it may have been continued, pinned or named a moment ago. */
 async function reasonToStay(due: DueConversation | undefined): Promise<string | undefined> {
-  if (due === undefined) return "it was not announced";
+  if (due === undefined) return "no warning was shown for it";
   const { mtimeMs } = await lstat(due.conversation.path);
-  if (Math.floor(mtimeMs) !== due.updatedAt) return "somebody went on in it";
+  if (Math.floor(mtimeMs) !== due.updatedAt) return "it was changed meanwhile";
   return await keptByItself(due.conversation);
 }
 
@@ -142,22 +142,22 @@ function adviceText(due: readonly DueConversation[]): string {
 function removal(due: readonly DueTrash[], from: string): string[] {
   if (due.length === 0) return [];
   return [
-    `${from} on ${counted(due.length, "conversation")} will be removed from the trash for good:`,
+    `${from} on ${counted(due.length, "conversation")} will be permanently deleted from the trash:`,
     ...due.map(({ entry }) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`),
-    "To bring one back: cody undelete <id>",
+    "To restore one: cody undelete <id>",
   ];
 }
 
 function gone(ripe: readonly DueConversation[]): string[] {
   if (ripe.length === 0) return [];
   const shown = ripe.map(({ conversation }) => shownConversation(conversation)).join(", ");
-  return [`As announced, ${countNow(ripe.length)} in the trash: ${shown}. To bring one back: cody undelete <id>`];
+  return [`As announced, ${countNow(ripe.length)} in the trash: ${shown}. To restore one: cody undelete <id>`];
 }
 
 function removed(ripe: readonly DueTrash[]): string[] {
   if (ripe.length === 0) return [];
   const shown = ripe.map(({ entry }) => shownConversation(entry)).join(", ");
-  return [`As announced, ${countNow(ripe.length)} removed from the trash for good: ${shown}`];
+  return [`As announced, ${countNow(ripe.length)} permanently deleted from the trash: ${shown}`];
 }
 
 function isConversation(due: DueConversation | DueTrash): due is DueConversation {

@@ -94,7 +94,7 @@ export class TrashBin implements AsyncDisposable {
     if (entry === undefined) throw new ConversationNotFoundError(text);
     if (!isOne(found)) {
       const ids = (found.length > 0 ? found : byId).map(({ id }) => id);
-      const message = `${text} fits several conversations in the trash: ${[...new Set(ids)].join(", ")}`;
+      const message = `${text} matches several conversations in the trash: ${[...new Set(ids)].join(", ")}`;
       throw new FailureError({ code: "invalid_request", message, retryable: false });
     }
     await restore(nodeTrashFiles, entry, this.#socket.owner);
@@ -131,10 +131,10 @@ export class TrashBin implements AsyncDisposable {
     const { places, now } = this.#parts;
     return attempted(rollout.id, async () => {
       const directory = [places.directory, ...places.elsewhere].find((place) => rollout.path.startsWith(place + sep));
-      if (directory === undefined) throw new NotDeletableError("it is not where conversations are kept");
+      if (directory === undefined) throw new NotDeletableError("it is not in a conversations directory");
       // Codex's rollouts may start inside one another, and Codex has its own index of them.
       if (isCodexs(directory, places))
-        throw new NotDeletableError("it is in Codex's directory: only Codex deletes there");
+        throw new NotDeletableError("it is in Codex's directory; cody does not delete there");
       const entry = await moveToTrash(nodeTrashFiles, {
         ...rollout,
         directory,

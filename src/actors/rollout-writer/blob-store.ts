@@ -57,7 +57,7 @@ export class BlobStore {
     if (this.#keptBytes + bytes.length > maxBytes) {
       return {
         status: "not_kept",
-        reason: `more than ${maxBytes / 1e6} MB would be kept (persistence.maxBlobMegabytes)`,
+        reason: `the stored outputs would be larger than ${maxBytes / 1e6} MB (persistence.maxBlobMegabytes)`,
       };
     }
     await makeDurableDirectory(files, this.#folder);

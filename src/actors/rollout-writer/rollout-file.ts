@@ -150,7 +150,7 @@ export class RolloutFile implements Holder {
       const mended = await mendTail(this.#fileSystem, fd, path, size);
       return this.#isOpen(mended.bytes, mended.torn);
     }
-    if (size < known) throw new RolloutFileError("the file has become shorter");
+    if (size < known) throw new RolloutFileError("the file was truncated by another program");
     // The bytes after it were written by an earlier writer, which may have failed to sync them.
     this.#before = "rewrite";
     return this.#isOpen(known, undefined);
@@ -241,7 +241,7 @@ export class RolloutFile implements Holder {
 
   /** Truncates a partially written line; bytes that are not ours are never touched. */
   async #compare(fd: number, size: number): Promise<{ lines: number; bytes: number }> {
-    if (size < this.#savedBytes) throw new RolloutFileError("the file has become shorter");
+    if (size < this.#savedBytes) throw new RolloutFileError("the file was truncated by another program");
     if (size === this.#savedBytes) return { lines: 0, bytes: 0 };
     const found = await readRange(this.#fileSystem, fd, this.#savedBytes, size);
     const expected = Buffer.from(this.#lines.join(""));
@@ -271,7 +271,7 @@ export class RolloutFile implements Holder {
 
   #requireSame(stats: Stats): void {
     if (stats.ino === this.#identity?.ino && stats.dev === this.#identity.dev) return;
-    throw new RolloutFileError("the file was replaced by another one");
+    throw new RolloutFileError("the file was replaced by another program");
   }
 }
 

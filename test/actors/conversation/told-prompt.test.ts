@@ -20,7 +20,7 @@ test("files that do not answer do not keep a turn from beginning, and that is sa
   files = never;
   const late = told.refresh(cwd, signal);
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(await late).toEqual(["The instruction files did not answer in time: the model is told what they said before"]);
+  expect(await late).toEqual(["Reading the instruction files timed out: the model gets their earlier text"]);
   expect(told.text(cwd)).toBe("whole");
   const later = told.refresh(cwd, signal);
   await vi.advanceTimersByTimeAsync(60_000);

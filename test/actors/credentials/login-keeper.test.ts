@@ -73,7 +73,7 @@ test("what was refused for good is not asked for again, and the refusal repeats 
     const error = { code: "refresh_token_expired", message: `${sent["refresh_token"]} is old` };
     response.writeHead(401).end(JSON.stringify({ error }));
   };
-  const said = "the ChatGPT login is not valid any more (refresh_token_expired). Run: cody login";
+  const said = "the ChatGPT login is no longer valid (refresh_token_expired). Run: cody login";
   await expect(keeper.tokens()).rejects.toMatchObject({ failure: { code: "auth", message: said, retryable: false } });
   await expect(keeper.renewed(first.access)).rejects.toThrow(said);
   expect(issuer.requests).toHaveLength(1);
@@ -100,7 +100,7 @@ test("new tokens that cannot be written are used, told of, and written at the ne
     void mkdir(path).then(() => response.writeHead(200, { "content-type": "application/json" }).end(answer));
   };
   const unsaved = await keeper.tokens();
-  expect(warnings).toEqual([expect.stringMatching(/could not be written: .*tokens\.json/)]);
+  expect(warnings).toEqual([expect.stringMatching(/^Cannot save the new token of the ChatGPT login: .*tokens\.json/)]);
   expect(warnings.join()).not.toContain(unsaved.accessToken);
   await rm(path, { recursive: true });
   issuer.fault = undefined;
@@ -168,5 +168,5 @@ test.each([
   await expect(keeper.tokens()).rejects.toThrow("no ChatGPT login found. Run: cody login");
   expect(await readFile(authFile, "utf8")).toBe(text);
   await rm(authFile);
-  await expect(keeper.tokens()).rejects.toThrow("there is no ChatGPT login");
+  await expect(keeper.tokens()).rejects.toThrow("no ChatGPT login found");
 });

@@ -67,7 +67,7 @@ test("lines that are no knowledge are passed over with a word, and none of them 
   const entries = await readKnowledge(directory, (problem) => problems.push(problem));
   expect(entries).toEqual([entry("good"), entry("good")]);
   expect(problems).toEqual([
-    `${join(directory, "knowledge.jsonl")}: passed over 12 line(s) that are no knowledge, the first is 3`,
+    `${join(directory, "knowledge.jsonl")}: skipped 12 line(s) with invalid knowledge; the first is line 3`,
   ]);
 });
 
@@ -88,7 +88,7 @@ test("a file that is full takes no more, and of one that is too long the end is 
   const problems: string[] = [];
   const entries = await readKnowledge(directory, (problem) => problems.push(problem));
   expect(entries.at(-1)?.id).toBe("last");
-  expect(problems).toEqual([`${path}: only its last 1048576 bytes were read: it is too long`]);
+  expect(problems).toEqual([`${path} is too long: only its last 1048576 bytes were read`]);
   await expect(appendKnowledge(directory, entry("more"))).rejects.toThrow("cody knowledge prune");
 });
 
@@ -97,20 +97,20 @@ test("what is no file of its own is neither read nor written", async () => {
   await writeFile(outside, `${JSON.stringify(entry("theirs"))}\n`);
   const makers: Record<string, (path: string) => Promise<unknown>> = {
     "it is a symbolic link": (path) => symlink(outside, path),
-    "it is no regular file": (path) => mkdir(path),
-    "it is no regular file ": async (path) => execFileSync("mkfifo", [path]),
+    "it is not a regular file": (path) => mkdir(path),
+    "it is not a regular file ": async (path) => execFileSync("mkfifo", [path]),
   };
   for (const [reason, make] of Object.entries(makers)) {
     const directory = await temporaryFolder();
     await make(join(directory, "knowledge.jsonl"));
     const problems: string[] = [];
     expect(await readKnowledge(directory, (problem) => problems.push(problem))).toEqual([]);
-    expect(problems).toEqual([`${join(directory, "knowledge.jsonl")} was not read: ${reason.trim()}`]);
+    expect(problems).toEqual([`${join(directory, "knowledge.jsonl")} is ignored: ${reason.trim()}`]);
     await expect(appendKnowledge(directory, entry("a"))).rejects.toThrow(/ELOOP|EISDIR|named pipe/);
   }
   const directory = await temporaryFolder();
   await link(outside, join(directory, "knowledge.jsonl"));
-  await expect(appendKnowledge(directory, entry("a"))).rejects.toThrow("has another name");
+  await expect(appendKnowledge(directory, entry("a"))).rejects.toThrow("has another hard link");
   expect(await readFile(outside, "utf8")).toBe(`${JSON.stringify(entry("theirs"))}\n`);
 });
 

@@ -56,7 +56,7 @@ test("what is replaced is named by its id or its text, and what is said again re
   await save(store, said("two  spaces"));
   expect(await textsOf(store)).toEqual(["two  spaces"]);
   expect(() => store.entryOf(said("x", { supersedes: "nothing" }), new KnownKnowledge([second]), byModel)).toThrow(
-    "there is no knowledge",
+    "the entry to replace was not found",
   );
 });
 
@@ -177,7 +177,9 @@ test.each([".cody", ".cody/knowledge"])(
     const store = storeIn(root);
     expect(await store.read()).toEqual({
       entries: [],
-      problems: [`${join(root, ".cody/knowledge/knowledge.jsonl")} was not read: it leads out of the project`],
+      problems: [
+        `${join(root, ".cody/knowledge/knowledge.jsonl")} is ignored: it is a link to a path outside the project`,
+      ],
     });
     await expect(store.append([store.entryOf(said("mine"), new KnownKnowledge([]), byModel)])).rejects.toThrow(
       /ELOOP|ENOTDIR/,

@@ -41,7 +41,7 @@ test("what is no image, or too large, or too much, is named with the reason", ()
   expect(odd?.content.split("\n")).toEqual([
     expect.stringMatching(/, not shown: it is larger than 3750000 bytes\]$/),
     expect.stringMatching(/, not shown: its end is missing \(image\/png\)\]$/),
-    expect.stringMatching(/, not shown: it is no png, jpeg, gif or webp image\]$/),
+    expect.stringMatching(/, not shown: it is not a png, jpeg, gif or webp image\]$/),
     "[image image/png, 0 bytes, not shown]",
   ]);
   const single = { type: "resource", resource: { uri: "x://1", mimeType: "a/b", blob: "AA==" } };
@@ -77,7 +77,7 @@ test("texts are told, and of everything else what it is", () => {
     success: true,
     content: [
       "one",
-      "[image image/png, 3 bytes, not shown: it is no png, jpeg, gif or webp image]",
+      "[image image/png, 3 bytes, not shown: it is not a png, jpeg, gif or webp image]",
       "[resource x://1: a file]",
       "[resource x://2]\ninside",
       "[resource x://3, a/b, 3 bytes, not shown]",
@@ -112,7 +112,7 @@ test("very much is cut, for the model and more for an event", () => {
 test("what is too deep to be written is said to be", () => {
   const depth = 100_000;
   const deep: unknown = JSON.parse("[".repeat(depth) + "]".repeat(depth));
-  expect(outputOf({ content: [], structuredContent: deep })?.content).toBe("[too deep to be shown]");
+  expect(outputOf({ content: [], structuredContent: deep })?.content).toBe("[nested too deeply to show]");
 });
 
 test("a prompt is the text of its messages", () => {

@@ -130,7 +130,7 @@ test("of three conversations two are deleted although one cannot be, and come ba
     sessionId: "nothing",
     size: 0,
     sizeFreed: 0,
-    error: "there is no such conversation",
+    error: "conversation not found",
   });
   const places = conversationPlaces({ home, codexHome: undefined, persistence: {} });
   await using bin = await TrashBin.open({ places, env: options.env, now: () => new Date() });

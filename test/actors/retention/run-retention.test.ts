@@ -74,7 +74,7 @@ test("the first run only says what will go and how to keep it; a week later it g
   expect(shown.at(-1)).toBe(shown[0]?.replace("From", "As announced, from"));
   expect(await everyDay(7, 7)).toEqual(["old"]);
   expect(shown.at(-1)).toBe(
-    "As announced, 1 conversation is now in the trash: old. To bring one back: cody undelete <id>",
+    "As announced, 1 conversation is now in the trash: old. To restore one: cody undelete <id>",
   );
   const audit = (await readFile(join(home, "retention.jsonl"), "utf8")).trimEnd().split("\n");
   expect(audit.map((line) => JSON.parse(line))).toMatchObject([
@@ -89,17 +89,17 @@ test("from the trash it goes for good after thirty days and another notice", asy
   await everyDay(0, 7);
   await everyDay(8, 37);
   expect(shown.at(-1)).toBe(
-    "From 2026-12-30 on 1 conversation will be removed from the trash for good:\n" +
-      "  old, deleted 2026-11-23\nTo bring one back: cody undelete <id>",
+    "From 2026-12-30 on 1 conversation will be permanently deleted from the trash:\n" +
+      "  old, deleted 2026-11-23\nTo restore one: cody undelete <id>",
   );
   await everyDay(38, 43);
   expect(shown.at(-1)).toContain(
     "As announced, from 2026-12-30 on 1 conversation will be removed from the trash for good",
   );
-  expect(shown.at(-1)).toContain("To bring one back: cody undelete <id>");
+  expect(shown.at(-1)).toContain("To restore one: cody undelete <id>");
   expect(await readdir(join(home, "trash"))).toHaveLength(1);
   await everyDay(44, 44);
-  expect(shown.at(-1)).toBe("As announced, 1 conversation is now removed from the trash for good: old");
+  expect(shown.at(-1)).toBe("As announced, 1 conversation is now permanently deleted from the trash: old");
   expect(await readdir(join(home, "trash"))).toEqual([]);
 });
 

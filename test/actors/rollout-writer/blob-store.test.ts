@@ -49,7 +49,7 @@ test("more than the bound is not kept, counting what an earlier run has kept", a
   expect(await store.keep("y".repeat(300))).toMatchObject({ status: "kept" });
   expect(await store.keep("z".repeat(300))).toEqual({
     status: "not_kept",
-    reason: "more than 0.001 MB would be kept (persistence.maxBlobMegabytes)",
+    reason: "the stored outputs would be larger than 0.001 MB (persistence.maxBlobMegabytes)",
   });
   expect(await store.keep("y".repeat(300))).toMatchObject({ status: "kept" });
 });

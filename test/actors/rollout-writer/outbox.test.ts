@@ -146,11 +146,11 @@ test("a file that is opened late and cannot be written then is not waited for", 
 test("without an owner nothing is saved, until there is one", async () => {
   let broken = true;
   const owner = async () => {
-    if (broken) throw new Error("the runtime directory is not a directory of this user");
+    if (broken) throw new Error("the runtime directory does not belong to this user");
     return socket.owner;
   };
   const { outcome, rollout } = await start(nodeFileSystem, { owner }).open(request("a"));
-  const reason = "the runtime directory is not a directory of this user";
+  const reason = "the runtime directory does not belong to this user";
   expect(outcome).toEqual({ status: "not_saved", reason });
   rollout.append(said("one"));
   expect(await rollout.flush()).toEqual({ status: "not_saved", reason });

@@ -197,7 +197,7 @@ test("a turn that cannot be saved is refused, and giving it again does not write
   expect(failure).toBeInstanceOf(FailureError);
   expect(failure).toMatchObject({
     code: "not_saved",
-    message: "conversation conv_1: the turn is not saved: a file stands where its directory should be",
+    message: "conversation conv_1: the turn is not saved: part of its path is a file, not a directory",
   });
   rmSync(base);
   await recorder.appendTurn("conv_1", turn("one", labels));

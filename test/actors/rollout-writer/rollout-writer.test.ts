@@ -376,7 +376,7 @@ describe("what others do to the file is noticed before anything is called saved"
         rmSync(path);
         writeFileSync(path, line("other"));
       },
-      "the file was replaced by another one",
+      "the file was replaced by another program",
     ],
   ];
   test.each(cases)("%s", async (_name, act, reason) => {
@@ -408,13 +408,13 @@ test("create refuses a file that exists, append one that does not, both what is 
   writeFileSync(harness.path("there"), line("one"));
   symlinkSync(harness.path("there"), harness.path("link"));
   mkdirSync(harness.path("directory"));
-  expect(await writer.open("there", "create")).toEqual(notSaved("a conversation with this id exists already"));
+  expect(await writer.open("there", "create")).toEqual(notSaved("a conversation with this id already exists"));
   expect(await writer.open("none", "append")).toEqual(notSaved("the file or its directory does not exist"));
   expect(await writer.open("link", "append")).toEqual(notSaved("not a regular file"));
   expect(await writer.open("directory", "append")).toEqual(notSaved("not a regular file"));
   const path = join(harness.path("there"), "a.jsonl");
   expect(await writer.open("in-file", "create", { path })).toEqual(
-    notSaved("a file stands where its directory should be"),
+    notSaved("part of its path is a file, not a directory"),
   );
   expect(readdirSync(harness.directory).filter((name) => name.endsWith(".lock"))).toEqual([]);
   expect(harness.content("there")).toBe(line("one"));

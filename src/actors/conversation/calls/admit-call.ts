@@ -33,7 +33,7 @@ export class Admission {
     this.#count += 1;
     const { args } = calledWith(item);
     const { call, problem } = withObjectArguments(this.#withOwnId(item));
-    if (isDoubled) return { call, args, problem: "the call id was used twice in one answer; nothing was run" };
+    if (isDoubled) return { call, args, problem: "duplicate call id in one answer; nothing was run" };
     if (this.#count <= maxCallsOfAnswer) return { call, args, problem };
     return { call, args, problem: `more than ${maxCallsOfAnswer} calls in one answer; this one was not run` };
   }
@@ -54,7 +54,7 @@ function withObjectArguments(call: RunnableCallItem): Omit<AdmittedCall, "args">
   // Some models call a tool without parameters with empty arguments.
   if (call.arguments.trim() === "") return { call: { ...call, arguments: "{}" }, problem: undefined };
   if (isJsonObject(call.arguments)) return { call, problem: undefined };
-  const problem = `the arguments of ${call.name} were no JSON object; nothing was run`;
+  const problem = `the arguments of ${call.name} are not a JSON object; nothing was run`;
   return { call: { ...call, arguments: "{}" }, problem };
 }
 

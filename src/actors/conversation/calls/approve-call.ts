@@ -62,7 +62,7 @@ async function verdictOn({ tool, isLeftOver }: RunnableCall, world: CallWorld): 
         })
       : judge({ readOnly: tool.readOnly, policy, sandbox });
   if (!isLeftOver || verdict.type !== "run") return verdict;
-  const reason = "it was left open when cody ended before its time";
+  const reason = "cody was interrupted before this call had a result";
   return { type: policy === "never" ? "refuse" : "ask", reason };
 }
 
@@ -95,7 +95,7 @@ function afterDecision(decision: ReviewDecision, call: RunnableCall, { budget }:
   if (typeof decision === "object") return refused(call, decision.denied.rejection);
   if (decision === "approved" || decision === "approved_for_session") return undefined;
   if (decision === "abort") return budget.signal.aborted ? { type: "no_output" } : { type: "stop" };
-  const who = decision === "denied" ? "by the user" : "because nobody answered the approval request in time";
+  const who = decision === "denied" ? "by the user" : "because the approval request timed out";
   return { type: "output", text: `${call.name} was refused ${who}`, success: false };
 }
 

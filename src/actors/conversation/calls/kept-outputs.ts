@@ -47,7 +47,7 @@ export class KeptOutputs implements Room {
   async #keep(callId: string, text: string): Promise<void> {
     const outcome = await this.#kept(text);
     if (outcome.status === "not_kept") {
-      const message = `The whole output of ${callId} was not kept: ${outcome.reason}`;
+      const message = `Cannot store the full output of ${callId}: ${outcome.reason}`;
       return this.#told.publish({ type: "warning", message }, this.#submissionId);
     }
     const { sha256, bytes } = outcome;
@@ -56,7 +56,7 @@ export class KeptOutputs implements Room {
   }
 
   async #kept(text: string): Promise<BlobOutcome> {
-    if (!this.#room.take(text.length)) return { status: "not_kept", reason: "too much is waiting to be written" };
+    if (!this.#room.take(text.length)) return { status: "not_kept", reason: "too much data is waiting to be written" };
     try {
       return await this.#blobs.keep(text);
     } finally {

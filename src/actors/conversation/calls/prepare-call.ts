@@ -36,9 +36,9 @@ export function prepareCall(
   const isLocalShell = call.type === "local_shell_call";
   const name = isLocalShell ? "local_shell" : call.name;
   const tool = toolNamed(isLocalShell ? "shell" : name);
-  if (tool === undefined) return { type: "refused", call, reason: `there is no tool named ${name}` };
+  if (tool === undefined) return { type: "refused", call, reason: `unknown tool ${name}` };
   if (call.type === "custom_tool_call" && tool.freeform !== true) {
-    return { type: "refused", call, reason: `${name} takes JSON arguments and no text; nothing was run` };
+    return { type: "refused", call, reason: `${name} needs JSON arguments, not text; nothing was run` };
   }
   const written = writtenArguments(call);
   if (isLeftOver && written.includes(mask)) return { type: "refused", call, reason: notWhole };

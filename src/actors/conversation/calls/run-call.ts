@@ -95,7 +95,7 @@ function showRunning({ turn, running }: CallWorld): void {
 }
 
 function saidDeaf({ name }: RunnableCall, world: CallWorld): string {
-  const text = `${name} was told to stop and did not; it may still be running`;
+  const text = `${name} did not stop when cancelled; it may still be running`;
   world.publish({ type: "warning", message: text });
   return text;
 }
@@ -103,7 +103,7 @@ function saidDeaf({ name }: RunnableCall, world: CallWorld): string {
 async function outputOf(run: () => Promise<unknown>, name: string): Promise<ToolOutput> {
   try {
     const result = ToolOutput.safeParse(await run());
-    return result.success ? result.data : { content: `${name} failed: it gave no text`, success: false };
+    return result.success ? result.data : { content: `${name} failed: it returned no text`, success: false };
   } catch (error) {
     return { content: `${name} failed: ${messageOf(error)}`, success: false };
   }

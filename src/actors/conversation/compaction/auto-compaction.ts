@@ -147,7 +147,7 @@ export class AutoCompaction {
     }
     cell.attempts = { failures: cell.attempts.failures + 1, stalledAt: active };
     if (cell.attempts.failures !== maxFailures) return;
-    const message = `Compacting failed ${maxFailures} times, and is not tried again by itself. Try it with: /compact`;
+    const message = `Compaction failed ${maxFailures} times, so automatic compaction is off. To try again: /compact`;
     publish({ type: "warning", message }, this.#submissionId);
   }
 

@@ -64,7 +64,7 @@ async function compactOnRequest(
 export function strategyProblem({ parts }: PlanWorld, name: string | undefined): string | undefined {
   const { strategies } = parts.compaction;
   if (name === undefined || strategies.has(name)) return undefined;
-  return `There is no compaction strategy ${name}. There are: ${[...strategies.keys()].join(", ")}`;
+  return `Unknown compaction strategy ${name}. Strategies: ${[...strategies.keys()].join(", ")}`;
 }
 
 /** The strategy keeps recent turns unchanged, so below its target there is nothing to gain. */
@@ -76,5 +76,5 @@ function needless(world: TurnWorld, asked: string | undefined): string | undefin
   const { active } = new ContextSize(parts, cell, settings);
   const target = Math.floor(parts.compaction.window(settings).tokens * COMPACT_TARGET);
   if (active > target) return undefined;
-  return `Nothing was compacted: the conversation has ${counted(active, "token")}, and ${strategy.name} aims at ${target}`;
+  return `Nothing to compact: the conversation has ${counted(active, "token")}, and the target of ${strategy.name} is ${target}`;
 }

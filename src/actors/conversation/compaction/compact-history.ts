@@ -76,7 +76,7 @@ async function tryToCompact(
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
   const { plan, size, history } = planning;
-  if (plan.cut === 0) return { status: "kept", reason: "there is nothing to compact yet" };
+  if (plan.cut === 0) return { status: "kept", reason: "nothing to compact yet" };
   const before = snapshot(world);
   const made = await makeSummary(world, wish, planning, signal);
   await takeTurn("end");

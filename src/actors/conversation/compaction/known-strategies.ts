@@ -17,5 +17,5 @@ export function knownStrategies(
   const chosen = compaction?.strategy;
   if (chosen === undefined || known.has(chosen)) return known;
   const names = [...known.keys()].join(", ");
-  throw new InvalidInputError(`config: compaction.strategy: there is no ${chosen}. There are: ${names}`);
+  throw new InvalidInputError(`config: compaction.strategy: unknown strategy ${chosen}. Strategies: ${names}`);
 }

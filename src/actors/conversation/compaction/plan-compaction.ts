@@ -54,7 +54,7 @@ export function chosenStrategy(
 ): CompactionStrategy {
   const name = asked ?? settings.strategy;
   const strategy = strategyFor(model, name, strategies);
-  if (strategy === undefined) throw new Error(`there is no compaction strategy ${name}`);
+  if (strategy === undefined) throw new Error(`unknown compaction strategy ${name}`);
   return strategy;
 }
 

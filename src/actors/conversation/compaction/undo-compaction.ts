@@ -9,7 +9,7 @@ import type { TurnWorld } from "../turn/turn-world.js";
 /** Restores the history before the last compaction, plus the items since; automatic compactions are then suspended. */
 export async function undoCompaction(world: TurnWorld, submissionId: string): Promise<CompactionOutcome> {
   const { parts, cell, rollout } = world;
-  if (rollout.path === null) return { status: "kept", reason: "only a saved conversation can go back" };
+  if (rollout.path === null) return { status: "kept", reason: "only a saved conversation can undo a compaction" };
   const saved = await rollout.flush();
   if (saved.status === "not_saved") return { status: "kept", reason: `the conversation is not saved: ${saved.reason}` };
   const items = await readBefore(world);
@@ -36,7 +36,7 @@ export async function undoCompaction(world: TurnWorld, submissionId: string): Pr
 /** A file problem is returned as text for the user, not thrown. */
 async function readBefore({ parts }: TurnWorld): Promise<ResponseItem[] | string> {
   try {
-    return (await historyBeforeCompaction(parts.compaction.savedLines())) ?? "there is no compaction to undo";
+    return (await historyBeforeCompaction(parts.compaction.savedLines())) ?? "no compaction to undo";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

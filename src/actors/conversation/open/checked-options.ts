@@ -37,7 +37,7 @@ const shape = {
 const Options = z.strictObject(shape, {
   error: ({ code, keys }) => {
     const setting = code === "unrecognized_keys" && keys.find((key) => key in Config.shape);
-    return setting ? `${setting} is a setting: it belongs in config` : undefined;
+    return setting ? `${setting} is a setting: pass it in config` : undefined;
   },
 });
 

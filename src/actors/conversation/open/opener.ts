@@ -57,7 +57,7 @@ export class ConversationOpener {
       config.id !== undefined &&
       (this.#parts.isLive(conversationId) || (await this.#parts.store.has(conversationId)))
     ) {
-      throw new InvalidInputError(`conversation ${conversationId} exists already`);
+      throw new InvalidInputError(`conversation ${conversationId} already exists`);
     }
     const name = config.name === undefined ? undefined : conversationName(config.name);
     if (parent === undefined && config.cwd === "recorded") throw new InvalidInputError(recordedOfNew);

@@ -33,7 +33,7 @@ async function linesUpTo(store: Store, id: string, afterTurn: number | undefined
   if (afterTurn === undefined) return lines;
   const end = ends.endOf(afterTurn);
   if (end === undefined && ends.turns === 0) throw new EmptyRolloutError(id);
-  if (end === undefined) throw new InvalidInputError(`${id} has no turn ${afterTurn}: its last one is ${ends.turns}`);
+  if (end === undefined) throw new InvalidInputError(`${id} has no turn ${afterTurn}: its last turn is ${ends.turns}`);
   return lines.slice(0, end);
 }
 

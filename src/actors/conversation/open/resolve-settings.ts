@@ -64,7 +64,7 @@ function heldNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): st
     ...(sandbox === wanted.sandbox ? [] : [`--sandbox ${sandbox}`]),
   ];
   if (held.length === 0) return undefined;
-  return `What this conversation was played with is stricter than what is configured, and still holds: ${held.join(" ")}`;
+  return `This conversation was recorded with stricter settings than configured; they still apply: ${held.join(" ")}`;
 }
 
 type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok"> & Pick<Settings, "isApiChosen">;

@@ -69,9 +69,9 @@ async function isSame(recorded: string, here: string): Promise<boolean> {
 export function tornNotice(outcome: OpenOutcome): string | undefined {
   if (outcome.status !== "open" || outcome.torn === undefined) return undefined;
   const { bytes, keptAs } = outcome.torn;
-  return `The last line was torn by a crash: what there is of it (${counted(bytes, "byte")}) is kept in ${keptAs}`;
+  return `The last line was incomplete after a crash: its ${counted(bytes, "byte")} were moved to ${keptAs}`;
 }
 
 export function skippedNotice(skipped: number): string | undefined {
-  return skipped === 0 ? undefined : `${skipped} line(s) of an unknown kind were passed over`;
+  return skipped === 0 ? undefined : `${skipped} line(s) of an unknown type were skipped`;
 }

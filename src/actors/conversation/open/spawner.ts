@@ -287,7 +287,7 @@ class Providers {
   }
 
   #reached({ provider, api, baseUrl, login }: Settings): Provider {
-    if (api === undefined) throw new Error(`there is no provider ${provider}`);
+    if (api === undefined) throw new Error(`unknown provider ${provider}`);
     const key = `${provider} ${api} ${baseUrl} ${login}`;
     const known = this.#wired.get(key);
     if (known !== undefined) return known;

@@ -36,7 +36,7 @@ export async function importConversation(
   path: string,
   { from, force = false, dryRun = false }: ImportOptions,
 ): Promise<ImportResult> {
-  if (!parts.saves && !dryRun) throw new ImportError(path, "nothing is saved, as persistence is off");
+  if (!parts.saves && !dryRun) throw new ImportError(path, "cannot import: persistence is off");
   const source = await openSource(path, from);
   const { file, format } = source;
   const origin = await sourceId(source);
@@ -126,7 +126,7 @@ async function saved(rollout: Rollout, path: string): Promise<void> {
   if (outcome.status !== "not_saved") return;
   throw new FailureError({
     code: "not_saved",
-    message: `${path} was not imported as a whole: ${outcome.reason}`,
+    message: `${path} was only partly imported: ${outcome.reason}`,
     retryable: true,
   });
 }

@@ -110,5 +110,5 @@ export function folderOf({ facts }: Source): string {
 function nothingFound({ format, losses }: Source): string {
   const { damagedCount } = losses.report();
   const damaged = damagedCount === 0 ? "" : `; ${damagedCount} of its lines cannot be read`;
-  return `there is no conversation in it that could be read as ${format}${damaged}`;
+  return `no readable ${format} conversation in it${damaged}`;
 }

@@ -31,7 +31,7 @@ export interface Settings {
 export type SettingsOp =
   Extract<Op, { type: "override_turn_context" }> | Omit<Extract<Op, { type: "user_turn" }>, "items">;
 
-export const onFailureNotice = "The approval policy on-failure is an old word for on-request, which is used instead.";
+export const onFailureNotice = "The approval policy on-failure is deprecated; on-request is used instead.";
 
 export function presentPolicy(policy: ApprovalPolicy): ApprovalPolicy {
   return policy === "on-failure" ? "on-request" : policy;

@@ -80,7 +80,9 @@ export function fileStore(parts: FileStoreParts): Store {
 
   function newPath({ conversationId, now, cwd }: StoreOpen): string {
     if (layout === "codex" && bareId(conversationId) === conversationId) {
-      throw new InvalidInputError("in layout codex the id of a conversation is a UUID: Codex reads no other");
+      throw new InvalidInputError(
+        "in layout codex the id of a conversation must be a UUID, because Codex accepts no other",
+      );
     }
     return newRolloutPath(layout, directory, { conversationId, now, cwd });
   }
@@ -98,7 +100,10 @@ export function fileStore(parts: FileStoreParts): Store {
       if (place !== undefined) await write(place);
       return { status: "saved" };
     } catch (error) {
-      return { status: "not_saved", reason: `no list will show ${what}: ${saveFailureReason(error)}` };
+      return {
+        status: "not_saved",
+        reason: `Cannot save ${what}; lists will not show it: ${saveFailureReason(error)}`,
+      };
     }
   }
 
@@ -109,7 +114,7 @@ export function fileStore(parts: FileStoreParts): Store {
       await registerInCodex(codexRegister, rollout);
       return opened;
     } catch (error) {
-      const notice = `Only cody list --codex will show ${rollout.id}: ${saveFailureReason(error)}`;
+      const notice = `Cannot add ${rollout.id} to the list; only cody list --codex will show it: ${saveFailureReason(error)}`;
       return { ...opened, notice: opened.notice === undefined ? notice : `${opened.notice}\n${notice}` };
     }
   }
@@ -138,7 +143,7 @@ export function fileStore(parts: FileStoreParts): Store {
       const file = await realpath(path).catch(() => undefined);
       if (file === undefined) throw new ConversationNotFoundError(path);
       const id = await rolloutId(file);
-      if (id === undefined) throw new InvalidInputError(`${path} does not say which conversation it is`);
+      if (id === undefined) throw new InvalidInputError(`${path} is not a conversation: its first line has no id`);
       known.set({ id, path: file });
       return id;
     },

@@ -65,7 +65,7 @@ function recorderStore(recorder: TurnRecorder): Store {
       return text;
     },
     adopt: async () => {
-      throw new InvalidInputError("a recorder keeps conversations: there are no files");
+      throw new InvalidInputError("conversations are stored by a recorder, not in files");
     },
     has,
     kept: async (conversationId) => ((await has(conversationId)) ? {} : undefined),

@@ -4,7 +4,7 @@ import { withinRounds } from "../../../base/time/waiting.js";
 
 /** A disk that does not respond must not block the start of a turn. */
 const lookMs = 3_000;
-const tooLate = "The instruction files did not answer in time: the model is told what they said before";
+const tooLate = "Reading the instruction files timed out: the model gets their earlier text";
 
 /** The system prompt of one conversation, as of the beginning of the turn. */
 export class ToldPrompt {
@@ -26,7 +26,7 @@ export class ToldPrompt {
     let failure: string | undefined;
     const looking = this.#prompts.current(cwd).then(
       (prompt) => (this.#prompt = prompt),
-      (error: unknown) => (failure = `The instruction files cannot be told to the model: ${messageOf(error)}`),
+      (error: unknown) => (failure = `Cannot read the instruction files: ${messageOf(error)}`),
     );
     const isInTime = await withinRounds(looking, lookMs, signal);
     if (failure !== undefined) return [failure];

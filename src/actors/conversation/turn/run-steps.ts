@@ -129,7 +129,7 @@ async function takeAcceptedStep(world: StepWorld, turn: ActiveTurn, thoughts: Th
   const step = await takeStep(world, turn, thoughts);
   const { outcome, request } = step;
   if (outcome.status !== "failed" || !refusesThoughts(outcome.failure, request)) return step;
-  const message = `${clause(outcome.failure)}; trying again without what the model has thought before`;
+  const message = `${clause(outcome.failure)}; retrying without the model's earlier reasoning`;
   world.publish({ type: "warning", message });
   return await takeStep(world, turn, "left_out");
 }
@@ -141,7 +141,7 @@ function isOverflow(outcome: Sample): outcome is Overflow {
 }
 
 function tooLong({ status, failure }: Overflow): Overflow {
-  const message = `${clause(failure)}; go on with a model that takes more, or start a new conversation: cody new`;
+  const message = `${clause(failure)}; use a model with a larger context window, or start a new conversation: cody new`;
   return { status, failure: { ...failure, message } };
 }
 
@@ -243,7 +243,7 @@ function stepListener(
       const { maxRetries } = world.retry;
       world.publish({
         type: "stream_error",
-        message: `${clause(failure)}; trying again in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
+        message: `${clause(failure)}; retrying in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
         codex_error_info: failure.code,
         attempt,
         max_attempts: maxRetries,

@@ -100,7 +100,7 @@ export class SystemPrompts {
     try {
       return await this.#parts.knowledge?.section(await root);
     } catch (error) {
-      const problem = `What is known of the project could not be read: ${messageOf(error)}`;
+      const problem = `Cannot read the project's knowledge: ${messageOf(error)}`;
       return { section: "", problems: [problem], version: problem };
     }
   }

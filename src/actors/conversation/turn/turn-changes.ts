@@ -57,26 +57,26 @@ export class TurnChanges {
     this.#status = "untracked";
     const { pool } = this.#parts;
     const ended = await pool.run("end_snapshot", this.#request());
-    if (!ended.ok) return this.#warn(`What the turn changed is not known: ${ended.failure.message}`);
+    if (!ended.ok) return this.#warn(`Cannot determine the turn's file changes: ${ended.failure.message}`);
     const changes = ended.value;
     if (changes === undefined) return undefined;
     this.#keep(changes);
     const { files, folders } = changes;
     const diff = await pool.run("diff_changes", { changes: { files, folders }, maxChars: maxDiffChars });
     if (diff.ok) this.#turn.publish({ type: "turn_diff", ...diff.value });
-    else this.#warn(`What the turn changed cannot be shown here: ${diff.failure.message}; see cody diff`);
+    else this.#warn(`Cannot show the turn's file changes here: ${diff.failure.message}. See: cody diff`);
     return undefined;
   }
 
   /** The recorded item marks the snapshot in the history; it is never sent to a model. */
   #keep({ record, notKept, leftOut, incomplete }: KeptChanges): void {
-    if (incomplete !== undefined) this.#warn(`Files the turn has made are not tracked: ${incomplete}`);
-    if (notKept !== undefined) this.#warn(`What the turn changed cannot be taken back: ${notKept}`);
+    if (incomplete !== undefined) this.#warn(`Files created by the turn are not tracked: ${incomplete}`);
+    if (notKept !== undefined) this.#warn(`The turn's file changes cannot be undone: ${notKept}`);
     if (leftOut.length > 0) {
       const named = leftOut.slice(0, maxNamed).map(({ path }) => path);
       const rest = leftOut.length > maxNamed ? ` and ${leftOut.length - maxNamed} more` : "";
       this.#warn(
-        `Changed, but too large, not readable, holding secrets or not named in UTF-8, so neither shown nor kept: ${named.join(", ")}${rest}`,
+        `Changed, but not shown or saved (too large, unreadable, containing secrets, or with a name that is not UTF-8): ${named.join(", ")}${rest}`,
       );
     }
     if (record === undefined) return;
@@ -96,7 +96,7 @@ export class TurnChanges {
 
   #tellUntracked(reason: string, isPassing = false): void {
     if (!isPassing) this.#parts.untracked.add(this.#turn.cwd);
-    this.#warn(`Changes in ${this.#turn.cwd} are not tracked, and cannot be shown or taken back: ${reason}`);
+    this.#warn(`File changes in ${this.#turn.cwd} are not tracked and cannot be shown or undone: ${reason}`);
   }
 
   #warn(message: string): void {

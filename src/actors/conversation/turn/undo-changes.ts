@@ -14,7 +14,7 @@ const maxNamed = 20;
 
 /** Reverts the file changes of the last turn that made any; the history is unchanged. */
 export async function takeBack({ parts, recording, publish }: TurnWorld, submissionId: string): Promise<UndoReport> {
-  publish({ type: "undo_started", message: "Taking back the last turn that changed files" }, submissionId);
+  publish({ type: "undo_started", message: "Reverting the last turn that changed files" }, submissionId);
   const report = await undone(parts);
   recording.line({ type: "event_msg", payload: { type: "undo_completed", ...report } }, submissionId);
   return report;
@@ -22,23 +22,24 @@ export async function takeBack({ parts, recording, publish }: TurnWorld, submiss
 
 async function undone(parts: TurnWorld["parts"]): Promise<UndoReport> {
   const { changes } = parts;
-  if (changes === undefined) return { success: false, message: "What turns change is not kept in this conversation" };
+  if (changes === undefined) return { success: false, message: "This conversation does not save file changes" };
   const outcome = await changes.pool.run("undo_turn", { places: changes.places, now: parts.now().getTime() });
   return outcome.ok ? reportOf(outcome.value) : { success: false, message: outcome.failure.message };
 }
 
 function reportOf(outcome: UndoOutcome): UndoReport {
-  if (outcome.status === "nothing") return { success: false, message: "There are no changes to take back" };
+  if (outcome.status === "nothing") return { success: false, message: "No changes to undo" };
   if (outcome.status === "conflict") {
     const lines = outcome.obstacles.map(({ path, obstacle }) => `  ${visible(path)}: ${obstacleWords[obstacle]}`);
-    return { success: false, message: listed("Nothing was taken back, because files are in the way:", lines) };
+    return { success: false, message: listed("Nothing was changed; these files block the undo:", lines) };
   }
   const { root, restored, failed, staying } = outcome;
-  const head = `Restored in ${root}, as before the last turn that changed files:`;
+  const head = `Reverted the last turn that changed files, in ${root}:`;
   const failures = failed.map(({ path, reason }) => `  ${visible(path)} was not restored: ${reason}`);
   const folders = staying.map((path) => `  ${visible(path)}/ ${stayingWords}`);
   const lines = [...failures, ...folders, ...restored.map((path) => `  ${visible(path)}`)];
-  if (lines.length === 0) return { success: true, message: `Everything in ${root} is as it was already` };
+  if (lines.length === 0)
+    return { success: true, message: `Nothing to change: all files in ${root} already have their earlier content` };
   return { success: failed.length === 0, message: listed(head, lines) };
 }
 

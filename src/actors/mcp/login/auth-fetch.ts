@@ -38,7 +38,7 @@ export function authFetch(fetch: typeof globalThis.fetch, server: URL): typeof g
     const signal = AbortSignal.timeout(deadlineMs);
     const response = await ask(url, { ...init, redirect: "manual", signal });
     if (response.status < 300 || response.status > 399) return response;
-    throw new Error(`${url.origin} answers with a redirect, which is not followed`);
+    throw new Error(`${url.origin} answered with a redirect, which is not followed`);
   };
 }
 
@@ -49,7 +49,7 @@ export function addressProblem(url: URL, server: URL): string | undefined {
     return `its login is at ${url.origin}, which is not https`;
   }
   if (isPrivate(url.hostname) && !isPrivate(server.hostname)) {
-    return `its login is at ${url.origin}, a machine that is not on the internet`;
+    return `its login is at ${url.origin}, which is not a public internet address`;
   }
   return undefined;
 }

@@ -35,7 +35,7 @@ export async function beginLogin({ url, redirectUri, state, fetch, now }: LoginO
   await sdk.auth(flow, { serverUrl: server, fetchFn, ...challenge });
   const { client, discovery, authorizationUrl, verifier, resource } = flow;
   if (client === undefined || discovery === undefined || authorizationUrl === undefined) {
-    throw new Error("its issuer does not say where one logs in");
+    throw new Error("its issuer publishes no login URL");
   }
   const problem = addressProblem(authorizationUrl, server);
   if (problem !== undefined) throw new Error(problem);
@@ -125,7 +125,7 @@ class Flow implements OAuthClientProvider {
   }
 
   saveTokens(): void {
-    throw new Error("no token was asked for");
+    throw new Error("no token was requested");
   }
 
   redirectToAuthorization(url: URL): void {

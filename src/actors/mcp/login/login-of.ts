@@ -4,9 +4,9 @@ import { McpLogin } from "../../../messages/tokens.js";
 /** Converts an issuer's tokens into the stored form. */
 export function loginOf(tokens: OAuthTokens, issuer: McpLogin["issuer"], nowMs: number): McpLogin {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, token_type: type } = tokens;
-  if (type.toLowerCase() !== "bearer") throw new Error("its issuer gives tokens of a kind that is not known");
+  if (type.toLowerCase() !== "bearer") throw new Error("its issuer returned an unknown type of token");
   const expiresAt = seconds === undefined ? undefined : nowMs + seconds * 1_000;
   const login = McpLogin.safeParse({ issuer, accessToken, refreshToken, expiresAt });
   if (login.success) return login.data;
-  throw new Error("its issuer gives no token that could be sent");
+  throw new Error("its issuer returned no usable token");
 }

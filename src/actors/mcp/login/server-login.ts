@@ -51,7 +51,7 @@ export class ServerLogin implements AuthProvider {
   /** Called when the server has refused the token. */
   async onUnauthorized(): Promise<void> {
     const refused = this.#held?.accessToken;
-    if (refused === undefined) throw new Error(`it wants a login. Run: cody mcp login ${this.#parts.name}`);
+    if (refused === undefined) throw new Error(`login required. Run: cody mcp login ${this.#parts.name}`);
     await this.#renewed(refused);
   }
 
@@ -96,7 +96,7 @@ export class ServerLogin implements AuthProvider {
     } catch (error) {
       this.#usedUp = replaced;
       const why = error instanceof FailureError ? error.message : systemReason(error);
-      this.#parts.warn(`the new token of its login could not be written (${why}); others may have to log in again`);
+      this.#parts.warn(`cannot save the new token of its login (${why}); other processes may have to log in again`);
     }
   }
 
@@ -115,7 +115,7 @@ export class ServerLogin implements AuthProvider {
       return loginOf(tokens, issuer, Date.now());
     } catch (error) {
       if (!(error instanceof sdk.OAuthError) || passing.has(error.code)) {
-        throw new Error("its login could not be renewed: its issuer does not answer as it should", { cause: error });
+        throw new Error("cannot renew its login: its issuer sent an invalid answer", { cause: error });
       }
       throw this.#ended(errorName.test(error.code) ? error.code : "refused");
     }
@@ -134,7 +134,7 @@ export class ServerLogin implements AuthProvider {
   }
 
   #ended(reason: string): FailureError {
-    const message = `its login is not valid any more (${reason}). Run: cody mcp login ${this.#parts.name}`;
+    const message = `its login is no longer valid (${reason}). Run: cody mcp login ${this.#parts.name}`;
     return new FailureError({ code: "auth", message, retryable: false });
   }
 }

@@ -75,7 +75,7 @@ class MessageSize {
   /** Throws when the message is too large. */
   add(chunk: Uint8Array): void {
     for (const byte of chunk) this.#count(byte);
-    if (this.#bytes > maxMessageBytes) throw new Error(`a message is longer than ${maxMessageBytes} bytes`);
+    if (this.#bytes > maxMessageBytes) throw new Error(`a message is larger than ${maxMessageBytes} bytes`);
   }
 
   #count(byte: number): void {

@@ -41,7 +41,7 @@ export class ServerProcess {
     const { file, args: all } = guarded([command, ...args], marker);
     const child = spawn(file, all, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
     const failure = new Promise<unknown>((resolve) => child.on("error", resolve));
-    if (child.pid === undefined) throw new Error(`cannot be started in ${cwd}: ${failureWords(await failure)}`);
+    if (child.pid === undefined) throw new Error(`cannot start in ${cwd}: ${failureWords(await failure)}`);
     // Write errors are ignored: the exit of the process is detected elsewhere.
     child.stdin.on("error", () => undefined);
     child.unref();

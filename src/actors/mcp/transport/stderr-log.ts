@@ -39,6 +39,6 @@ export class StderrLog {
     this.#last = [...this.#last, shortened(line, 300)].slice(-keptLines);
     if (this.#left <= 0) return;
     this.#left -= line.length;
-    this.#log(this.#left > 0 ? line : `${line} (what else it writes to stderr is not logged)`);
+    this.#log(this.#left > 0 ? line : `${line} (further stderr output is not logged)`);
   }
 }

@@ -61,7 +61,7 @@ export class StdioTransport implements Transport {
     const lines = new BoundedLines(maxMessageBytes, {
       line: (text) => work.push(() => this.#read(text)),
       tooLong: (head, tail) =>
-        work.push(() => this.#refuse(`a message is longer than ${maxMessageBytes} bytes`, head, tail)),
+        work.push(() => this.#refuse(`a message is larger than ${maxMessageBytes} bytes`, head, tail)),
     });
     try {
       for await (const bytes of stdout) {
@@ -84,7 +84,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.stdin;
-    if (this.#closed || stdin === undefined || !stdin.writable) throw new Error("the server is gone");
+    if (this.#closed || stdin === undefined || !stdin.writable) throw new Error("the server has exited");
     if ("id" in message && "method" in message) this.#asked.add(message.id);
     if (!stdin.write(`${JSON.stringify(message)}\n`)) {
       await new Promise<void>((resolve) => {
@@ -135,7 +135,7 @@ export class StdioTransport implements Transport {
       return;
     }
     this.#strayLines += 1;
-    if (this.#strayLines > maxStrayLines) this.#end("it writes what is no message to its output");
+    if (this.#strayLines > maxStrayLines) this.#end("it writes invalid messages to its output");
   }
 }
 
@@ -144,7 +144,7 @@ function answerOf({ id, method, result, error }: Readonly<Record<string, unknown
   if (typeof id !== "number" || method !== undefined) return undefined;
   if (isRecord(result)) return { jsonrpc: "2.0", id, result };
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
-  const text = typeof message === "string" ? message : "what it answered is no result";
+  const text = typeof message === "string" ? message : "its answer is not a valid result";
   return { jsonrpc: "2.0", id, error: { code: Number.isInteger(code) ? Number(code) : invalidMessage, message: text } };
 }
 

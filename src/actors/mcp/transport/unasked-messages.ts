@@ -5,7 +5,7 @@ const perMinute = 5_000;
 export class UnaskedMessages {
   #count = 0;
   #since: number | undefined;
-  readonly reason = `it sends more than ${perMinute} messages in a minute that nobody asked for`;
+  readonly reason = `it sends more than ${perMinute} unsolicited messages per minute`;
 
   /** Returns whether the rate is still acceptable. */
   add(now = performance.now()): boolean {
