@@ -128,6 +128,6 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 function notALock(path: string): FailureError {
-  const message = `${basename(path)} is no regular file, so it cannot be a lock: delete it`;
+  const message = `${basename(path)} is not a regular file and cannot be a lock: delete it`;
   return new FailureError({ code: "invalid_request", message, retryable: false });
 }

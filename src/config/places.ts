@@ -40,7 +40,7 @@ export function conversationPlaces(input: PlacesInput): ConversationPlaces {
   const codex = codexHome === undefined ? undefined : codexSessions(codexHome);
   const usual = layout === "codex" ? codex : own;
   const directory = persistence?.directory === undefined ? usual : resolve(home, persistence.directory);
-  if (directory === undefined) throw new InvalidInputError("layout codex: there is no home directory; set CODEX_HOME");
+  if (directory === undefined) throw new InvalidInputError("layout codex: no home directory found; set CODEX_HOME");
   const known = [own, ...(codex === undefined ? [] : [codex])];
   const elsewhere = known.includes(directory) ? known.filter((place) => place !== directory) : [];
   return { layout, directory, elsewhere, alsoListed: listsOnlyDirectory ? [] : elsewhere, codexHome, home };

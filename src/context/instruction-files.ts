@@ -78,14 +78,12 @@ export async function readInstructions(found: readonly FoundInstructions[]): Pro
       const isCut = bytes.length > room;
       const text = textOf(bytes, room);
       room -= Math.min(bytes.length, room);
-      if (isCut) notices.set(file, `${path} was cut: instruction files may have ${maxInstructionBytes} bytes together`);
+      if (isCut)
+        notices.set(file, `${path} was truncated: instruction files can have ${maxInstructionBytes} bytes in total`);
       if (text === "") continue;
       blocks.set(file, { path, text: isCut ? `${text}\n[The rest of this file was left out: it is too long.]` : text });
     } catch (error) {
-      notices.set(
-        file,
-        `${path} was not read: ${error instanceof UnfitFile ? error.message : unreadableReason(error)}`,
-      );
+      notices.set(file, `${path} is ignored: ${error instanceof UnfitFile ? error.message : unreadableReason(error)}`);
     }
   }
   return {
@@ -111,16 +109,16 @@ function unreadableReason(error: unknown): string {
 /** Reads one byte more than the limit, so that the caller can tell whether the file was longer. */
 async function readStart({ path, root }: FoundInstructions): Promise<Buffer> {
   // Opening a device may have side effects, and a pipe cannot hold instructions.
-  if (!(await stat(path)).isFile()) throw new UnfitFile("it is no regular file");
+  if (!(await stat(path)).isFile()) throw new UnfitFile("it is not a regular file");
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw new UnfitFile("it is no regular file");
+    if (!stats.isFile()) throw new UnfitFile("it is not a regular file");
     if (root !== undefined && !(await realPathOf(file, path)).startsWith(root.endsWith(sep) ? root : root + sep)) {
-      throw new UnfitFile("it leads out of the project");
+      throw new UnfitFile("it is a link to a path outside the project");
     }
     const bytes = await readBytes(file, maxInstructionBytes + 1);
-    if (bytes.includes(0)) throw new UnfitFile("it is no text");
+    if (bytes.includes(0)) throw new UnfitFile("it is not a text file");
     return bytes;
   } finally {
     await file.close();

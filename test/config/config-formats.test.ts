@@ -112,7 +112,7 @@ test.each([
 test("two of them are one too many, and both are named", async () => {
   const home = await homeWith("config.yaml", yaml);
   await writeFile(join(home, "config.json"), "{}");
-  const message = `config.json and config.yaml are both in ${home}. Keep one of them`;
+  const message = `config.json and config.yaml are both in ${home}. Keep only one of them`;
   await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toThrow(message);
   await expect(saveConfig(home, { model: "m" })).rejects.toThrow(message);
   expect((await readdir(home)).toSorted()).toEqual(["config.json", "config.yaml"]);
@@ -127,27 +127,27 @@ function doubled(letter: string, index: number): string {
 
 test.each([
   ["config.yaml", "model: [secret", "config.yaml: invalid YAML in line 1, column "],
-  ["config.yaml", "a: 1\na: 2\n", "config.yaml: invalid YAML in line 2, column 1: a key stands there twice"],
+  ["config.yaml", "a: 1\na: 2\n", "config.yaml: invalid YAML in line 2, column 1: duplicate key"],
   ["config.yaml", "model: *secret\n", "config.yaml: invalid YAML: an alias (*…) names nothing"],
   ["config.yaml", bomb, "config.yaml: invalid YAML: an alias (*…) names nothing"],
-  ["config.yaml", "a:\n    b: 1\n  c: 2\n", "line 3, column 1: the indentation does not go with the lines above"],
+  ["config.yaml", "a:\n    b: 1\n  c: 2\n", "line 3, column 1: the indentation does not match the lines above"],
   ["config.yaml", "- model\n", "config.yaml: expected object"],
   ["config.yml", "model: 7\n", "config.yml: model: expected string"],
   [
     "config.jsonc",
     '{\n  "model": secret\n}\n',
-    "config.jsonc: invalid JSON in line 2, column 12: a text stands in double quotes",
+    "config.jsonc: invalid JSON in line 2, column 12: text must be in double quotes",
   ],
   ["config.jsonc", '{ "model": 7 }', "config.jsonc: model: expected string"],
   [
     "config.jsonc",
     '{\n  "model": "secret",\n  // again\n  "model": "other",\n}\n',
-    "config.jsonc: invalid JSON in line 4, column 3: a key stands there twice",
+    "config.jsonc: invalid JSON in line 4, column 3: duplicate key",
   ],
   [
     "config.json",
     '{"providers": {"a": {"apiKey": "secret"}, "b": {"apiKey": "k"}, "\\u0061": {}}}',
-    "config.json: invalid JSON in line 1, column 65: a key stands there twice",
+    "config.json: invalid JSON in line 1, column 65: duplicate key",
   ],
   ["config.json", '{"model": "secret", "model": 7', "config.json: invalid JSON in line 1, column 31: a } is missing"],
 ])("%s with %j is refused with what is wrong, and not quoted", async (name, text, message) => {
@@ -179,7 +179,7 @@ test("a setting that is written as a reference is left to who wrote it", async (
   const referring = "providers:\n  openai: &key\n    apiKey: k\n  my-lab: *key\n";
   const other = await homeWith("config.yaml", referring);
   await expect(saveConfig(other, { providers: { "my-lab": { baseUrl: "http://lab/v1" } } })).rejects.toThrow(
-    "config.yaml is written in a way that cody cannot change. Edit it yourself",
+    "cody cannot edit config.yaml without losing its formatting. Edit it by hand",
   );
   expect(await readFile(join(other, "config.yaml"), "utf8")).toBe(referring);
 });

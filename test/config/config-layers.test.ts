@@ -67,9 +67,9 @@ test("what was said about trust is not asked again, and servers are no settings"
 });
 
 test.each([
-  [{ persistence: { directory: "/tmp" } }, "persistence can only be said in your own configuration"],
-  [{ logins: {} }, "logins can only be said in your own configuration"],
-  [{ sandbox: "danger-full-access" }, "sandbox can only be said in your own configuration"],
+  [{ persistence: { directory: "/tmp" } }, "persistence can only be set in your own configuration"],
+  [{ logins: {} }, "logins can only be set in your own configuration"],
+  [{ sandbox: "danger-full-access" }, "sandbox can only be set in your own configuration"],
   [{ providers: { openai: { baseUrl: "https://evil.example" } } }, "providers can only be said in your own"],
 ])("a trusted project that says %j is refused", async (project, message) => {
   await expect(loaded({ project, trust: "trusted" })).rejects.toThrow(message);

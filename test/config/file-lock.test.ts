@@ -104,7 +104,7 @@ test.each(Object.entries(others))(
     const limited = 'ulimit -v 8000000; exec "$0" "$@"';
     const ends = { timeout: 20_000, killSignal: "SIGKILL" } as const;
     const { stdout } = await promisify(execFile)("sh", ["-c", limited, ...parts], ends);
-    expect(stdout).toBe("lock is no regular file, so it cannot be a lock: delete it\n");
+    expect(stdout).toBe("lock is not a regular file and cannot be a lock: delete it\n");
     expect(await readdir(folder)).toEqual(["lock"]);
   },
   30_000,

@@ -164,30 +164,30 @@ test.each([
   [{ model: 7 }, "config.json: model: expected string"],
   [{ persistence: { enabled: 1 } }, "config.json: persistence.enabled: expected boolean"],
   [{ api: "soap" }, "config.json: api: expected one of responses, chat, messages"],
-  [{ provider: "Open AI" }, "config.json: provider: a provider is a lower-case word"],
+  [{ provider: "Open AI" }, "config.json: provider: a provider's name must be a lower-case word"],
   [{ providers: { openai: "sk-secret" } }, "config.json: providers.openai: expected object"],
   [
     { provider: { openai: { apiKey: "sk secret" } } },
-    "config.json: providers.openai.apiKey: a key is one word of visible ASCII characters",
+    "config.json: providers.openai.apiKey: a key must be one word of visible ASCII characters",
   ],
-  [{ providers: { "Open AI": {} } }, "config.json: providers.Open AI: a provider is a lower-case word"],
+  [{ providers: { "Open AI": {} } }, "config.json: providers.Open AI: a provider's name must be a lower-case word"],
   [{ provider: {}, providers: 7 }, "config.json: providers: expected record"],
   [[], "config.json: expected object"],
-  ['{"model": sk-secret}', "config.json: invalid JSON in line 1, column 11: a text stands in double quotes"],
+  ['{"model": sk-secret}', "config.json: invalid JSON in line 1, column 11: text must be in double quotes"],
   [
     '{\n  "model": "o3",\n}',
-    "config.json: invalid JSON in line 3, column 1: the name of a setting is missing, or there is a comma too many before it",
+    "config.json: invalid JSON in line 3, column 1: the name of a setting is missing, or there is an extra comma before it",
   ],
   ['{"model": "o3"', "config.json: invalid JSON in line 1, column 15: a } is missing"],
   [
     "{} // mine",
-    "config.json: invalid JSON in line 1, column 4: comments are for config.jsonc: give the file that name",
+    "config.json: invalid JSON in line 1, column 4: comments are only allowed in config.jsonc: rename the file",
   ],
 ])("the file %j is refused, with its key and what to do", async (config, message) => {
   const home = await homeWith(config);
   await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toMatchObject({
     name: "InvalidInputError",
-    message: `${message}. Correct it in ${join(home, "config.json")}`,
+    message: `${message}. Fix it in ${join(home, "config.json")}`,
   });
 });
 
@@ -225,7 +225,7 @@ async function loadedFrom(config: object) {
 
 test.each([
   ["it is a folder, and should be a file", (path: string) => mkdir(path)],
-  ["it is no regular file", async (path: string) => void (await promisify(execFile)("mkfifo", [path]))],
+  ["it is not a regular file", async (path: string) => void (await promisify(execFile)("mkfifo", [path]))],
   [
     "it is too long for a configuration",
     async (path: string) => {

@@ -129,10 +129,10 @@ test.each([
 });
 
 test.each([
-  [{}, `${anthropicText}\nIf unheard-of is somebody else's model, say whose: --provider <name>`],
+  [{}, `${anthropicText}\nIf another provider serves unheard-of, pass --provider <name>`],
   [
     { ...openai, ...openrouter },
-    "Whose model unheard-of is, nobody knows, and there are several keys.\nSay it: --provider openai or --provider openrouter",
+    "Unknown model unheard-of, and several providers have a key.\nChoose one: --provider openai or --provider openrouter",
   ],
 ])("a model nobody knows, with the keys %j, is refused with what can be said", (env, message) => {
   const config = { model: "unheard-of" };
@@ -144,11 +144,7 @@ test.each([
   [{ provider: "openai", api: "messages" as const }, {}, "openai speaks responses and chat, not messages"],
   [{ provider: "openai" }, { OPENAI_BASE_URL: "nowhere" }, "OPENAI_BASE_URL: expected an http or https URL"],
   [{ provider: "openai" }, { OPENAI_BASE_URL: "http://me:pw@x/v1" }, "OPENAI_BASE_URL: expected an http or https URL"],
-  [
-    { provider: "ollama" },
-    {},
-    "No model set for ollama.\nRun: cody set-provider ollama --model <model>",
-  ],
+  [{ provider: "ollama" }, {}, "No model set for ollama.\nRun: cody set-provider ollama --model <model>"],
   [
     { provider: "frobnicate" },
     {},

@@ -54,7 +54,7 @@ test("a setting that is not allowed changes nothing", async () => {
   await saveConfig(home, { model: "o3" });
   await expect(saveConfig(home, { provider: "Open AI" })).rejects.toMatchObject({
     name: "InvalidInputError",
-    message: "settings: provider: a provider is a lower-case word",
+    message: "settings: provider: a provider's name must be a lower-case word",
   });
   expect(await readJson(home)).toEqual({ model: "o3" });
   expect(await readdir(home)).toEqual(["config.json"]);

@@ -47,7 +47,7 @@ test("together they have a bound, and the most general is cut first", async () =
     "deeper",
     "x".repeat(100),
   ]);
-  const cut = (name: string) => `${join(root, name)} was cut: instruction files may have 32768 bytes together`;
+  const cut = (name: string) => `${join(root, name)} was truncated: instruction files can have 32768 bytes in total`;
   expect(notices).toEqual([cut("AGENTS.md"), cut("a/AGENTS.md")]);
 });
 
@@ -89,11 +89,11 @@ test("what is no text of the project is left out with a word, and the rest is st
   const { blocks, notices } = await read(root, "a", "b", "c", "d", "e");
   expect(blocks).toEqual([{ path: join(root, "e/AGENTS.md"), text: "still here" }]);
   expect(notices).toEqual([
-    `${join(root, "AGENTS.md")} was not read: it is no regular file`,
-    `${join(root, "CLAUDE.md")} was not read: it is no regular file`,
-    `${join(root, "a/AGENTS.md")} was not read: it leads out of the project`,
-    `${join(root, "b/AGENTS.md")} was not read: it is no text`,
-    `${join(root, "c/AGENTS.md")} was not read: it is no regular file`,
+    `${join(root, "AGENTS.md")} is ignored: it is not a regular file`,
+    `${join(root, "CLAUDE.md")} is ignored: it is not a regular file`,
+    `${join(root, "a/AGENTS.md")} is ignored: it is a link to a path outside the project`,
+    `${join(root, "b/AGENTS.md")} is ignored: it is not a text file`,
+    `${join(root, "c/AGENTS.md")} is ignored: it is not a regular file`,
   ]);
 });
 

@@ -28,28 +28,28 @@ export async function readConfigFile(home: string): Promise<ConfigFile | undefin
   const found = await Promise.all(configNames.map((name) => readOne(home, name)));
   const [file, other] = found.filter((each) => each !== undefined);
   if (file === undefined || other === undefined) return file;
-  throw new InvalidInputError(`${file.name} and ${other.name} are both in ${home}. Keep one of them`);
+  throw new InvalidInputError(`${file.name} and ${other.name} are both in ${home}. Keep only one of them`);
 }
 
 async function readOne(home: string, name: ConfigName): Promise<ConfigFile | undefined> {
   const path = join(home, name);
   try {
     const found = await stat(path);
-    if (found.isDirectory()) throw new InvalidInputError(`${name}: it is a folder, and should be a file: ${path}`);
+    if (found.isDirectory()) throw new InvalidInputError(`${name}: expected a file, but it is a folder: ${path}`);
     // Reading a pipe could block forever.
-    if (!found.isFile()) throw new InvalidInputError(`${name}: it is no regular file: ${path}`);
+    if (!found.isFile()) throw new InvalidInputError(`${name}: it is not a regular file: ${path}`);
     if (found.size > maxConfigBytes)
-      throw new InvalidInputError(`${name}: it is too long for a configuration: ${path}`);
+      throw new InvalidInputError(`${name}: the file is too large for a configuration: ${path}`);
     return { name, path, text: await readFile(path, "utf8") };
   } catch (error) {
     if (error instanceof InvalidInputError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     if (code === "EACCES" || code === "EPERM") {
-      throw new InvalidInputError(`${name}: you may not read it. Run: chmod u+r ${quotedWord(path)}`);
+      throw new InvalidInputError(`${name}: permission denied. Run: chmod u+r ${quotedWord(path)}`);
     }
     throw new InvalidInputError(
-      `${name}: cannot be read: ${systemReason(error)}. Check what it is and who may read it`,
+      `${name}: cannot read the file: ${systemReason(error)}. Check its type and permissions`,
     );
   }
 }
@@ -144,7 +144,7 @@ function problemOf(error: z.ZodError): string {
 }
 
 function correctionOf({ path }: ConfigFile): string {
-  return `Correct it in ${path}`;
+  return `Fix it in ${path}`;
 }
 
 function expectationOf(issue: z.core.$ZodIssue): string {

@@ -2,19 +2,19 @@ import type * as JsoncParser from "jsonc-parser";
 
 /** Describes each problem for a person who edits the file; the library only has the names of its error codes. */
 const words: Readonly<Record<string, string>> = {
-  InvalidSymbol: "a text stands in double quotes",
-  InvalidNumberFormat: "this is no number",
-  PropertyNameExpected: "the name of a setting is missing, or there is a comma too many before it",
-  ValueExpected: "a value is missing, or there is a comma too many before it",
+  InvalidSymbol: "text must be in double quotes",
+  InvalidNumberFormat: "invalid number",
+  PropertyNameExpected: "the name of a setting is missing, or there is an extra comma before it",
+  ValueExpected: "a value is missing, or there is an extra comma before it",
   ColonExpected: "a colon is missing before it",
   CommaExpected: "a comma is missing before it",
   CloseBraceExpected: "a } is missing",
   CloseBracketExpected: "a ] is missing",
-  EndOfFileExpected: "there is something behind the last }",
-  InvalidCommentToken: "comments are for config.jsonc: give the file that name",
-  UnexpectedEndOfComment: "a comment has no end",
-  UnexpectedEndOfString: "a text has no closing quote",
-  InvalidEscapeCharacter: "in a text a backslash is written twice",
+  EndOfFileExpected: "unexpected text after the last }",
+  InvalidCommentToken: "comments are only allowed in config.jsonc: rename the file",
+  UnexpectedEndOfComment: "a comment is not closed",
+  UnexpectedEndOfString: "a string has no closing quote",
+  InvalidEscapeCharacter: "invalid escape: write a backslash in a string twice",
 };
 
 /** Describes the first problem of a JSON text and its position. Quotes nothing, since the text may contain API keys. */
@@ -28,7 +28,7 @@ export function jsonProblem(
     return problemAt(text, first.offset, words[parser.printParseErrorCode(first.error)] ?? "it cannot be read");
   }
   const offset = secondOf(parser, text);
-  return offset === undefined ? undefined : problemAt(text, offset, "a key stands there twice");
+  return offset === undefined ? undefined : problemAt(text, offset, "duplicate key");
 }
 
 /** Finds the offset of the first duplicate key: the parser silently uses the last one. */

@@ -44,7 +44,7 @@ async function refuseUnusual(folder: string): Promise<void> {
     configNames.map(async (name) => {
       const found = await lstat(join(folder, name)).catch(() => undefined);
       if (found === undefined || (found.isFile() && found.size <= maxBytes)) return;
-      throw new InvalidInputError(`${name} is no file, or too long for a configuration`);
+      throw new InvalidInputError(`${name} is not a file, or is too large for a configuration`);
     }),
   );
 }

@@ -64,7 +64,7 @@ async function textOf(file: ConfigFile | undefined, wanted: unknown): Promise<st
     }
   }
   // For example, a setting that a YAML alias shares with another place.
-  throw new InvalidInputError(`${file.name} is written in a way that cody cannot change. Edit it yourself`);
+  throw new InvalidInputError(`cody cannot edit ${file.name} without losing its formatting. Edit it by hand`);
 }
 
 async function says(file: ConfigFile, wanted: unknown): Promise<boolean> {

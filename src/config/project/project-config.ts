@@ -56,7 +56,7 @@ async function trustedConfig({ file, problem }: ProjectConfigFile): Promise<Proj
   const { mcp_servers: _, ...config } = parsed.config;
   const misplaced = personalSettings.find((key) => settingIn(config, key) !== undefined);
   if (misplaced !== undefined) {
-    throw new InvalidInputError(`.cody/${file.name}: ${misplaced} can only be said in your own configuration`);
+    throw new InvalidInputError(`.cody/${file.name}: ${misplaced} can only be set in your own configuration`);
   }
   return { config, name: file.name, warnings: parsed.warnings };
 }

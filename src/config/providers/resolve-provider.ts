@@ -51,8 +51,8 @@ function ofModel(input: ResolveProviderInput, model: string): ResolvedProvider {
   if (found.ok || !isGuess) return found;
   const choices = holdersOf(keys).map((holder) => `--provider ${holder}`);
   return choices.length > 1
-    ? refused(`Whose model ${model} is, nobody knows, and there are several keys.\nSay it: ${choices.join(" or ")}`)
-    : refused(`${found.message}\nIf ${model} is somebody else's model, say whose: --provider <name>`);
+    ? refused(`Unknown model ${model}, and several providers have a key.\nChoose one: ${choices.join(" or ")}`)
+    : refused(`${found.message}\nIf another provider serves ${model}, pass --provider <name>`);
 }
 
 function named(input: ResolveProviderInput, provider: string): ResolvedProvider {
@@ -94,7 +94,7 @@ function reached(
   const problem = apiProblem(provider, api);
   if (problem !== undefined) return refused(problem);
   if (login !== undefined && api !== login.api) {
-    return refused(`A ${login.title} speaks ${login.api}, not ${api}`);
+    return refused(`A ${login.title} works with the API ${login.api}, not ${api}`);
   }
   const needsKey = key !== undefined && login === undefined && withoutKey !== true;
   if (needsKey && !hasKey(provider, { env, providers: config.providers })) {

@@ -77,7 +77,9 @@ export function vendorOf(provider: string): Vendor | undefined {
 /** Explains why a provider does not support an API; undefined if it does, or if that is unknown. */
 export function apiProblem(provider: string, api: WireApi): string | undefined {
   const apis = vendors.get(provider)?.apis;
-  return apis === undefined || apis.includes(api) ? undefined : `${provider} speaks ${apis.join(" and ")}, not ${api}`;
+  return apis === undefined || apis.includes(api)
+    ? undefined
+    : `${provider} supports the API ${apis.join(" and ")}, not ${api}`;
 }
 
 /** The address from the provider's environment variable; undefined if it is not set. */

@@ -33,7 +33,7 @@ export class McpRedactor {
   value(value: unknown, depth = 0): unknown {
     if (typeof value === "string") return this.#clean(value);
     if (typeof value !== "object" || value === null) return value;
-    if (depth === maxDepth) return "[too deep to be shown]";
+    if (depth === maxDepth) return "[nested too deeply to show]";
     if (Array.isArray(value)) return value.map((each) => this.value(each, depth + 1));
     const entries = Object.entries(value).map(([name, each]) => [this.#clean(name), this.value(each, depth + 1)]);
     return Object.fromEntries(entries) as unknown;
