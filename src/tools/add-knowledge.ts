@@ -4,13 +4,13 @@ import { defineTool } from "./define-tool.js";
 export const addKnowledge = defineTool({
   name: "add_knowledge",
   description:
-    "Saves a piece of knowledge about this project for later conversations, which are told it when they begin. For " +
+    "Saves a piece of knowledge about this project, which later conversations get when they start. For " +
     "patterns of the project, preferences of the user, decisions, discoveries and corrections of earlier behaviour.",
   parameters: NewKnowledge,
   readsOutside: false,
   run: async (said, context) => {
     const { saveKnowledge } = context;
-    if (saveKnowledge === undefined) return failed("Nothing is remembered here: knowledge is switched off.");
+    if (saveKnowledge === undefined) return failed("Not saved: knowledge is turned off.");
     const outcome = await saveKnowledge(said);
     if (outcome.status === "not_saved") return failed(`The knowledge was not saved: ${outcome.reason}`);
     const { id, type, content, source } = outcome.entry;

@@ -17,21 +17,21 @@ type ApplyPatchArguments = z.infer<typeof ApplyPatchArguments>;
 
 export const applyPatch = defineTool({
   name: "apply_patch",
-  description: `Changes, makes, moves and deletes text files: all that the patch says, or nothing. A patch looks like this:
+  description: `Changes, creates, moves and deletes text files. Applies the whole patch or nothing. A patch looks like this:
 *** Begin Patch
 *** Add File: new.txt
 +every line of a new file after a plus
 *** Update File: src/old.ts
 *** Move to: src/renamed.ts
 @@ function name() {
- a line as it is
--a line that goes
-+a line that comes
+ an unchanged line
+-a line to remove
++a line to add
 *** Delete File: gone.txt
 *** End Patch
-Paths are relative to the working folder. "Move to" and what stands after "@@" may be left out; a line after "@@" says \
-where to look. Show about three lines around each change as they are in the file. "*** End of File" after lines says \
-that they are the last. A file that has changed since it was read is not touched: read it again first.`,
+Paths are relative to the working folder. "Move to" and the text after "@@" are optional; a line after "@@" says \
+where to look. Include about three unchanged lines around each change. "*** End of File" after lines says \
+that they are the last. A file that changed since it was read is not changed: read it again first.`,
   parameters: ApplyPatchArguments,
   freeform: true,
   readsOutside: false,
@@ -71,7 +71,7 @@ async function apply({ input }: ApplyPatchArguments, context: ToolContext): Prom
   refuseInterrupted(context);
   const { files, changes, done } = await planPatch(input, context);
   if (!isDeepStrictEqual(changes, context.command.changes)) {
-    throw new FileProblem("the files are not what they were when it was asked about; look at them again");
+    throw new FileProblem("the files changed after the approval request; read them again");
   }
   for (const file of files) refuseUnseen(file, context);
   const staged = await commitFiles(files, () => refuseInterrupted(context));
@@ -92,5 +92,5 @@ function refuseInterrupted({ signal }: ToolContext): void {
 function refuseUnseen({ target: { realPath }, old }: PlannedFile, { stamps }: ToolContext): void {
   const seen = stamps.get(realPath);
   if (seen === undefined || old === undefined || isSameStamp(seen, stampOf(old))) return;
-  throw new FileProblem(`${realPath} has changed since it was read; read it again first`);
+  throw new FileProblem(`${realPath} changed since it was read; read it again first`);
 }

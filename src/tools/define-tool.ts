@@ -27,7 +27,7 @@ export interface ToolDefinition<Args extends NamedArguments> {
 export function defineTool<Args extends NamedArguments>(definition: ToolDefinition<Args>): Tool<Args> {
   const { name, description, parameters, freeform = false, readOnly = false, readsOutside = true } = definition;
   if (!ToolSpec.shape.name.safeParse(name).success) {
-    throw new InvalidInputError("a tool's name has 1 to 64 letters, digits, _ and -");
+    throw new InvalidInputError("a tool's name must have 1 to 64 letters, digits, _ and -");
   }
   if (!isObjectSchema(parameters)) {
     throw new InvalidInputError(`tool ${name}: parameters must be an object schema of zod 4, such as z.object({ … })`);

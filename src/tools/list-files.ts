@@ -13,8 +13,8 @@ const ListFilesArguments = z.strictObject({ path: StartPath, glob: Glob, limit: 
 export const listFiles = defineTool({
   name: "list_files",
   description:
-    "Gives the paths of the files in a folder and all folders in it, sorted, one on a line; without those that " +
-    ".gitignore names. A symbolic link is given as `path -> target` and not followed.",
+    "Lists the files in a folder and its subfolders, sorted, one path per line, without those ignored by " +
+    ".gitignore. A symbolic link is shown as `path -> target` and not followed.",
   parameters: ListFilesArguments,
   readOnly: true,
   readsOutside: false,
@@ -22,8 +22,10 @@ export const listFiles = defineTool({
     try {
       const files = await ripgrepLines({ path, glob, args: ["--files"], maxLines: limit }, context);
       const { lines, isCut } = merged(files, await linksIn(path, glob, context), limit);
-      if (lines.length === 0) return "[There are no such files.]";
-      return [...lines, ...(isCut ? ["[There are more files: name a folder or a glob.]"] : [])].join("\n");
+      if (lines.length === 0) return "[No files found.]";
+      return [...lines, ...(isCut ? ["[There are more files: narrow the search with a folder or a glob.]"] : [])].join(
+        "\n",
+      );
     } catch (error) {
       return { content: `cannot list ${resolve(context.cwd, path)}: ${failureWords(error)}`, success: false };
     }

@@ -10,15 +10,15 @@ import type { ToolContext } from "./tool.js";
 
 const ReadFileArguments = z.strictObject({
   path: PathArgument,
-  offset: z.int().min(1).optional().describe("The first line to give; 1 is the first of the file"),
-  limit: z.int().min(1).max(maxExcerptLines).optional().describe("How many lines to give"),
+  offset: z.int().min(1).optional().describe("The first line to return; the first line of the file is 1"),
+  limit: z.int().min(1).max(maxExcerptLines).optional().describe("Maximum number of lines to return"),
 });
 
 export const readFile = defineTool({
   name: "read_file",
   description:
-    `Gives the text of a file, at most ${maxExcerptLines} lines and ${maxExcerptBytes} bytes at a time; a note at the end ` +
-    "says which lines were given when there are others.",
+    `Returns the text of a file, at most ${maxExcerptLines} lines and ${maxExcerptBytes} bytes at a time; a note at the end ` +
+    "says which lines were returned if there are more.",
   parameters: ReadFileArguments,
   readOnly: true,
   readsOutside: false,

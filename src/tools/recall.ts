@@ -19,26 +19,30 @@ const maxExcerptChars = 600;
 const maxAnswerChars = 8_000;
 
 const RecallArguments = z.strictObject({
-  query: z.string().min(1).max(maxQueryChars).describe("A few telling words, such as names, paths or an error's text"),
-  limit: z.int().min(1).max(maxLimit).optional().describe(`How many excerpts to give; ${defaultLimit} unless told`),
+  query: z
+    .string()
+    .min(1)
+    .max(maxQueryChars)
+    .describe("A few distinctive words, such as names, paths or an error message"),
+  limit: z.int().min(1).max(maxLimit).optional().describe(`Maximum number of excerpts; ${defaultLimit} by default`),
 });
 
 export const recall = defineTool({
   name: "recall",
   description:
-    "Searches what was said and done earlier in this conversation and was replaced by a summary since. Gives excerpts, " +
-    "those with most of the words first, then the newest.",
+    "Searches the earlier part of this conversation that was replaced by a summary. Returns excerpts, " +
+    "those that match most words first, then the newest.",
   parameters: RecallArguments,
   readOnly: true,
   readsOutside: false,
   run: async ({ query, limit = defaultLimit }, { earlier, signal }) => {
-    if (earlier === undefined) return failed("This conversation is not saved: what was compacted away is gone.");
+    if (earlier === undefined) return failed("This conversation is not saved: the compacted part is gone.");
     const words = wordsOf(query);
-    if (words.length === 0) return failed("There is no word in this query.");
+    if (words.length === 0) return failed("The query has no words.");
     try {
       return answer(await search(earlier(), words, limit, signal), words);
     } catch (error) {
-      return failed(`What was compacted away cannot be read: ${failureWords(error)}`);
+      return failed(`Cannot read the compacted part of the conversation: ${failureWords(error)}`);
     }
   },
 });
@@ -88,8 +92,8 @@ async function search(
 }
 
 function answer({ items, matching, best }: Found, words: readonly string[]): string {
-  if (items === 0) return "Nothing of this conversation was compacted away: all of it is in front of you.";
-  if (matching === 0) return `No earlier item (of ${items}) has any of these words: ${words.join(" ")}`;
+  if (items === 0) return "This conversation was not compacted: you can see all of it.";
+  if (matching === 0) return `None of the ${items} earlier items has any of these words: ${words.join(" ")}`;
   const given: string[] = [];
   let room = maxAnswerChars;
   for (const { text } of best) {

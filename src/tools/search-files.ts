@@ -13,11 +13,11 @@ const maxColumns = 400;
 
 const SearchFilesArguments = z.strictObject({
   pattern: ArgumentText.min(1).max(maxPatternChars).describe("A regular expression, matched within lines"),
-  literal: z.boolean().optional().describe("Take the pattern for a text rather than a regular expression"),
+  literal: z.boolean().optional().describe("Treat the pattern as plain text instead of a regular expression"),
   ignore_case: z.boolean().optional(),
   path: StartPath,
   glob: Glob,
-  context: z.int().min(0).max(maxContext).optional().describe("How many lines to give around each that matches"),
+  context: z.int().min(0).max(maxContext).optional().describe("Number of context lines around each match"),
   limit: limitOf(usualLimit),
 });
 type SearchFilesArguments = z.infer<typeof SearchFilesArguments>;
@@ -25,8 +25,8 @@ type SearchFilesArguments = z.infer<typeof SearchFilesArguments>;
 export const searchFiles = defineTool({
   name: "search_files",
   description:
-    "Searches the text of files and gives the lines that match as path:line:text. Files that .gitignore names, and " +
-    "binary ones, are not searched.",
+    "Searches the text of files and returns matching lines as path:line:text. Files ignored by .gitignore and " +
+    "binary files are not searched.",
   parameters: SearchFilesArguments,
   readOnly: true,
   readsOutside: false,
@@ -34,8 +34,11 @@ export const searchFiles = defineTool({
     const { path = ".", glob, limit = usualLimit } = args;
     try {
       const { lines, isCut } = await ripgrepLines({ path, glob, args: flagsOf(args), maxLines: limit }, context);
-      if (lines.length === 0) return isCut ? "[The lines that match are too long.]" : "[No line matches.]";
-      return [...lines, ...(isCut ? ["[There are more: name a folder, a glob, or more of the text.]"] : [])].join("\n");
+      if (lines.length === 0) return isCut ? "[The matching lines are too long.]" : "[No line matches.]";
+      return [
+        ...lines,
+        ...(isCut ? ["[There are more matches: narrow the search with a folder, a glob or a longer pattern.]"] : []),
+      ].join("\n");
     } catch (error) {
       return { content: `cannot search ${resolve(context.cwd, path)}: ${failureWords(error)}`, success: false };
     }

@@ -14,9 +14,9 @@ import { workingFolderProblem } from "./exec/working-folder.js";
 export const shell = defineTool({
   name: "shell",
   description:
-    "Runs a command and gives its exit code and its output; of a long output the beginning and the end. The command " +
-    "has no input and no terminal. When it ends, the processes it left in the background are ended too; those that " +
-    "detach (setsid, daemons) may outlive it, and are reported only if they keep their environment.",
+    "Runs a command and returns its exit code and output; a long output is cut in the middle. The command " +
+    "has no stdin and no terminal. When it ends, its background processes are killed too; those that " +
+    "detach (setsid, daemons) may survive, and are reported only if they keep their environment.",
   parameters: ShellArguments,
   command: commandOf,
   run: async (args, context) => {

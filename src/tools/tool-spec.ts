@@ -5,7 +5,7 @@ import type { Tool } from "./tool.js";
 
 /** The description of a tool that is sent to a model. */
 export function toolSpec({ name, description, parameters, freeform }: Tool): ToolSpec {
-  if (!isRecord(parameters) || !("_zod" in parameters)) throw new Error("they are no schema of zod 4");
+  if (!isRecord(parameters) || !("_zod" in parameters)) throw new Error("they are not a zod 4 schema");
   const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" });
   return { name, description, parameters: schema, ...(freeform === true ? { freeform } : {}) };
 }

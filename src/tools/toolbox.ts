@@ -23,7 +23,7 @@ export class Toolbox {
   constructor(added: readonly Tool[], without: readonly Tool[] = []) {
     for (const tool of added) checkSpec(tool);
     const twice = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
-    if (twice !== undefined) throw new InvalidInputError(`tool ${twice.name}: there are two of that name`);
+    if (twice !== undefined) throw new InvalidInputError(`tool ${twice.name}: there are two tools with this name`);
     const builtIn = builtInTools().filter((tool) => !without.includes(tool));
     this.byName = new Map([...builtIn, ...added].map((tool) => [tool.name, tool]));
   }
@@ -39,11 +39,11 @@ export class Toolbox {
 function checkSpec(tool: Tool): void {
   try {
     const { parameters } = check(ToolSpec, toolSpec(tool), `tool ${tool.name}`);
-    if (parameters["type"] !== "object") throw new Error("no model takes anything but an object");
+    if (parameters["type"] !== "object") throw new Error("models only accept an object");
   } catch (error) {
     if (error instanceof InvalidInputError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new InvalidInputError(`tool ${tool.name}: its parameters cannot be told to a model: ${reason}`);
+    throw new InvalidInputError(`tool ${tool.name}: its parameters cannot be sent to a model: ${reason}`);
   }
 }
 

@@ -9,8 +9,8 @@ const UpdatePlanArguments = Plan.strict().refine(
 export const updatePlan = defineTool({
   name: "update_plan",
   description:
-    "Shows the user what you mean to do and how far you are: all steps, each pending, in_progress (one at most) or " +
-    "completed. For work of several steps; say it again when a step is done.",
+    "Shows the user your plan and its progress: all steps, each pending, in_progress (at most one) or " +
+    "completed. Use it for work of several steps, and again when a step is done.",
   parameters: UpdatePlanArguments,
   readOnly: true,
   readsOutside: false,

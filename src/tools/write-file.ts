@@ -22,14 +22,14 @@ const WriteFileArguments = z.strictObject({
       (content) => Buffer.byteLength(content) <= maxContentBytes,
       `must not be longer than ${maxContentBytes} bytes`,
     )
-    .describe("The whole new content"),
+    .describe("The complete new content"),
 });
 type WriteFileArguments = z.infer<typeof WriteFileArguments>;
 
 export const writeFile = defineTool({
   name: "write_file",
   description:
-    "Writes a whole file, in place of what it held before; folders that are missing are made. A file that has changed " +
+    "Writes a whole file and replaces its old content; missing folders are created. A file that changed " +
     "since it was read is not overwritten: read it again first.",
   parameters: WriteFileArguments,
   readsOutside: false,
@@ -74,7 +74,7 @@ function refuseUnseen(realPath: string, now: BigIntStats | undefined, { stamps, 
   if (now === undefined) {
     // There is nothing to read again, so reporting the deletion once is enough.
     stamps.forget(realPath);
-    throw new FileProblem("it was deleted since it was read; write it once more to make it anew");
+    throw new FileProblem("it was deleted since it was read; write it again to create it");
   }
-  if (!isSameStamp(seen, stampOf(now))) throw new FileProblem("it has changed since it was read; read it again first");
+  if (!isSameStamp(seen, stampOf(now))) throw new FileProblem("it changed since it was read; read it again first");
 }

@@ -115,16 +115,16 @@ describe("nothing is done", () => {
   test.each([
     ["lines are not there", ["*** Update File: b", "-x"], `${bad}b: these lines are not in it:\nx`],
     ["a file is missing", ["*** Delete File: x"], `${bad}x: it does not exist`],
-    ["a file is there already", ["*** Add File: b", "+x"], `${bad}b: there is a file already: update or delete it`],
+    ["a file is there already", ["*** Add File: b", "+x"], `${bad}b: the file already exists: update or delete it`],
     [
       "a place is taken",
       ["*** Update File: b", "*** Move to: folder/f"],
-      `${bad}folder/f: there is a file already: update or delete it`,
+      `${bad}folder/f: the file already exists: update or delete it`,
     ],
     [
       "a file is named twice",
       ["*** Update File: ./a", "-a"],
-      `${bad}~/a is named twice: say all about it in one place`,
+      `${bad}~/a is listed twice: put all its changes in one place`,
     ],
     ["it is a folder", ["*** Delete File: folder"], `${bad}folder: it is a folder, not a regular file`],
     ["nothing would change", ["*** Update File: b", "-b", "+b"], `${bad}b: the patch changes nothing in it`],
@@ -152,15 +152,15 @@ describe("nothing is done", () => {
   test("with more than a patch may hold", async () => {
     const context = await folderWith({ x: "x".repeat(8_000_001) });
     const [problem] = await apply(context, "*** Delete File: x");
-    expect(problem).toBe(`${bad}x: the files of a patch may have at most 8000000 bytes`);
+    expect(problem).toBe(`${bad}x: the files of a patch can have at most 8000000 bytes in total`);
   });
 
   test.each([
     ["a named pipe", "pipe", "it is a named pipe, not a regular file"],
-    ["a link that leads nowhere", "dangling", "~/dangling is a symbolic link that leads nowhere"],
-    ["a link that leads outside", "outside", "/etc/hostname is outside of the working folder ~"],
-    ["a way out", "../x", "/x is outside of the working folder ~"],
-    ["an absolute path", "/etc/cody-test", "/etc/cody-test is outside of the working folder ~"],
+    ["a link that leads nowhere", "dangling", "~/dangling is a broken symbolic link"],
+    ["a link that leads outside", "outside", "/etc/hostname is outside the working folder ~"],
+    ["a way out", "../x", "/x is outside the working folder ~"],
+    ["an absolute path", "/etc/cody-test", "/etc/cody-test is outside the working folder ~"],
   ])("with %s", async (_, path, problem) => {
     const context = await folderWith({});
     execFileSync("mkfifo", [join(context.cwd, "pipe")]);
@@ -198,7 +198,7 @@ describe("a file that changed", () => {
     const lines = ["*** Update File: c", "-c", "+C", "*** Update File: a", "-a", "+A"];
     await call(readTool, { path: "a" }, context);
     await put(join(context.cwd, "a"), "a\nof another\n");
-    const problem = "The patch was not applied: ~/a has changed since it was read; read it again first";
+    const problem = "The patch was not applied: ~/a changed since it was read; read it again first";
     expect(await apply(context, ...lines)).toEqual([problem, false]);
     expect(await tree(context.cwd)).toEqual({ a: "a\nof another\n", c: "c\n" });
     await call(readTool, { path: "a" }, context);
@@ -210,7 +210,7 @@ describe("a file that changed", () => {
     const context = await folderWith({ a: "x\na\n" });
     const run = await approved(applyPatch, { input: patch("*** Update File: a", "-a", "+A") }, context);
     await put(join(context.cwd, "a"), "other\nlines\na\n");
-    const problem = "the files are not what they were when it was asked about; look at them again";
+    const problem = "the files changed after the approval request; read them again";
     expect(await run()).toEqual({ content: `The patch was not applied: ${problem}`, success: false });
     expect(await tree(context.cwd)).toEqual({ a: "other\nlines\na\n" });
   });

@@ -11,12 +11,12 @@ test.each<[Partial<CommandEnd>, number, string[]]>([
   [
     { wasHeldOpen: true },
     0,
-    ["Background processes held the output open and were ended, unless named as left running"],
+    ["Background processes kept the output open and were killed, except those listed as left running"],
   ],
-  [{ cause: "timed_out", exitCode: 143 }, 124, ["Timed out after 5 seconds and was ended"]],
-  [{ cause: "timed_out", exitCode: 0 }, 124, ["Timed out after 5 seconds and was ended"]],
-  [{ cause: "interrupted", exitCode: 143 }, 130, ["Interrupted with its turn and ended"]],
-  [{ exitCode: undefined }, -1, ["Could not be ended: it hangs in the system and may still be running"]],
+  [{ cause: "timed_out", exitCode: 143 }, 124, ["Timed out after 5 seconds and was killed"]],
+  [{ cause: "timed_out", exitCode: 0 }, 124, ["Timed out after 5 seconds and was killed"]],
+  [{ cause: "interrupted", exitCode: 143 }, 130, ["Interrupted with its turn and killed"]],
+  [{ exitCode: undefined }, -1, ["Could not be killed: it hangs in a system call and may still be running"]],
   [{ leftRunning: survivors.slice(0, 2) }, 0, ["Left running: pid 1 (sleep), pid 2 (sleep)"]],
 ])("%j", (part, code, notes) => {
   const end = { ...plain, ...part };
@@ -27,7 +27,7 @@ test.each<[Partial<CommandEnd>, number, string[]]>([
 
 test("a second is one second", () => {
   const report = commandReport({ ...plain, cause: "timed_out" }, 1_000, "");
-  expect(report).toContain("Timed out after 1 second and was ended");
+  expect(report).toContain("Timed out after 1 second and was killed");
 });
 
 test("of many processes left running not all are named", () => {

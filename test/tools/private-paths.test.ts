@@ -13,7 +13,7 @@ import { writeFile } from "../../src/tools/write-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { call, type TestContext, toolContext } from "./tool-context.js";
 
-const refused = "tokens, keys and settings of cody and of other programs are not for tools";
+const refused = "tools cannot access tokens, keys and settings of cody and other programs";
 const secretFiles = [
   ".cody/tokens.json",
   ".cody/tokens.json.1.tmp",

@@ -27,8 +27,8 @@ describe("which lines are given", () => {
   });
 
   test.each([
-    [{ limit: 2 }, "line 1\nline 2\n[This is lines 1 to 2. The file goes on: read it with offset 3.]"],
-    [{ offset: 4, limit: 1 }, "line 4\n[This is line 4. The file goes on: read it with offset 5.]"],
+    [{ limit: 2 }, "line 1\nline 2\n[This is lines 1 to 2. To read more, use offset 3.]"],
+    [{ offset: 4, limit: 1 }, "line 4\n[This is line 4. To read more, use offset 5.]"],
     [{ offset: 9 }, "line 9\nline 10\n[This is lines 9 to 10, up to the end of the file.]"],
     [{ offset: 9, limit: 2 }, "line 9\nline 10\n[This is lines 9 to 10, up to the end of the file.]"],
   ])("%j", async (args, expected) => {
@@ -55,13 +55,13 @@ describe("which lines are given", () => {
 
   test("no more than 2,000 lines", async () => {
     const text = await read("x\n".repeat(2_001));
-    expect(text).toBe(`${"x\n".repeat(2_000)}[This is lines 1 to 2000. The file goes on: read it with offset 2001.]`);
+    expect(text).toBe(`${"x\n".repeat(2_000)}[This is lines 1 to 2000. To read more, use offset 2001.]`);
   });
 
   test("no more than 64 KiB, in whole lines", async () => {
     const line = `${"x".repeat(999)}\n`;
     const text = await read(line.repeat(100));
-    expect(text).toBe(`${line.repeat(65)}[This is lines 1 to 65. The file goes on: read it with offset 66.]`);
+    expect(text).toBe(`${line.repeat(65)}[This is lines 1 to 65. To read more, use offset 66.]`);
   });
 
   test("a line that is too long is cut between two characters", async () => {
@@ -76,7 +76,7 @@ describe("which lines are given", () => {
     await writeFile(path, "text\n".repeat(20_000));
     truncateSync(path, 10_000_000_000);
     const { content } = await call(readFile, { path, limit: 1 }, context);
-    expect(content).toBe("text\n[This is line 1. The file goes on: read it with offset 2.]");
+    expect(content).toBe("text\n[This is line 1. To read more, use offset 2.]");
   });
 
   test("looking for a line far behind ends when the turn does", async () => {
@@ -112,7 +112,7 @@ describe("what is no text is refused with its size", () => {
   });
 });
 
-describe("what is no regular file is refused, and nothing waits for it", () => {
+describe("what is not a regular file is refused, and nothing waits for it", () => {
   test("folders, pipes, sockets and what is not there", async () => {
     const context = await toolContext();
     const at = (name: string): string => join(context.cwd, name);
@@ -143,9 +143,9 @@ describe("what is no regular file is refused, and nothing waits for it", () => {
     );
     expect(outputs.map(({ content, success }) => [content.split(": ")[1], success])).toEqual([
       ["it is a device, not a regular file", false],
-      ["files of the system are not read", false],
-      ["files of the system are not read", false],
-      ["files of the system are not read", false],
+      ["system files cannot be read", false],
+      ["system files cannot be read", false],
+      ["system files cannot be read", false],
     ]);
   });
 });

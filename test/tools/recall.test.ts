@@ -85,19 +85,19 @@ test("however much is found, the answer is bounded", async () => {
 
 test("says when nothing is found, and when there is nothing to find", async () => {
   expect(await recalled({ query: "Needle?" }, [[user("hay"), 1]])).toEqual({
-    content: "No earlier item (of 1) has any of these words: needle",
+    content: "None of the 1 earlier items has any of these words: needle",
     success: true,
   });
   expect(await recalled({ query: "needle" }, [])).toEqual({
-    content: "Nothing of this conversation was compacted away: all of it is in front of you.",
+    content: "This conversation was not compacted: you can see all of it.",
     success: true,
   });
-  expect(await recalled({ query: " ?! " }, [])).toEqual({ content: "There is no word in this query.", success: false });
+  expect(await recalled({ query: " ?! " }, [])).toEqual({ content: "The query has no words.", success: false });
 });
 
 test("a conversation that is not saved has nothing to recall", async () => {
   expect(await call(recall, { query: "needle" }, await toolContext())).toEqual({
-    content: "This conversation is not saved: what was compacted away is gone.",
+    content: "This conversation is not saved: the compacted part is gone.",
     success: false,
   });
 });

@@ -42,7 +42,7 @@ describe("list_files", () => {
     expect(await textOf(listFiles, { path: "src", glob: "*.js" }, context)).toBe("src/d.js");
     expect(await textOf(listFiles, { path: "-odd" }, context)).toBe("-odd/f");
     expect(await textOf(listFiles, { path: "src/d.js" }, context)).toBe("src/d.js");
-    expect(await textOf(listFiles, { glob: "*.none" }, context)).toBe("[There are no such files.]");
+    expect(await textOf(listFiles, { glob: "*.none" }, context)).toBe("[No files found.]");
     const other = await project(files);
     expect(await textOf(listFiles, { path: join(other.cwd, "src"), glob: "*.js" }, context)).toBe(
       join(other.cwd, "src/d.js"),
@@ -51,7 +51,7 @@ describe("list_files", () => {
 
   test("says when there are more", async () => {
     const context = await project(Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index + 10}`, ""])));
-    const more = "[There are more files: name a folder or a glob.]";
+    const more = "[There are more files: narrow the search with a folder or a glob.]";
     expect(await textOf(listFiles, { limit: 2 }, context)).toBe(`f10\nf11\n${more}`);
     expect((await textOf(listFiles, { limit: 20 }, context)).split("\n")).toHaveLength(20);
   });
@@ -59,8 +59,8 @@ describe("list_files", () => {
   test.each([
     ["what is not there", "x", "cannot list ~/x: it does not exist"],
     ["a named pipe", "pipe", "cannot list ~/pipe: it is a named pipe, not a regular file"],
-    ["the system", "/proc/self", /^cannot list \/proc\/self: files of the system are not read$/],
-    ["the system through a link", "system", "cannot list ~/system: files of the system are not read"],
+    ["the system", "/proc/self", /^cannot list \/proc\/self: system files cannot be read$/],
+    ["the system through a link", "system", "cannot list ~/system: system files cannot be read"],
   ])("does not look at %s", async (_, path, problem) => {
     const context = await project({});
     execFileSync("mkfifo", [join(context.cwd, "pipe")]);
@@ -80,7 +80,9 @@ describe("list_files", () => {
     expect((await call(listFiles, {}, context)).content).toBe(all.join("\n"));
     expect(await textOf(listFiles, { path: "src" }, context)).toBe("src/y.ts -> z\nsrc/z");
     expect(await textOf(listFiles, { glob: "*.ts" }, context)).toBe("src/y.ts -> z");
-    expect(await textOf(listFiles, { limit: 1 }, context)).toBe("a\n[There are more files: name a folder or a glob.]");
+    expect(await textOf(listFiles, { limit: 1 }, context)).toBe(
+      "a\n[There are more files: narrow the search with a folder or a glob.]",
+    );
     expect(await textOf(searchFiles, { pattern: "secret" }, context)).toBe("[No line matches.]");
   });
 
@@ -91,7 +93,7 @@ describe("list_files", () => {
     await mkdir(keys);
     await symlink("x", join(keys, "link"));
     expect(await textOf(listFiles, {}, context)).toBe(".gitignore");
-    expect(await textOf(listFiles, { path: join(keys, "..") }, context)).toBe("[There are no such files.]");
+    expect(await textOf(listFiles, { path: join(keys, "..") }, context)).toBe("[No files found.]");
   });
 });
 
@@ -111,7 +113,7 @@ describe("search_files", () => {
     [{ pattern: "--files" }, "[No line matches.]"],
     [
       { pattern: "needle", limit: 1 },
-      ".hidden:1:needle\n[There are more: name a folder, a glob, or more of the text.]",
+      ".hidden:1:needle\n[There are more matches: narrow the search with a folder, a glob or a longer pattern.]",
     ],
   ])("with %j it gives %j", async (args, expected) => {
     expect(await textOf(searchFiles, args, await project(files))).toBe(expected);
@@ -129,7 +131,7 @@ describe("search_files", () => {
     await put(join(context.cwd, "run"), `#!/bin/sh\ntouch ${context.cwd}/ran\n`);
     await chmod(join(context.cwd, "run"), 0o755);
     await textOf(searchFiles, { pattern: "--pre=./run", glob: "--pre=./run" }, context);
-    expect(await textOf(listFiles, { glob: "ran" }, context)).toBe("[There are no such files.]");
+    expect(await textOf(listFiles, { glob: "ran" }, context)).toBe("[No files found.]");
   });
 
   test("long lines and many of them are cut", async () => {
@@ -149,6 +151,6 @@ describe("search_files", () => {
 
 test("where there is no ripgrep for the system, the model is told what to do instead", async () => {
   const { content, success } = await processOutput({ tool: "list_files", args: {} }, "export npm_config_arch=none");
-  expect(content).toContain("ripgrep is not installed for this system; run ls, find or grep with shell instead");
+  expect(content).toContain("ripgrep is not available on this system; run ls, find or grep with shell instead");
   expect(success).toBe(false);
 });

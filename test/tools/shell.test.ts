@@ -51,7 +51,7 @@ describe("what runs", () => {
     await rmdir(at("one"));
     await symlink("other", at("one"));
     expect(await second()).toEqual({
-      content: `cannot run in ${at("one")}: the path leads somewhere else now than when it was asked about`,
+      content: `cannot run in ${at("one")}: the path's target changed after the approval request`,
       success: false,
     });
   });
@@ -224,7 +224,9 @@ test("an interrupted command says so, and one that was not started too", async (
   await context.events.until(({ type }) => type === "exec_command_output_delta");
   controller.abort();
   const { content, success } = await output;
-  expect(steady(content)).toBe("Exit code: 130\nWall time: ...\nInterrupted with its turn and ended\nOutput:\nbegun\n");
+  expect(steady(content)).toBe(
+    "Exit code: 130\nWall time: ...\nInterrupted with its turn and killed\nOutput:\nbegun\n",
+  );
   expect(success).toBe(false);
   const late = await call(shell, { command: "echo late" }, context);
   expect(late).toEqual({ content: "Interrupted before the command was started", success: false });

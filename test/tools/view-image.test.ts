@@ -37,8 +37,8 @@ function png(width: number, height: number): Buffer {
 test.each([
   ["wide", png(8_001, 1), "it is wider or higher than 8000 pixels"],
   ["high", png(1, 0x7f_ff_ff_ff), "it is wider or higher than 8000 pixels"],
-  ["of no size", png(0, 1), "it does not say how large it is (image/png)"],
-  ["without a frame", Buffer.from("ffd8ffe000020000ffd9", "hex"), "it does not say how large it is (image/jpeg)"],
+  ["of no size", png(0, 1), "it has no size information (image/png)"],
+  ["without a frame", Buffer.from("ffd8ffe000020000ffd9", "hex"), "it has no size information (image/jpeg)"],
 ])("an image %s is not shown", async (name, bytes, problem) => {
   const context = await toolContext();
   await writeFile(join(context.cwd, name), bytes);
@@ -47,13 +47,13 @@ test.each([
 });
 
 test.each([
-  ["text.png", "it is no png, jpeg, gif or webp image"],
-  ["empty", "it is no png, jpeg, gif or webp image"],
+  ["text.png", "it is not a png, jpeg, gif or webp image"],
+  ["empty", "it is not a png, jpeg, gif or webp image"],
   ["large", "it is larger than 3750000 bytes"],
   ["missing", "it does not exist"],
   ["pipe", "it is a named pipe, not a regular file"],
   [".", "it is a folder, not a regular file"],
-  ["system", "files of the system are not read"],
+  ["system", "system files cannot be read"],
 ])("%s is not shown: %s", async (name, problem) => {
   const context = await toolContext();
   const at = (file: string): string => join(context.cwd, file);

@@ -65,9 +65,9 @@ describe("what a person is asked about", () => {
   });
 
   test.each([
-    ["../outside", /^cannot write .*outside: .*outside is outside of the working folder ~$/],
+    ["../outside", /^cannot write .*outside: .*outside is outside the working folder ~$/],
     ["pipe", /^cannot write ~\/pipe: it is a named pipe, not a regular file$/],
-    ["dangling", /^cannot write ~\/dangling: ~\/dangling is a symbolic link that leads nowhere$/],
+    ["dangling", /^cannot write ~\/dangling: ~\/dangling is a broken symbolic link$/],
     ["file/x", /^cannot write ~\/file\/x: a part of the path is not a folder$/],
   ])("is never what cannot be written, such as %s", async (path, problem) => {
     const context = await toolContext();
@@ -92,7 +92,7 @@ describe("what a person is asked about", () => {
     await rename(at("folder"), at("moved"));
     await symlink("other", at("folder"));
     expect(await run()).toEqual({
-      content: `cannot write ${at(path)}: the path leads somewhere else now than when it was asked about`,
+      content: `cannot write ${at(path)}: the path's target changed after the approval request`,
       success: false,
     });
     expect(await Promise.all([textOf(context, "moved/file"), textOf(context, "other/file")])).toEqual(["old", "old"]);
@@ -111,7 +111,7 @@ test("arguments are strict", () => {
 });
 
 describe("a file that changed since it was read", () => {
-  const changed = "cannot write ~/file: it has changed since it was read; read it again first";
+  const changed = "cannot write ~/file: it changed since it was read; read it again first";
 
   test("is not overwritten until it was read again", async () => {
     const context = await toolContext();
@@ -141,7 +141,7 @@ describe("a file that changed since it was read", () => {
     await put(join(context.cwd, "file"), "one");
     await call(readTool, { path: "file" }, context);
     await rm(join(context.cwd, "file"));
-    const deleted = "cannot write ~/file: it was deleted since it was read; write it once more to make it anew";
+    const deleted = "cannot write ~/file: it was deleted since it was read; write it again to create it";
     expect(await write(context, "file")).toEqual([deleted, false]);
     expect(await write(context, "file")).toEqual(["Created ~/file (3 bytes)", true]);
   });
@@ -178,7 +178,7 @@ describe("what does not lie in the working folder", () => {
     await symlink(join(outside, "file"), join(context.cwd, "link"));
     await symlink(outside, join(context.cwd, "folder"));
     const [content, success] = await write(context, pathIn(outside));
-    expect(content).toMatch(/^cannot write .*: .* is outside of the working folder ~$/);
+    expect(content).toMatch(/^cannot write .*: .* is outside the working folder ~$/);
     expect(success).toBe(false);
     expect(await readFile(join(outside, "file"), "utf8")).toBe("old");
     expect(await readdir(outside)).toEqual(["file"]);
@@ -203,7 +203,7 @@ describe("what does not lie in the working folder", () => {
   });
 });
 
-describe("what is no regular file", () => {
+describe("what is not a regular file", () => {
   test("is refused, and nothing waits for it", async () => {
     const context = await toolContext();
     const at = (name: string): string => join(context.cwd, name);
@@ -220,9 +220,9 @@ describe("what is no regular file", () => {
       ["cannot write ~/folder: it is a folder, not a regular file", false],
       ["cannot write ~: it is a folder, not a regular file", false],
       ["cannot write ~/pipe: it is a named pipe, not a regular file", false],
-      ["cannot write ~/dangling: ~/dangling is a symbolic link that leads nowhere", false],
-      ["cannot write ~/dangling/x: ~/dangling is a symbolic link that leads nowhere", false],
-      ["cannot write ~/loop: too many symbolic links, or one that may not be followed", false],
+      ["cannot write ~/dangling: ~/dangling is a broken symbolic link", false],
+      ["cannot write ~/dangling/x: ~/dangling is a broken symbolic link", false],
+      ["cannot write ~/loop: too many symbolic links, or a link that cannot be followed", false],
       ["cannot write ~/file/x: a part of the path is not a folder", false],
     ]);
     expect((await readdir(context.cwd)).toSorted()).toEqual(["dangling", "file", "folder", "loop", "pipe"]);

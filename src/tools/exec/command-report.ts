@@ -25,10 +25,12 @@ export function commandReport(end: CommandEnd, timeoutMs: number, output: string
 }
 
 function causeNotes({ cause, exitCode, wasHeldOpen }: CommandEnd, timeoutMs: number): string[] {
-  if (exitCode === undefined) return ["Could not be ended: it hangs in the system and may still be running"];
-  if (cause === "timed_out") return [`Timed out after ${counted(timeoutMs / 1_000, "second")} and was ended`];
-  if (cause === "interrupted") return ["Interrupted with its turn and ended"];
-  return wasHeldOpen ? ["Background processes held the output open and were ended, unless named as left running"] : [];
+  if (exitCode === undefined) return ["Could not be killed: it hangs in a system call and may still be running"];
+  if (cause === "timed_out") return [`Timed out after ${counted(timeoutMs / 1_000, "second")} and was killed`];
+  if (cause === "interrupted") return ["Interrupted with its turn and killed"];
+  return wasHeldOpen
+    ? ["Background processes kept the output open and were killed, except those listed as left running"]
+    : [];
 }
 
 function leftRunningNotes(survivors: readonly Survivor[]): string[] {

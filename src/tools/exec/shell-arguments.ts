@@ -7,7 +7,7 @@ const maxTimeoutMs = 600_000;
 const Program = z
   .array(ArgumentText)
   .min(1)
-  .refine(([program = ""]) => program !== "" && !program.startsWith("-"), "must begin with the name of a program");
+  .refine(([program = ""]) => program !== "" && !program.startsWith("-"), "must start with the name of a program");
 
 /** Uses the argument names of Codex. */
 export const ShellArguments = z.strictObject({
@@ -18,6 +18,6 @@ export const ShellArguments = z.strictObject({
     .min(1)
     .max(maxTimeoutMs)
     .optional()
-    .describe(`How many milliseconds it may take; ${defaultTimeoutMs} unless said`),
+    .describe(`Timeout in milliseconds; ${defaultTimeoutMs} by default`),
 });
 export type ShellArguments = z.infer<typeof ShellArguments>;

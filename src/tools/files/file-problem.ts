@@ -6,7 +6,7 @@ export class FileProblem extends Error {
 }
 
 /** The error for a path whose target changed after a person approved it. */
-export const leadsElsewhere = "the path leads somewhere else now than when it was asked about";
+export const leadsElsewhere = "the path's target changed after the approval request";
 
 /** Only regular files hold text; reading others may block or have side effects. */
 export function refuseSpecialFile(stats: Stats | BigIntStats): void {

@@ -30,11 +30,11 @@ export type FitImage =
 export function fitImage(bytes: Buffer): FitImage {
   if (bytes.length > maxImageBytes) return unfit(`it is larger than ${maxImageBytes} bytes`);
   const image = imageType(bytes);
-  if (image === undefined) return unfit("it is no png, jpeg, gif or webp image");
+  if (image === undefined) return unfit("it is not a png, jpeg, gif or webp image");
   const { type, isWhole } = image;
   if (!isWhole) return unfit(`its end is missing (${type})`);
   const { width, height } = imagePixels(bytes, type) ?? { width: 0, height: 0 };
-  if (width === 0 || height === 0) return unfit(`it does not say how large it is (${type})`);
+  if (width === 0 || height === 0) return unfit(`it has no size information (${type})`);
   if (Math.max(width, height) > maxImageSide) return unfit(`it is wider or higher than ${maxImageSide} pixels`);
   return { ok: true, type, url: `data:${type};base64,${bytes.toString("base64")}` };
 }

@@ -37,7 +37,7 @@ export class OpenFolder {
   /** Where paths cannot start at a handle, this at least detects that the path now leads elsewhere. */
   async verify(): Promise<void> {
     if (this.#byHandle || (await realpath(this.#path)) === this.#path) return;
-    throw new FileProblem("its folder was replaced meanwhile");
+    throw new FileProblem("its folder was replaced in the meantime");
   }
 
   /** Nothing is written through the handle, so an error on closing loses no data. */

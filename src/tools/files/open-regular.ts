@@ -34,7 +34,7 @@ export async function openRegular(path: string, scope: Pick<ToolScope, "privateP
 
 export function refuseSystemFile(realPath: string): void {
   if (systemFolders.some((folder) => realPath === folder || realPath.startsWith(`${folder}/`))) {
-    throw new FileProblem("files of the system are not read");
+    throw new FileProblem("system files cannot be read");
   }
 }
 

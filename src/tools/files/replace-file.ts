@@ -58,7 +58,7 @@ export async function existing(path: string): Promise<BigIntStats | undefined> {
 /** Rejects if the file at the path is not the one found before. */
 export function refuseChange(old: BigIntStats | undefined, now: BigIntStats | undefined): void {
   const isSame = old === undefined || now === undefined ? old === now : isSameStamp(stampOf(old), stampOf(now));
-  if (!isSame) throw new FileProblem("someone else changed it at the same time, and it was left as it is");
+  if (!isSame) throw new FileProblem("another program changed it at the same time, so it was not changed");
 }
 
 /**

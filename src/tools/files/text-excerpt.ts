@@ -57,7 +57,7 @@ function rangeNotes({ lines, isLineCut }: LineCut, offset: number, isAtEnd: bool
   const given = lines === 1 ? `line ${offset}` : `lines ${offset} to ${last}`;
   if (isLineCut)
     return [`[Only the beginning of line ${offset}: it is too long. The next line has offset ${last + 1}.]`];
-  if (!isAtEnd) return [`[This is ${given}. The file goes on: read it with offset ${last + 1}.]`];
+  if (!isAtEnd) return [`[This is ${given}. To read more, use offset ${last + 1}.]`];
   return offset === 1 ? [] : [`[This is ${given}, up to the end of the file.]`];
 }
 

@@ -21,7 +21,7 @@ export function parsePatch(input: string): FilePatch[] {
   if (lines[0]?.trim() !== begin) throw new FileProblem(`the first line must be '${begin}'`);
   if (lines.length < 2 || lines.at(-1)?.trim() !== end) throw new FileProblem(`the last line must be '${end}'`);
   const files = new PatchReader(lines).files();
-  if (files.length === 0) throw new FileProblem("the patch names no file");
+  if (files.length === 0) throw new FileProblem("the patch has no files");
   return files;
 }
 
@@ -78,7 +78,7 @@ class PatchReader {
       if (this.#skipBlank()) continue;
       chunks.push(this.#chunk());
     }
-    if (chunks.length === 0 && movePath === undefined) this.#fail(`nothing says what becomes of ${path}`);
+    if (chunks.length === 0 && movePath === undefined) this.#fail(`no changes given for ${path}`);
     return { type: "update", path, movePath, chunks };
   }
 
@@ -103,14 +103,14 @@ class PatchReader {
     }
     // Completely empty lines at the end may only separate this chunk from the next.
     while (lines.length > 0 && this.#lines[start + lines.length - 1] === "") lines.pop();
-    if (lines.length === 0) this.#fail("expected lines that begin with ' ', '-' or '+'");
+    if (lines.length === 0) this.#fail("expected lines that start with ' ', '-' or '+'");
     return lines;
   }
 
   #patchLine(line: string): PatchLine {
     if (line === "") return { kind: "context", text: "" };
     const kind = kinds[line.charAt(0)];
-    if (kind === undefined) this.#fail("expected a line that begins with ' ', '-' or '+'");
+    if (kind === undefined) this.#fail("expected a line that starts with ' ', '-' or '+'");
     return { kind, text: line.slice(1) };
   }
 

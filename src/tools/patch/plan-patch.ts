@@ -43,13 +43,13 @@ interface PlannedPart {
 /** Plans everything that a patch would do, without doing any of it; rejects if any part is impossible. */
 export async function planPatch(input: string, scope: ToolScope): Promise<PatchPlan> {
   const patches = parsePatch(input);
-  if (patches.length > maxFiles) throw new FileProblem(`a patch may name at most ${maxFiles} files`);
+  if (patches.length > maxFiles) throw new FileProblem(`a patch can change at most ${maxFiles} files`);
   const parts: PlannedPart[] = [];
   let bytes = 0;
   for (const patch of patches) {
     const part = await named(patch.path, () => plannedPart(patch, scope, maxBytes - bytes));
     bytes += sizeOf(part);
-    if (bytes > maxBytes) throw new FileProblem(`its files have more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new FileProblem(`its files are larger than ${maxBytes} bytes in total`);
     parts.push(part);
   }
   const files = parts.flatMap((part) => part.files);
@@ -104,7 +104,7 @@ async function moveTarget(path: string, scope: ToolScope): Promise<WriteTarget> 
 }
 
 async function refuseExisting({ realPath }: WriteTarget): Promise<void> {
-  if ((await existing(realPath)) !== undefined) throw new FileProblem("there is a file already: update or delete it");
+  if ((await existing(realPath)) !== undefined) throw new FileProblem("the file already exists: update or delete it");
 }
 
 async function readOld(
@@ -115,7 +115,7 @@ async function readOld(
   const { file, realPath: opened, stats } = await openRegular(realPath, scope);
   try {
     if (opened !== realPath) throw new FileProblem(leadsElsewhere);
-    if (stats.size > maxSize) throw new FileProblem(`the files of a patch may have at most ${maxBytes} bytes`);
+    if (stats.size > maxSize) throw new FileProblem(`the files of a patch can have at most ${maxBytes} bytes in total`);
     const bytes = await readAt(file, 0, Number(stats.size));
     if (bytes.includes(0) || !isUtf8(bytes)) throw new FileProblem("it is not UTF-8 text");
     return { stats, text: bytes.toString() };
@@ -131,7 +131,7 @@ function sizeOf({ files }: PlannedPart): number {
 function refuseDoubles(files: readonly PlannedFile[]): void {
   const seen = new Set<string>();
   for (const { realPath } of files.map(({ target }) => target)) {
-    if (seen.has(realPath)) throw new FileProblem(`${realPath} is named twice: say all about it in one place`);
+    if (seen.has(realPath)) throw new FileProblem(`${realPath} is listed twice: put all its changes in one place`);
     seen.add(realPath);
   }
 }

@@ -82,7 +82,7 @@ export class StagedFile {
     } catch {
       this.#isLost = true;
       const backup = join(dirname(this.realPath), this.#backupName);
-      throw new FileProblem(`${this.realPath} could not be put back; what it held lies in ${backup}`);
+      throw new FileProblem(`cannot restore ${this.realPath}; its old content is in ${backup}`);
     }
   }
 
@@ -114,7 +114,7 @@ export class StagedFile {
     try {
       await link(this.#temporary, this.#path);
     } catch (error) {
-      if (systemCode(error) === "EEXIST") throw new FileProblem("someone else made it at the same time");
+      if (systemCode(error) === "EEXIST") throw new FileProblem("another program created it at the same time");
       await rename(this.#temporary, this.#path);
     }
   }

@@ -152,7 +152,7 @@ class LineFinder {
     for (const [index, line] of wanted.entries()) {
       const other = lines[at + index] ?? "";
       this.#workLeft -= line.length === other.length ? line.length + 1 : 1;
-      if (this.#workLeft < 0) throw new FileProblem("its lines are too much alike to find these among them");
+      if (this.#workLeft < 0) throw new FileProblem("its lines are too similar to locate these");
       if (line !== other) return false;
     }
     return true;

@@ -33,17 +33,17 @@ export function judgeKnowledge({ policy, sandbox, isTrusted, outside }: JudgedKn
   if (sandbox === "danger-full-access" || policy === "untrusted") return judge({ readOnly: false, policy, sandbox });
   if (isTrusted && outside === undefined) return run;
   const reason = isTrusted
-    ? `this turn has read content from outside the project (${outside}), which may tell the model what to save`
-    : "the project is not trusted; after `cody trust` models may save knowledge in it unasked";
+    ? `this turn read content from outside the project (${outside}), which may instruct the model what to save`
+    : "the project is not trusted; after `cody trust`, models may save knowledge in it without approval";
   return { type: policy === "never" ? "refuse" : "ask", reason };
 }
 
 const run: Verdict = { type: "run" };
 const untrusted: Verdict = {
   type: "ask",
-  reason: "the approval policy untrusted asks before anything is changed",
+  reason: "the approval policy untrusted requires approval for every change",
 };
-const unprotected: Verdict = { type: "ask", reason: "there is no sandbox, so every command is asked for" };
+const unprotected: Verdict = { type: "ask", reason: "no sandbox: every command needs approval" };
 
 const fullAccess = {
   untrusted,
@@ -59,7 +59,7 @@ const noSandbox = {
   never: {
     type: "refuse",
     reason:
-      "the approval policy is never and there is no sandbox, so only tools that change nothing may run; " +
-      "with the sandbox mode danger-full-access everything may",
+      "the approval policy is never and there is no sandbox, so only read-only tools may run; " +
+      "with the sandbox mode danger-full-access, all tools may run",
   },
 } satisfies Record<ApprovalPolicy, Verdict>;

@@ -6,7 +6,7 @@ import { FileProblem } from "../files/file-problem.js";
 export async function realTarget(path: string): Promise<string> {
   return await realpath(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" || path === dirname(path)) throw error;
-    if (await isLink(path)) throw new FileProblem(`${path} is a symbolic link that leads nowhere`);
+    if (await isLink(path)) throw new FileProblem(`${path} is a broken symbolic link`);
     return join(await realTarget(dirname(path)), basename(path));
   });
 }

@@ -7,7 +7,7 @@ export async function refusePrivate(realPath: string, scope: Pick<ToolScope, "pr
   const known = await realPrivatePaths(scope);
   // A path followed by a dot and a suffix is a lock, a copy or a temporary file.
   if (known.some((path) => realPath === path || [`${path}/`, `${path}.`].some((start) => realPath.startsWith(start)))) {
-    throw new FileProblem("tokens, keys and settings of cody and of other programs are not for tools");
+    throw new FileProblem("tools cannot access tokens, keys and settings of cody and other programs");
   }
 }
 

@@ -21,7 +21,7 @@ export async function writeTarget(path: string, scope: ToolScope): Promise<Write
   const realPath = await realTarget(resolve(cwd, path));
   const isInside = `${realPath}/`.startsWith(workspace.endsWith("/") ? workspace : `${workspace}/`);
   if (!isInside && sandbox !== "danger-full-access") {
-    throw new FileProblem(`${realPath} is outside of the working folder ${workspace}`);
+    throw new FileProblem(`${realPath} is outside the working folder ${workspace}`);
   }
   await refusePrivate(realPath, scope);
   await existing(realPath);

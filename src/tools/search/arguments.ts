@@ -5,12 +5,12 @@ const maxLimit = 1_000;
 
 export const StartPath = ArgumentText.min(1)
   .optional()
-  .describe("Where to look, relative to the working folder; all of it unless said");
+  .describe("The file or folder to search, relative to the working folder; the whole folder by default");
 
 export const Glob = ArgumentText.min(1)
   .optional()
-  .describe('Which files, such as "*.ts" or "!test/**"; all unless said. One with a folder finds ignored files too');
+  .describe('Which files, such as "*.ts" or "!test/**"; all by default. A glob with a folder also finds ignored files');
 
 export function limitOf(usual: number) {
-  return z.int().min(1).max(maxLimit).optional().describe(`How many lines to give at most; ${usual} unless said`);
+  return z.int().min(1).max(maxLimit).optional().describe(`Maximum number of lines; ${usual} by default`);
 }

@@ -51,7 +51,7 @@ export async function ripgrepLines(order: RipgrepOrder, context: ToolContext): P
   const result = found.end();
   if (result.isCut) return result;
   if (end.cause === "timed_out")
-    throw new FileProblem(`it took more than ${timeoutMs / 1_000} seconds; look in fewer files`);
+    throw new FileProblem(`it took more than ${timeoutMs / 1_000} seconds; search fewer files`);
   const isFailure = end.exitCode !== 0 && end.exitCode !== noMatch;
   // Unreadable files are skipped.
   if (isFailure && result.lines.length === 0 && errors.text() !== "") throw new FileProblem(errors.text().trim());
@@ -75,7 +75,7 @@ async function ripgrepPath(): Promise<string> {
   try {
     return (await import("@vscode/ripgrep")).rgPath;
   } catch {
-    throw new FileProblem("ripgrep is not installed for this system; run ls, find or grep with shell instead");
+    throw new FileProblem("ripgrep is not available on this system; run ls, find or grep with shell instead");
   }
 }
 
