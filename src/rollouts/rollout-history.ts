@@ -21,7 +21,8 @@ export async function getRolloutHistory(path: string): Promise<RolloutHistory> {
   const rolloutPath = await realpath(path).catch(() => undefined);
   if (rolloutPath === undefined) throw new ConversationNotFoundError(path);
   const conversationId = await rolloutId(rolloutPath);
-  if (conversationId === undefined) throw new InvalidInputError(`${path} does not say which conversation it is`);
+  if (conversationId === undefined)
+    throw new InvalidInputError(`${path} is not a conversation: its first line has no id`);
   const items: RolloutLine[] = [];
   const history: ResponseItem[] = [];
   const reading = readRollout(rolloutPath, conversationId, (line) => items.push(line));

@@ -156,7 +156,7 @@ test.each([
   await write(home, 2, [item("two")], base as Base);
   expect(await failureOf(pathOf(home, 2))).toMatchObject({
     line: 1,
-    detail: "its history is kept in a way this version does not know",
+    detail: "this version does not support its way of storing the history",
   });
 });
 

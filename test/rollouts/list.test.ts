@@ -179,7 +179,7 @@ test("an entry of the cache that no list wrote is passed over, and the others ar
   expect(listConversationsSync(directory)[0]).toEqual({ id: "conv_one", path, updatedAt: 2_000_000, size, ...known });
 });
 
-test("a cache that is no regular file, or a huge one, is not read and is replaced", async () => {
+test("a cache that is not a regular file, or a huge one, is not read and is replaced", async () => {
   const path = save("conv_one", firstLine() + userLine);
   const cache = join(directory, ".heads.json");
   const head = { provider: "remembered", empty: false, damaged: false };
@@ -292,7 +292,9 @@ test("a conversation is found by id, bare UUID or unique prefix", async () => {
   expect(await findConversation(directory, "mine")).toBe("mine");
   await expect(findConversation(directory, "02")).rejects.toThrow(ConversationNotFoundError);
   await expect(findConversation(directory, "01a1e1d")).rejects.toThrow(InvalidInputError);
-  await expect(findConversation(directory, "01a1e1d")).rejects.toThrow(`01a1e1d fits 2 conversations: ${one}, ${two}`);
+  await expect(findConversation(directory, "01a1e1d")).rejects.toThrow(
+    `01a1e1d matches 2 conversations: ${one}, ${two}`,
+  );
 });
 
 test("at most five of many matches are named", async () => {

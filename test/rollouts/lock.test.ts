@@ -346,7 +346,7 @@ test("sockets live in the user's runtime directory, or in /tmp", async () => {
 
 test("a runtime directory that is a link or somebody else's is refused", async () => {
   symlinkSync(directory, join(run(), "cody"));
-  await expect(runtimeDirectory({ XDG_RUNTIME_DIR: run() })).rejects.toThrow("is not a directory of this user");
+  await expect(runtimeDirectory({ XDG_RUNTIME_DIR: run() })).rejects.toThrow("does not belong to this user");
 });
 
 test("the socket of an owner does not keep a process alive", async () => {

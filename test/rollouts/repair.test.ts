@@ -86,7 +86,7 @@ test.each<[string, string | Buffer, string]>([
     "not valid JSON: Expected ',' or '}' after property value in JSON at position 152",
   ],
   ["a word", "sk-secret", "not valid JSON: Unexpected token 's'"],
-  ["NUL bytes", Buffer.alloc(40), "holds NUL bytes"],
+  ["NUL bytes", Buffer.alloc(40), "contains NUL bytes"],
   ["bytes that are no UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), "not valid UTF-8"],
   ["no object", "[1,2]", "not an object with a type"],
   ["no type", '{"timestamp":"2026-11-16T00:00:00.000Z"}', "not an object with a type"],

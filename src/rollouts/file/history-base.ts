@@ -37,7 +37,7 @@ export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<R
   for (;;) {
     const base = baseOf(current);
     if (base === "none") return parts.toReversed();
-    if (base === "unknown") throw refused("its history is kept in a way this version does not know");
+    if (base === "unknown") throw refused("this version does not support its way of storing the history");
     const path = await find(base.thread_id);
     if (path === undefined) {
       throw refused(

@@ -42,7 +42,7 @@ export function readLineBytes(bytes: Buffer): LineBytes {
   // Each level takes at least two bytes, so shorter lines need no check.
   const levels = replacingTypes.has(object.type) ? replacingDepth : maxLineDepth;
   return bytes.length > 2 * levels && isDeeperThan(object, levels)
-    ? bad("nested too deep")
+    ? bad("nested too deeply")
     : { status: "object", value: object };
 }
 

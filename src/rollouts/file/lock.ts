@@ -29,7 +29,7 @@ export async function takeLock(
       const outcome = await tryOnce(lock, temporary, owner, options.force);
       if (outcome !== "again") return outcome;
     }
-    return { status: "in_use", owner: "a process that is just taking it" };
+    return { status: "in_use", owner: "a process that is just locking it" };
   } finally {
     await rm(temporary, { force: true });
   }
@@ -110,7 +110,7 @@ async function takeOver(
     last = found.owner;
     gone.push(last);
   }
-  return { status: "in_use", owner: "a process that is just taking it" };
+  return { status: "in_use", owner: "a process that is just locking it" };
 }
 
 async function replaceLock(

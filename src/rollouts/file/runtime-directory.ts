@@ -42,7 +42,7 @@ export function socketPath(directory: string, token: string): string {
   const path = join(directory, `${process.pid}.${token.slice(0, tokenChars)}.sock`);
   if (Buffer.byteLength(path) <= maxSocketPathBytes) return path;
   throw new InvalidInputError(
-    `the runtime directory has too long a name: sockets may have ${maxSocketPathBytes} bytes`,
+    `the path of the runtime directory is too long: a socket's path can have ${maxSocketPathBytes} bytes`,
   );
 }
 
@@ -63,7 +63,7 @@ export async function ownDirectory(directory: string, uid: number = ownUid()): P
     if (error.code !== "EEXIST") throw error;
   });
   if (!(await isOwnDirectory(directory, uid))) {
-    throw new InvalidInputError(`the runtime directory ${directory} is not a directory of this user`);
+    throw new InvalidInputError(`the runtime directory ${directory} does not belong to this user`);
   }
   // Sets the mode explicitly: the umask may have removed bits, and an older program may have left it open.
   await chmod(directory, 0o700);

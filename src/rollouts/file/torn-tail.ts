@@ -92,7 +92,7 @@ async function openKept(fileSystem: FileSystem, tail: Tail, path: string): Promi
     const fd = (await create(fileSystem, kept)) ?? (await openAgain(fileSystem, kept, tail));
     if (fd !== undefined) return { fd, name: basename(kept) };
   }
-  throw new Error(`more than ${maxKept} torn lines are kept already`);
+  throw new Error(`there are already ${maxKept} backups of incomplete lines`);
 }
 
 async function create(fileSystem: FileSystem, kept: string): Promise<number | undefined> {

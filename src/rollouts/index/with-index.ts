@@ -61,7 +61,7 @@ function attempt<T>(open: OpenSql, path: string, work: (index: ConversationIndex
     if (!(error instanceof Error) || !("code" in error)) throw error;
     const code = String(error.code);
     const reason = systemProblem(error)?.message ?? error.message;
-    if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return { status: "in_use", reason: "another process has it" };
+    if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return { status: "in_use", reason: "another process is using it" };
     // An error in one of our statements means that the tables are not as expected.
     return { status: "failed", reason, isDamaged: /^SQLITE_(?:NOTADB|CORRUPT|ERROR|CONSTRAINT|MISMATCH)/.test(code) };
   }

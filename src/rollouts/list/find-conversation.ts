@@ -56,5 +56,5 @@ export function ambiguous(text: string, matches: readonly RolloutName[]): Invali
   const ids = matches.map(({ id }) => id).toSorted();
   const named = ids.slice(0, maxNamed).join(", ");
   const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : "";
-  return new InvalidInputError(`${text} fits ${ids.length} conversations: ${named}${more}`);
+  return new InvalidInputError(`${text} matches ${ids.length} conversations: ${named}${more}`);
 }

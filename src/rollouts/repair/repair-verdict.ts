@@ -26,11 +26,11 @@ export function judged({ number, bytes, terminated }: FileLine): Verdict {
   const read = readLineBytes(number === 1 ? withoutMark(bytes) : bytes);
   if (read.status === "blank") return { status: "good", value: undefined };
   if (read.status === "object") return { status: "good", value: read.value };
-  return damaged(bytes.includes(0) ? "holds NUL bytes" : read.detail, terminated, wholeLinesIn(bytes));
+  return damaged(bytes.includes(0) ? "contains NUL bytes" : read.detail, terminated, wholeLinesIn(bytes));
 }
 
 function damaged(reason: string, terminated: boolean, rescued: readonly Rescued[]): Verdict {
-  return { status: "damaged", reason: terminated ? reason : `torn: ${reason}`, rescued };
+  return { status: "damaged", reason: terminated ? reason : `incomplete: ${reason}`, rescued };
 }
 
 /** The start of every line written by cody and Codex. It cannot occur in a text, where the quotes would be escaped. */

@@ -92,7 +92,11 @@ async function replace(files: RepairFiles, temporary: string, request: RepairReq
   try {
     await syncDirectory(files, dirname(path));
   } catch (error) {
-    throw refused(request, `was replaced, but may not be after a power failure; the original is ${backup}`, error);
+    throw refused(
+      request,
+      `was replaced, but the change may be lost in a power failure; the original is ${backup}`,
+      error,
+    );
   }
   return backup;
 }
@@ -108,7 +112,7 @@ async function linkBackup(files: RepairFiles, request: RepairRequest): Promise<s
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
   }
-  throw refused(request, `has more than ${maxBackups} backups of this time`);
+  throw refused(request, `has more than ${maxBackups} backups with this timestamp`);
 }
 
 function refused({ conversationId }: RolloutPlace, detail: string, cause?: unknown): FailureError {

@@ -69,7 +69,7 @@ export async function scrubFile(
   const found = await lookForSecrets(path, request);
   if (found.hitLines === 0) return found;
   if (found.isNumbered)
-    throw refused(request, path, "has lines numbered by Codex, and others point to their places in it");
+    throw refused(request, path, "has lines that other Codex files refer to by position, so it cannot be rewritten");
   const file = await openRegularFile(path, request.conversationId);
   try {
     const before = await file.stat();
@@ -103,7 +103,7 @@ async function scrubbed(
   const kept: number[] = [];
   let [lines, hitLines, isNumbered] = [0, 0, false];
   for await (const { number, bytes, terminated } of allLines(from)) {
-    if (bytes === undefined) throw refused(request, path, `has a line that is too long to be read (${number})`);
+    if (bytes === undefined) throw refused(request, path, `has a line that is too long to read (line ${number})`);
     lines = number;
     isNumbered ||= bytes.includes('"ordinal"') && numbered.test(bytes.toString("latin1"));
     const isWanted = request.isWanted?.(bytes.toString()) ?? true;

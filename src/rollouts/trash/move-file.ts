@@ -27,7 +27,7 @@ async function copyFile(files: TrashFiles, from: string, to: string): Promise<vo
   const partial = `${to}${partialEnding}`;
   if ((await files.stats(partial)) !== undefined) await files.remove(partial);
   await files.copy(from, partial);
-  if (!(await haveSameBytes(from, partial))) throw new Error(`the copy of ${from} is not the same`);
+  if (!(await haveSameBytes(from, partial))) throw new Error(`the copy of ${from} differs from the original`);
   await files.link(partial, to);
   await files.remove(partial);
 }

@@ -96,6 +96,6 @@ async function refuseOutside({ path, directory }: TrashRequest): Promise<void> {
   const way = relative(directory, dirname(path));
   const isInside = !way.startsWith("..") && !way.startsWith(sep);
   if (!isInside || (await realpath(dirname(path))) !== join(await realpath(directory), way)) {
-    throw new NotDeletableError("its file is not in the directory of conversations");
+    throw new NotDeletableError("its file is not in the conversations directory");
   }
 }

@@ -11,11 +11,11 @@ import { FailureError } from "../../messages/failure-error.js";
 export async function restore(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<void> {
   await locked(folder, id, owner, async () => {
     const entry = await readEntry(files, folder);
-    if (entry === undefined) throw refused(id, "it is not in the trash any more");
+    if (entry === undefined) throw refused(id, "it is no longer in the trash");
     for (const { name } of entry.files) {
       const [from, to] = placesOf(entry, name);
       const isTaken = (await files.stats(from)) !== undefined && (await files.stats(to)) !== undefined;
-      if (isTaken && !(await isSameFile(files, from, to))) throw refused(id, `something else lies at ${from}`);
+      if (isTaken && !(await isSameFile(files, from, to))) throw refused(id, `another file exists at ${from}`);
     }
     await putBack(files, entry);
   });
@@ -32,7 +32,7 @@ export async function putBack(files: TrashFiles, entry: Trashed): Promise<void> 
     await files.makeFolder(dirname(from));
     if ((await files.stats(from)) === undefined) await moveFile(files, to, from);
     else if (await isSameFile(files, from, to)) await files.remove(to);
-    else throw refused(entry.id, `something else lies at ${from}`);
+    else throw refused(entry.id, `another file exists at ${from}`);
   }
   await files.sync(dirname(entry.path));
   await forgetEntry(files, entry);
@@ -63,7 +63,7 @@ export async function removeEmptied(files: TrashFiles, folder: string): Promise<
 function refused(id: string, detail: string): FailureError {
   return new FailureError({
     code: "invalid_request",
-    message: `Conversation ${id} cannot be brought back: ${detail}`,
+    message: `Cannot restore conversation ${id}: ${detail}`,
     retryable: false,
   });
 }

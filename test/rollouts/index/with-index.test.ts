@@ -168,7 +168,7 @@ test("an index another process writes to is in use, and is left to it", async ()
   const holder = new Database(home.index);
   holder.exec("BEGIN EXCLUSIVE");
   const outcome = await withIndex({ path: home.index }, (index) => index.update(library));
-  expect(outcome).toEqual({ status: "in_use", reason: "another process has it" });
+  expect(outcome).toEqual({ status: "in_use", reason: "another process is using it" });
   expect(await forgetIndexed(home.index, ["conv_a"])).toBe(false);
   holder.exec("ROLLBACK");
   holder.close();

@@ -106,7 +106,7 @@ test("nothing is brought back over something else", async () => {
   const moved = await moveToTrash(nodeTrashFiles, request);
   await writeFile(`${path}.torn-1`, "new");
   const before = await everything(home);
-  await expect(restore(nodeTrashFiles, moved, owner)).rejects.toThrow(`something else lies at ${path}.torn-1`);
+  await expect(restore(nodeTrashFiles, moved, owner)).rejects.toThrow(`another file exists at ${path}.torn-1`);
   expect(await everything(home)).toEqual(before);
   await rm(`${path}.torn-1`);
   await restore(nodeTrashFiles, moved, owner);

@@ -65,7 +65,8 @@ async function* conversationRecords(
     yield* found;
   }
   yield* reading.end();
-  if (position === -1 && sidechains > 0) throw new ImportError(file.path, "it holds only what a sub-agent did");
+  if (position === -1 && sidechains > 0)
+    throw new ImportError(file.path, "it only contains the messages of a sub-agent");
   if (survey.name !== undefined) yield { type: "named", name: survey.name };
 }
 

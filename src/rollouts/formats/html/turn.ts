@@ -53,9 +53,9 @@ function partHtml(part: Part, prose: Prose): string {
     case "thought":
       return folded("thought", "Thought", prose(part.text));
     case "context":
-      return folded("context", "What the model was told", plainHtml(part.text));
+      return folded("context", "Context for the model", plainHtml(part.text));
     case "summary":
-      return folded("context", "Summary of what came before", prose(part.text));
+      return folded("context", "Summary of the earlier conversation", prose(part.text));
     case "call":
       return callHtml(part);
     case "compacted":
@@ -63,7 +63,7 @@ function partHtml(part: Part, prose: Prose): string {
     case "replaced":
       return mark(`The history was replaced by ${countText(part.items, "item")}`);
     case "rolled_back":
-      return mark(`${countText(part.turns, "turn")} before this taken back`);
+      return mark(`${countText(part.turns, "turn")} before this reverted`);
     case "other":
       break;
   }
@@ -73,11 +73,9 @@ function partHtml(part: Part, prose: Prose): string {
 function compactedHtml({ tokens, summary }: Extract<Part, { type: "compacted" }>, prose: Prose): string {
   const [before, after] = tokens ?? [];
   const sizes =
-    before === undefined || after === undefined
-      ? ""
-      : `: ${countText(before, "token")} became ${countText(after, "token")}`;
+    before === undefined || after === undefined ? "" : `: ${countText(before, "token")} → ${countText(after, "token")}`;
   return (
-    mark(`Here the history was compacted${sizes}`) +
+    mark(`The history was compacted here${sizes}`) +
     (summary === "" ? "" : folded("context", "Summary", prose(summary)))
   );
 }
@@ -89,7 +87,7 @@ function endHtml({ status, failure }: ExportedTurn): string {
 }
 
 function attachmentHtml(part: Attachment): string {
-  return `<p>${part.type === "input_image" ? imageHtml(part.image_url, "") : "[a sound]"}</p>`;
+  return `<p>${part.type === "input_image" ? imageHtml(part.image_url, "") : "[audio]"}</p>`;
 }
 
 function folded(kind: string, title: string, content: string): string {
@@ -102,7 +100,7 @@ function mark(text: string): string {
 
 /** Renders a collapsible tool call with its arguments and result. */
 function callHtml({ name, given, output }: Extract<Part, { type: "call" }>): string {
-  const line = name === "" ? "A result without its call" : toolLine(name, given);
+  const line = name === "" ? "A result without a call" : toolLine(name, given);
   const sections = [
     ...(name === "" ? [] : [`<h4>Arguments of ${escaped(name)}</h4>${argumentsHtml(given)}`]),
     `<h4>Result</h4>${output === undefined ? "<p>None</p>" : outputHtml(output)}`,
@@ -148,7 +146,7 @@ function outputHtml(output: ToolOutputContent): string {
   return output
     .map((part) => {
       if ("text" in part) return codeHtml(part.text);
-      return part.type === "input_image" ? `<p>${imageHtml(part.image_url, "")}</p>` : "<p>[a sound]</p>";
+      return part.type === "input_image" ? `<p>${imageHtml(part.image_url, "")}</p>` : "<p>[audio]</p>";
     })
     .join("");
 }
@@ -166,6 +164,6 @@ function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2);
   } catch {
-    return "(nested too deep to be shown)";
+    return "(nested too deeply to show)";
   }
 }

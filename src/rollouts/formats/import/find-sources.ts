@@ -26,10 +26,10 @@ export async function* findSources(directory: string): AsyncGenerator<FoundFile>
   for await (const file of filesIn(directory, 0)) {
     found += 1;
     if (found > maxFiles)
-      throw new ImportError(directory, `it holds more than ${maxFiles} files; import its folders one by one`);
+      throw new ImportError(directory, `it contains more than ${maxFiles} files; import its folders one by one`);
     yield file;
   }
-  if (found === 0) throw new ImportError(directory, "there is no .jsonl or .json file in it");
+  if (found === 0) throw new ImportError(directory, "it contains no .jsonl or .json file");
 }
 
 async function* filesIn(folder: string, depth: number): AsyncGenerator<FoundFile> {
@@ -38,7 +38,7 @@ async function* filesIn(folder: string, depth: number): AsyncGenerator<FoundFile
     return undefined;
   });
   if (entries === undefined) {
-    yield { path: folder, passedOver: "the folder cannot be read" };
+    yield { path: folder, passedOver: "cannot read the folder" };
     return;
   }
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -46,7 +46,7 @@ async function* filesIn(folder: string, depth: number): AsyncGenerator<FoundFile
     if (entry.isDirectory()) {
       if (ignored.has(entry.name)) continue;
       if (depth < maxDepth) yield* filesIn(path, depth + 1);
-      else yield { path, passedOver: `it lies more than ${maxDepth} folders deep` };
+      else yield { path, passedOver: `it is nested more than ${maxDepth} folders deep` };
       continue;
     }
     if (entry.name.startsWith(".") || !/\.jsonl?$/.test(entry.name)) continue;

@@ -41,7 +41,7 @@ export async function openSource(path: string, from?: ImportFormat): Promise<Sou
     const losses = new Losses();
     return { file, format, losses, ...(await readers[format](file, losses)) };
   } catch (error) {
-    throw isOfDisk(error) ? new ImportError(path, `it cannot be read: ${systemReason(error)}`) : error;
+    throw isOfDisk(error) ? new ImportError(path, `cannot read it: ${systemReason(error)}`) : error;
   }
 }
 
@@ -60,7 +60,7 @@ async function detectFormat(file: SourceFile): Promise<ImportFormat> {
   const format = lines.map(formatOf).find((found) => found !== undefined);
   if (format !== undefined) return format === "entries" ? entriesBy(lines) : format;
   if (isWhole ? isJsonHistory(jsonOrUndefined(text)) : /^\s*(?:\[\s*\{|\{\s*")/.test(text)) return "json";
-  throw new ImportError(file.path, `it is in none of the known formats: ${importFormats.join(", ")}`);
+  throw new ImportError(file.path, `unknown format. Known formats: ${importFormats.join(", ")}`);
 }
 
 async function headOf({ path, bytes }: SourceFile): Promise<Buffer> {

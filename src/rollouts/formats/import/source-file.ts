@@ -18,11 +18,11 @@ export interface NumberedObject {
 export async function sourceFile(named: string): Promise<SourceFile> {
   const path = await realpath(named).catch(() => undefined);
   const stats = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  if (path === undefined || stats === undefined) throw new ImportError(named, "there is no such file");
+  if (path === undefined || stats === undefined) throw new ImportError(named, "file not found");
   if (!stats.isFile()) throw new ImportError(named, "it is not a regular file");
   if (stats.size === 0) throw new ImportError(named, "it is empty");
   if (stats.size > maxSourceBytes) {
-    throw new ImportError(named, `it is longer than ${maxSourceBytes / 1024 ** 3} GiB`);
+    throw new ImportError(named, `it is larger than ${maxSourceBytes / 1024 ** 3} GiB`);
   }
   return { path, bytes: stats.size };
 }
@@ -34,7 +34,7 @@ export async function* sourceLines({ path, bytes }: SourceFile, losses?: Losses)
     for (const raw of batch) {
       number += 1;
       if (raw.status === "too_long") {
-        losses?.damagedLine(number, "the line is too long, and nothing behind it is read");
+        losses?.damagedLine(number, "the line is too long; the rest of the file was not read");
         return;
       }
       const read = readLineBytes(number === 1 ? withoutMark(raw.bytes) : raw.bytes);

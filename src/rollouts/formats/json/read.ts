@@ -22,7 +22,7 @@ const maxJsonBytes = 256 * 1024 * 1024;
  */
 export const readJsonSource: ReadSource = async ({ path, bytes }, losses) => {
   if (bytes > maxJsonBytes) {
-    throw new ImportError(path, `one JSON value may have ${maxJsonBytes / 1024 ** 2} MiB at most`);
+    throw new ImportError(path, `one JSON value can have ${maxJsonBytes / 1024 ** 2} MiB at most`);
   }
   const root = parsed(withoutMark((await readFile(path)).subarray(0, bytes)), path);
   const outer = fieldsOf(root);
@@ -42,7 +42,7 @@ function parsed(bytes: Buffer, path: string): unknown {
   if (!isUtf8(bytes)) throw new ImportError(path, "it is not valid UTF-8");
   const root = jsonOrUndefined(bytes.toString("utf8"));
   if (typeof root !== "object" || root === null) throw new ImportError(path, "it is not valid JSON");
-  if (isDeeperThan(root, maxLineDepth)) throw new ImportError(path, "it is nested too deep");
+  if (isDeeperThan(root, maxLineDepth)) throw new ImportError(path, "it is nested too deeply");
   return root;
 }
 

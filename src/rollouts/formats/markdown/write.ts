@@ -42,13 +42,13 @@ function partText(part: Part): string[] {
     case "call":
       return [callText(part)];
     case "summary":
-      return ["**Summary of what came before**", quoted(part.text)];
+      return ["**Summary of the earlier conversation**", quoted(part.text)];
     case "compacted":
       return [emphasized(compactedText(part)), ...(part.summary === "" ? [] : [quoted(part.summary)])];
     case "replaced":
       return [emphasized(`The history was replaced by ${countText(part.items, "item")}`)];
     case "rolled_back":
-      return [emphasized(`${countText(part.turns, "turn")} before this taken back`)];
+      return [emphasized(`${countText(part.turns, "turn")} before this reverted`)];
     case "other":
       return [`*(${plainText(part.kind)})*`];
     case "context":
@@ -59,7 +59,7 @@ function partText(part: Part): string[] {
 }
 
 function callText({ name, given, output }: Extract<Part, { type: "call" }>): string {
-  const line = name === "" ? "(a result without its call)" : toolLine(name, given);
+  const line = name === "" ? "(a result without a call)" : toolLine(name, given);
   return fenced(`${line}\n${output === undefined ? "  (no result)\n" : resultText(outputText(output))}`);
 }
 
@@ -75,8 +75,8 @@ function resultText(result: string): string {
 
 function compactedText({ tokens }: Extract<Part, { type: "compacted" }>): string {
   return tokens === undefined
-    ? "Here the history was compacted"
-    : `Here the history was compacted: ${tokens[0]} → ${tokens[1]} tokens`;
+    ? "The history was compacted here"
+    : `The history was compacted here: ${tokens[0]} → ${tokens[1]} tokens`;
 }
 
 function endText({ status, failure }: ExportedTurn): string[] {
@@ -90,7 +90,7 @@ function emphasized(text: string): string {
 }
 
 function attachmentText({ type }: Attachment): string {
-  return `*(${type === "input_image" ? "an image" : "a sound"})*`;
+  return `*(${type === "input_image" ? "an image" : "audio"})*`;
 }
 
 /** Writes a fenced block with a fence longer than any inside it. */
